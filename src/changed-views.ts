@@ -1,15 +1,17 @@
 /**
- * Views in files whose pages are not as they were written (projector/sqlite/page-sums.ts): a disk that
- * returns other bytes than it was given, a copy that went wrong, a hand that wrote to them. Looked for
- * when nothing else has them open yet, so that no answer is made of what is in such pages.
+ * Finds damaged views in files before anything opens them: those whose pages differ from their checksums
+ * (projector/sqlite/page-sums.ts), and those without such checksums that SQLite's integrity check
+ * rejects after an unclean stop. A disk that returns other bytes than it was given, a copy that went
+ * wrong, or a write by hand causes this.
  */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { CatalogError, saidBy } from "./core/errors.ts";
 import { foldedViews } from "./growth-plan.ts";
 import { fileInPlace, setAside } from "./projector/sqlite/editions.ts";
 import { believePages, changedPages } from "./projector/sqlite/page-sums.ts";
 import { damaged, isSqliteError } from "./projector/sqlite/sqlite-errors.ts";
 import { PAGE_BYTES } from "./projector/sqlite/sqlite-view.ts";
+import { sumsOf } from "./projector/sqlite/sums-file.ts";
 import { findPosition, unsoundness } from "./projector/sqlite/view-tables.ts";
 import { countOf } from "./projector/verify/repair.ts";
 import { type StoresConfig, sharedView, type ViewName, viewFile, viewNames } from "./stores.ts";
@@ -30,20 +32,21 @@ export async function setChangedAside(
     if (sharedView(config, view)) continue;
     const file = fileInPlace(viewFile(config, view));
     const pages = pagesOf(file);
-    // It may have been made of what the others said before that was noticed.
-    const isMadeOfThem = foldedViews.has(view) && aside.length + changed.length > 0;
-    if (pages.length === 0 && !(isMadeOfThem && existsSync(file))) continue;
+    // It may have been made of the damaged values of the others.
+    const isMadeOfThem =
+      foldedViews.has(view) && aside.length + changed.length > 0 && existsSync(file);
     if (pages.length > 0) logger.warn({ view, pages: pages.length }, otherPages);
-    else logger.warn({ view }, madeOfOthers);
-    const why = await faultOf(config, view, file);
+    else if (isMadeOfThem) logger.warn({ view }, madeOfOthers);
+    const isSuspect = pages.length > 0 || isMadeOfThem;
+    const why = isSuspect ? await faultOf(config, view, file) : faultAfterStop(file);
     if (why instanceof Error) {
       logger.warn({ view, err: why }, "the view could not be compared with the log");
       changed.push(view);
       continue;
     }
     if (why === undefined) {
-      believePages(file, pages);
-      logger.info({ view }, "the view says what the log does");
+      if (pages.length > 0) believePages(file, pages);
+      if (isSuspect) logger.info({ view }, "the view says what the log does");
       continue;
     }
     logger.warn({ view, why }, "the view is not what the log says");
@@ -59,11 +62,27 @@ const madeOfOthers =
   "the view may be made of pages that are not as they were written; it is compared with the log before it is read";
 
 function pagesOf(file: string): readonly number[] {
+  if (!existsSync(sumsOf(file))) return [];
   try {
     return changedPages(file, PAGE_BYTES);
   } catch {
     // It cannot be read or written: whoever opens it is told why.
     return [];
+  }
+}
+
+/**
+ * Runs SQLite's integrity check on a file without checksums of pages whose last writer did not close it:
+ * its write-ahead log is not empty. Returns the damage.
+ */
+function faultAfterStop(file: string): string | undefined {
+  const log = `${file}-wal`;
+  if (existsSync(sumsOf(file)) || !existsSync(file)) return undefined;
+  try {
+    return existsSync(log) && statSync(log).size > 0 ? unsoundness(file) : undefined;
+  } catch (error) {
+    // Opening the view reports any other error.
+    return isSqliteError(error) && damaged(error) ? saidBy(error) : undefined;
   }
 }
 

@@ -50,16 +50,19 @@ function createChance(seed: number): () => number {
   };
 }
 
-/** Every second flip hits the log, the others any file, whatever their sizes. */
-function chooseFlip(catalog: FlippedCatalog, chance: () => number): Flip {
+/**
+ * Every second flip hits the log, the others any file, whatever their sizes. With a prefix, all hit files
+ * whose names begin with it.
+ */
+function chooseFlip(catalog: FlippedCatalog, chance: () => number, prefix: string): Flip {
   const below = (n: number) => Math.floor(chance() * n);
   const copy = below(2) === 0 ? "closed" : "killed";
   const sizes = readdirSync(catalog[copy])
     .sort()
     .map((file) => ({ file, bytes: statSync(join(catalog[copy], file)).size }))
-    .filter(({ bytes }) => bytes > 0);
+    .filter(({ file, bytes }) => bytes > 0 && file.startsWith(prefix));
   const logs = sizes.filter(({ file }) => isOfLog(file));
-  const some = below(2) === 0 ? logs : sizes;
+  const some = below(2) === 0 && logs.length > 0 ? logs : sizes;
   const { file, bytes } = some[below(some.length)] ?? { file: "log.sqlite", bytes: 1 };
   return { copy, file, byte: below(bytes), bit: below(8) };
 }
@@ -79,18 +82,21 @@ export async function runTrials(
     from = 1,
     to,
     jobs,
+    prefix = "",
     isOver = () => false,
   }: {
     readonly seed: number;
     readonly from?: number;
     readonly to: number;
     readonly jobs: number;
+    /** Only files whose names begin with it are hit. */
+    readonly prefix?: string;
     readonly isOver?: (done: number) => boolean;
   },
   onTrial: (n: number, trial: Trial) => void,
 ): Promise<void> {
   const chance = createChance(seed);
-  const flips = Array.from({ length: to }, () => chooseFlip(catalog, chance));
+  const flips = Array.from({ length: to }, () => chooseFlip(catalog, chance, prefix));
   const trials = flips.entries().drop(from - 1);
   let done = 0;
   async function work(): Promise<void> {

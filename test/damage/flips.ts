@@ -1,7 +1,8 @@
 /**
  * Flips single bits of the files of data directories and prints the result of each:
- * `npm run flips -- [--count 100] [--seed 1] [--from 1] [--jobs 2]`. Exits with 1 if a flip was silent. `--from` skips
- * trials of the seed, to repeat one of them; `--jobs` trials run at a time.
+ * `npm run flips -- [--count 100] [--seed 1] [--from 1] [--jobs 2] [--file search.sqlite]`. Exits with 1 if a flip was
+ * silent. `--from` skips trials of the seed, to repeat one of them; `--jobs` trials run at a time; `--file` limits the
+ * flips to files whose names begin with it.
  */
 import { parseArgs } from "node:util";
 import { memoryDirectory } from "../support/memory-directory.ts";
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     from: { type: "string", default: "1" },
     jobs: { type: "string", default: "2" },
+    file: { type: "string", default: "" },
   },
 });
 const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
@@ -26,6 +28,7 @@ const trials = {
   from,
   to: from + Number(values.count) - 1,
   jobs: Number(values.jobs),
+  prefix: values.file,
 };
 const counts = new Map<string, number>();
 using catalog = await fillCatalog();

@@ -92,11 +92,14 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   }
   if (file.next && !file.bulk) requireFile(schema, path);
   if (!file.bulk) requireWritable(schema.view, path);
-  // What is left of a file that was taken away says nothing of the one that is made.
-  if (!existsSync(path)) rmSync(sumsOf(fileInPlace(path)), { force: true });
+  const hasSums = schema.pageChecksums !== false && !file.bulk;
+  // Checksums of a file that was removed, or that an earlier release wrote, are not those of this one.
+  if (!existsSync(path) || schema.pageChecksums === false) {
+    rmSync(sumsOf(fileInPlace(path)), { force: true });
+  }
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   const inPlace = file.next ? path : fileInPlace(path);
-  const sums = file.bulk ? undefined : openPageSums(db, schema, { ...file, path: inPlace });
+  const sums = hasSums ? openPageSums(db, schema, { ...file, path: inPlace }) : undefined;
   // What a process has left that ended in the middle of its work.
   sums?.checkpoint("always");
   let checkpoint = translated(schema, "read", () => readPosition(db));
@@ -187,7 +190,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         rmSync(path);
         return;
       }
-      sumPages(path, PAGE_BYTES);
+      if (schema.pageChecksums !== false) sumPages(path, PAGE_BYTES);
       if (file.next) synchronise(path);
       else replace(file.path, beside);
     },
@@ -309,8 +312,9 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
       );
     } else {
       db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-      // By keepPageSums alone.
-      db.exec("PRAGMA wal_autocheckpoint = 0");
+      // With checksums of pages, keepPageSums makes the checkpoints.
+      const frames = schema.pageChecksums === false ? WAL_PAGES_MAX : 0;
+      db.exec(`PRAGMA wal_autocheckpoint = ${frames}`);
       db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
     }
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);

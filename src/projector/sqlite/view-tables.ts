@@ -11,6 +11,8 @@ export interface ViewSchema {
   /** Raised with every change to `tables`: a file of another version is not read. */
   readonly version: number;
   readonly tables: string;
+  /** False: its file has no checksums of pages (page-sums.ts). */
+  readonly pageChecksums?: false;
   /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
   readonly reset: string;
 }
