@@ -29,8 +29,8 @@ export function openSqliteViewRows(
   schema: ViewSchema,
   path: string,
   prepare: (db: DatabaseSync) => RowQueries,
-  /** Tells every entity and every row, whatever is wrong with either. */
-  sum: (db: DatabaseSync, sums: EntitySums) => Promise<void>,
+  /** Adds every entity and every row, also damaged ones. Absent: the view is compared entity by entity alone. */
+  sum?: (db: DatabaseSync, sums: EntitySums) => Promise<void>,
 ): ViewRows {
   const db = openSqliteViewReader(schema, path);
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -53,6 +53,7 @@ export function openSqliteViewRows(
 
   /** With a connection of its own: others read meanwhile, each in a transaction. */
   async function sums(
+    add: NonNullable<typeof sum>,
     leftOut: (position: Position) => Promise<ReadonlySet<string>>,
   ): Promise<HeldSums> {
     const own = openSqliteViewReader(schema, path);
@@ -60,7 +61,7 @@ export function openSqliteViewRows(
       own.exec(`PRAGMA cache_size = -${CACHE_KIB}; BEGIN`);
       const at = position(Number(own.prepare("SELECT position FROM view").get()?.position));
       const all = createEntitySums(await leftOut(at));
-      await sum(own, all);
+      await add(own, all);
       return { position: at, rows: all.rows(), sums: all.sums };
     } catch (error) {
       return translated(schema, "read", () => {
@@ -72,7 +73,7 @@ export function openSqliteViewRows(
   }
 
   return {
-    sums,
+    ...(sum && { sums: (leftOut: Parameters<typeof sums>[1]) => sums(sum, leftOut) }),
     position: () => read(positionNow),
     read: (urns) =>
       read(() => {

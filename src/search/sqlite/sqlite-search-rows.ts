@@ -4,7 +4,6 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { saidBy } from "../../core/errors.ts";
-import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
@@ -20,7 +19,7 @@ interface Position {
 }
 
 export const openSqliteSearchRows = (path: string): ViewRows =>
-  openSqliteViewRows(searchSchema, path, queriesOf, addAll);
+  openSqliteViewRows(searchSchema, path, queriesOf);
 
 interface Opened {
   readonly row: StoredSegment;
@@ -124,28 +123,4 @@ function queriesOf(db: DatabaseSync): RowQueries {
     },
     faults: indexFaults,
   };
-}
-
-type DocumentColumns = readonly [
-  ...[id: number, json: string],
-  ...[urn: string | null, hash: number | null, current: number | null],
-];
-
-/** Documents in the order of their ids. */
-async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
-  const { hash } = sums;
-  const index = createIndex(db);
-  const documents = preparingOn(db).arrays<DocumentColumns>(`
-    SELECT document.id, json, urn, hash, entity.document
-    FROM document LEFT JOIN entity ON entity.id = document.entity
-    WHERE document.id > ? ORDER BY document.id LIMIT ?`);
-  await everyRow(documents, 1, ([id, json, urn, hashed, current]) => {
-    if (urn !== null) sums.name(id, urn);
-    if (!sums.begin(id) || urn === null) return;
-    const indexed = current === id && hashed === hash32(urn) && index.has(id, urn);
-    hash.text("");
-    hash.number(indexed ? 1 : 0);
-    hash.text(json);
-    sums.end();
-  });
 }
