@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Worker } from "node:worker_threads";
-import { ASPECTS } from "./catalog/create-catalog.ts";
 import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
@@ -33,6 +32,8 @@ import type { Logger } from "./telemetry/logger.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
 
+const ASPECTS: ViewName = "aspects";
+
 /** How a start waits for the views to catch up after a crash; they tell how far they are. */
 const catchUpLimits = {
   waitMsMax: Number.POSITIVE_INFINITY,
@@ -56,12 +57,17 @@ export interface Opening {
   readonly projectorWorker?: Worker | undefined;
 }
 
+interface Meanwhile {
+  /** Called while the projector's thread opens the views. */
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
 export type LogAndViews = Awaited<ReturnType<typeof openLogAndViews>>;
 
 /** Returns when views in this process have all of the log. Throws CatalogError. */
 export async function openLogAndViews(
   config: Config,
-  { logger, opened, traces, projectorWorker }: Opening,
+  { logger, opened, traces, projectorWorker, meanwhile }: Opening & Meanwhile,
 ) {
   const { model, rules } = configuredModel(config);
   const plainLog = reportsFullDisk(await openLog(config, { logger }), config);
@@ -79,7 +85,7 @@ export async function openLogAndViews(
   // What the last process was growing when it ended.
   clearEditions(config);
   const { aside, changed } = await setChangedAside(stores, logger);
-  const projector = await startProjectorThread({
+  const starting = startProjectorThread({
     stores,
     aside,
     changed,
@@ -87,6 +93,7 @@ export async function openLogAndViews(
     worker: projectorWorker,
     logger,
   });
+  const [projector] = await Promise.all([starting, meanwhile?.()]);
   opened.push(() => projector.close());
   const head = await log.head();
   for (const [view, position] of Object.entries(projector.positions())) {

@@ -25,13 +25,20 @@ const packagesIn = (modules: readonly string[]): readonly string[] =>
   modules.filter((module) => !/^(node:|src\/|projections\/|package\.json)/.test(module)).sort();
 
 test("an embedded service loads no package that only servers, readers of metrics or GraphQL need", () => {
-  const packages = packagesIn(loadedWith(["src/service.ts"]));
+  const packages = packagesIn(loadedWith(["src/service.ts", "src/upper-half.ts"]));
   const needed = ["ajv", "avsc", "fastest-levenshtein", "fastify", "lru-cache"];
   expect(packages).toEqual(needed);
 });
 
 test("the service's start does not load the comparison of views with the log", () => {
-  expect(loadedWith(["src/service.ts"])).not.toContain("src/verified-views.ts");
+  const modules = loadedWith(["src/service.ts", "src/upper-half.ts"]);
+  expect(modules).not.toContain("src/verified-views.ts");
+});
+
+test("the projector's thread gets its configuration before the modules of HTTP and the catalog load", () => {
+  const modules = loadedWith(["src/service.ts"]);
+  expect(packagesIn(modules)).toEqual(["ajv", "avsc", "lru-cache"]);
+  expect(modules.filter((module) => module.startsWith("src/catalog/"))).toEqual([]);
 });
 
 test("the projector's thread loads no package that only servers need", () => {
