@@ -1,6 +1,5 @@
 /** `annals login`, `whoami` and `open`; `token list` and `revoke`; `policy`. */
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline/promises";
 import { type AnnalsClient, AnnalsError, createAnnalsClient } from "../client/client.ts";
 import { loginFile, writeLogin } from "../config/login.ts";
 import type { Page } from "./arguments.ts";
@@ -8,6 +7,7 @@ import { connectionOf, reach } from "./connection.ts";
 import { UsageError } from "./failure.ts";
 import { askGraphql } from "./graphql.ts";
 import { commandOutput, timeOf, yamlOf } from "./output.ts";
+import { ask } from "./prompt.ts";
 import type { CommonFlags, Session } from "./session.ts";
 import type { Terminal } from "./terminal.ts";
 import { confirm, readDocument } from "./write.ts";
@@ -67,16 +67,9 @@ async function askToken(address: string): Promise<string | undefined> {
       `${address} needs a token: name a file with --token-file, or set ANNALS_TOKEN`,
     );
   }
-  process.stderr.write("Access token: ");
-  const { Writable } = await import("node:stream");
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
-  try {
-    return (await prompt.question("")).trim();
-  } finally {
-    prompt.close();
-    process.stderr.write("\n");
-  }
+  const token = await ask("Access token: ", { isSecret: true });
+  if (token === undefined || token === "") throw new UsageError("no token was given");
+  return token;
 }
 
 export async function whoami(session: Session): Promise<void> {

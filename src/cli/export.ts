@@ -39,6 +39,7 @@ interface Target {
   write(lines: string): Promise<void>;
   /** Called after each complete page. */
   save(scrollId: string | undefined, entities: number): void;
+  /** Removes the file of an export without a complete page: it cannot be resumed. */
   close(): void;
 }
 
@@ -87,7 +88,7 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
       bar.update(done, Math.max(done, page.totalCount ?? done));
     } while (scrollId !== undefined);
   } catch (error) {
-    if (flags.file === undefined) throw error;
+    if (flags.file === undefined || scrollId === undefined) throw error;
     const resume = `Resume with: ${ownCommand(`export --file '${flags.file}' --resume`)} and the same flags`;
     if (signal.aborted) throw new Interrupted(resume);
     if (error instanceof AnnalsError) terminal.tell(resume);
@@ -156,6 +157,7 @@ function openTarget(
       close: () => {},
     };
   }
+  let isSaved = saved !== undefined;
   if (saved === undefined && existsSync(file)) {
     throw new UsageError(`"${file}" exists already: name another file, or remove it`);
   }
@@ -167,6 +169,7 @@ function openTarget(
       at += writeSync(descriptor, lines, at);
     },
     save(scrollId, entities) {
+      isSaved = true;
       const place = resumeFile(file);
       if (scrollId === undefined) return rmSync(place, { force: true });
       const text = JSON.stringify({
@@ -178,7 +181,10 @@ function openTarget(
       writeFileSync(`${place}.new`, text, { mode: 0o600 });
       renameSync(`${place}.new`, place);
     },
-    close: () => closeSync(descriptor),
+    close() {
+      closeSync(descriptor);
+      if (!isSaved) rmSync(file);
+    },
   };
 }
 

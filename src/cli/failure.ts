@@ -53,16 +53,24 @@ export function exitCodeOf(error: unknown): ExitCode {
 /** One sentence for errors that a user can correct; any other error with its stack. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CatalogError) return `annals: ${error.text}`;
-  if (error instanceof AnnalsError) return `annals: ${error.message}${hintOf(error)}`;
+  if (error instanceof AnnalsError) {
+    const hint = hintOf(error);
+    return hint === undefined
+      ? `annals: ${error.message}`
+      : `annals: ${error.message.replace(/\.$/, "")}. ${hint}`;
+  }
   if (error instanceof UsageError || error instanceof Interrupted)
     return `annals: ${error.message}`;
   if (isSystemError(error)) return `annals: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function hintOf({ status }: AnnalsError): string {
-  if (status !== 401) return "";
-  return ". Log in with annals login, or name a file with an access token with --token-file";
+function hintOf({ status }: AnnalsError): string | undefined {
+  if (status === 401)
+    return "Log in with annals login, or name a file with an access token with --token-file";
+  if (status === 403)
+    return "Show the user and the privileges with annals whoami; name a file with another token with --token-file";
+  return undefined;
 }
 
 /** An error of the operating system; its message names the call and the path. */

@@ -45,8 +45,10 @@ interface Item extends Submission {
   readonly number: number;
 }
 
-/** What has come of the records so far. */
+/** Counts of the records so far. */
 interface Tally {
+  /** In requests that have begun, whatever their outcome. */
+  sent: number;
   records: number;
   aspects: number;
   failed: number;
@@ -79,7 +81,7 @@ export async function ingest(
   });
   await client.check();
 
-  const tally: Tally = { records: 0, aspects: 0, failed: 0, position: 0 };
+  const tally: Tally = { sent: 0, records: 0, aspects: 0, failed: 0, position: 0 };
   const fail = (place: string, reason: string): void => {
     tally.failed++;
     terminal.tell(shortened(`${place}: ${reason}`));
@@ -91,11 +93,13 @@ export async function ingest(
     keyOf: (item) => item.urn,
     bytesOf: (item) => Buffer.byteLength(item.body),
     mix: (a, b) => a.kind === b.kind,
-    send: (batch) =>
-      deliver(batch, client, { tally, fail }).catch((error) => {
+    send: (batch) => {
+      tally.sent += batch.length;
+      return deliver(batch, client, { tally, fail }).catch((error) => {
         stop.abort(error);
         throw error;
-      }),
+      });
+    },
   });
   const { runIdOf, used } = chooseRunId(options.runId);
 
@@ -123,9 +127,9 @@ export async function ingest(
   return exitCodes.failed;
 }
 
-/** Names the command that reverts the records that were sent. */
-function interruptionOf({ records }: Tally, run: string | undefined): Interrupted {
-  if (records === 0 || run === undefined) return new Interrupted();
+/** Names the command that reverts the records that were sent; the service may have accepted more than it answered. */
+function interruptionOf({ sent }: Tally, run: string | undefined): Interrupted {
+  if (sent === 0 || run === undefined) return new Interrupted();
   return new Interrupted(`Revert with: ${ownCommand(`runs rollback ${run}`)}`);
 }
 
@@ -136,6 +140,7 @@ async function sendAll(inputs: readonly Input[], run: Run, terminal: Terminal): 
     for (const input of inputs)
       await sendInput(input, run, (bytes) => bar.advance(bytes, run.tally));
     await run.lanes.drain();
+    bar.advance(0, run.tally);
     return undefined;
   } catch (error) {
     return run.signal.aborted ? run.signal.reason : error;

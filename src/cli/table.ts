@@ -70,9 +70,13 @@ function blocks(heads: readonly string[], rows: readonly (readonly string[])[], 
 export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY
     ? text.split("\n")
-    : wrapAnsi(text, Math.max(1, width), { hard: true, trim: false })
-        .split("\n")
-        .map((line) => line.trimEnd());
+    : text.split("\n").flatMap((line) => wrapLine(line, Math.max(1, width)));
+
+/** A line keeps its indentation; the lines that continue it begin without the blank of the break. */
+const wrapLine = (line: string, width: number): readonly string[] =>
+  wrapAnsi(line, width, { hard: true, trim: false })
+    .split("\n")
+    .map((part, at) => (at === 0 ? part : part.replace(/^ /, "")).trimEnd());
 
 const isNumber = (cell: Cell | undefined): boolean => typeof cell === "number";
 const textOf = (cell: Cell): string => (isNumber(cell) ? cell.toLocaleString("en") : String(cell));

@@ -1,9 +1,9 @@
 /**
  * Where a command writes: its output to stdout, messages about its work to stderr. A bar is drawn
- * only where stderr is a terminal, after one second, and lines go above it.
+ * only where stderr is a terminal, after one second; messages appear above it.
  */
 import { styleText } from "node:util";
-import type { MultiBar, SingleBar } from "cli-progress";
+import type { GenericFormatter, MultiBar, SingleBar } from "cli-progress";
 import { columnsOf, isColorOff } from "../config/terminal-environment.ts";
 
 export interface Terminal {
@@ -17,7 +17,7 @@ export interface Terminal {
   print(line: string): Promise<void>;
   /** A line about the work. */
   tell(line: string): void;
-  /** `format` as cli-progress has it. */
+  /** `format`: a text with `{bar}`, `{percentage}`, `{value}`, `{total}` and names of `shown`. */
   startBar(format: string): Bar;
 }
 
@@ -70,7 +70,9 @@ export function openTerminal(): Terminal {
       const open = async (): Promise<void> => {
         const { MultiBar } = (await import("cli-progress")).default;
         if (isStopped) return;
-        bars = new MultiBar({ format, stream: stderr, hideCursor: true, fps: 5 });
+        const line: GenericFormatter = (_, { value, total, progress }, values) =>
+          barLine(format, { ...values, value, total }, progress, stderr.columns);
+        bars = new MultiBar({ format: line, stream: stderr, hideCursor: true, fps: 5 });
         bar = bars.create(1, 0, latest[2]);
         draw();
       };
@@ -90,6 +92,32 @@ export function openTerminal(): Terminal {
       };
     },
   };
+}
+
+/** A shorter bar shows nothing that the percentage does not show. */
+const barMin = 5;
+const barMax = 40;
+
+/**
+ * The text of a bar in one line of the terminal: `{bar}` takes the columns that the rest leaves.
+ * `progress`: from 0 to 1.
+ */
+export function barLine(
+  format: string,
+  values: Readonly<Record<string, unknown>>,
+  progress: number,
+  columns = 80,
+): string {
+  const percentage = Math.floor(progress * 100);
+  const all: Readonly<Record<string, unknown>> = { ...values, percentage };
+  const text = format.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    name === "bar" || !Object.hasOwn(all, name) ? whole : String(all[name]),
+  );
+  // A full line would move the cursor to the next one on some terminals.
+  const room = Math.min(barMax, columns - 1 - (text.length - "{bar}".length));
+  if (room < barMin) return text.replace(/\{bar\} */, "");
+  const done = Math.round(progress * room);
+  return text.replace("{bar}", "=".repeat(done) + "-".repeat(room - done));
 }
 
 /** Tables fit this width and every larger one. */

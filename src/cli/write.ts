@@ -1,7 +1,6 @@
 /** `annals put`, `patch`, `delete` and `restore-version`: writes of one aspect or one entity. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { parse } from "yaml";
 import { AnnalsError, type components, dataOf } from "../client/client.ts";
@@ -11,6 +10,7 @@ import { isSystemError, UsageError } from "./failure.ts";
 import { readAspects, readVersion } from "./get.ts";
 import { diffText } from "./history.ts";
 import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "./model.ts";
+import { ask } from "./prompt.ts";
 import type { Session } from "./session.ts";
 
 type Proposal = components["schemas"]["MetadataChangeProposal"];
@@ -212,17 +212,8 @@ export async function confirm(
   if (!process.stdin.isTTY) {
     throw new UsageError(`this would ${what}. Confirm with --yes, or look first with --dry-run`);
   }
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await prompt.question(`${what}? [y/N] `, { signal });
-    if (!/^y(es)?$/i.test(answer.trim()))
-      throw new UsageError("not confirmed: nothing was changed");
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(`${what}? [y/N] `, { signal });
+  if (!/^y(es)?$/i.test(answer ?? "")) throw new UsageError("not confirmed: nothing was changed");
 }
 
 async function preview(session: Session, aspect: Aspect, after: unknown): Promise<void> {

@@ -16,6 +16,8 @@ export interface Fake {
   readonly listen?: number;
   readonly failLaterMs?: number;
   readonly records?: number;
+  /** Time that a rebuild takes. */
+  readonly workMs?: number;
 }
 
 const fake: Fake = JSON.parse(process.env.FAKE ?? "{}");
@@ -48,6 +50,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 
   async rebuild(_, { views, onProgress }) {
     onProgress(position(5), position(10));
+    await new Promise((resolve) => setTimeout(resolve, fake.workMs ?? 0));
     return views.map((view) => ({ view, records: 10 }));
   },
 
