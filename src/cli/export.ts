@@ -38,7 +38,7 @@ export interface ExportFlags {
 interface Target {
   write(lines: string): Promise<void>;
   /** Called after each complete page. */
-  save(scrollId: string | undefined, entities: number): void;
+  save(scrollId: string | undefined, done: Pick<Saved, "entities" | "aspects">): void;
   /** Removes the file of an export without a complete page: it cannot be resumed. */
   close(): void;
 }
@@ -49,6 +49,7 @@ interface Saved {
   /** Of the file. */
   readonly bytes: number;
   readonly entities: number;
+  readonly aspects: number;
   /** The part of the catalog that is exported, as JSON text. */
   readonly selection: string;
 }
@@ -66,7 +67,7 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
   const bar = terminal.startBar("exporting {bar} {percentage}% | {value} of {total} entities");
   let scrollId = saved?.scrollId;
   let done = saved?.entities ?? 0;
-  let aspects = 0;
+  let aspects = saved?.aspects ?? 0;
   try {
     do {
       const parameters = {
@@ -84,7 +85,7 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
       done += page.entities.length;
       if (lines.length > 0) await target.write(`${lines.join("\n")}\n`);
       scrollId = page.scrollId;
-      target.save(scrollId, done);
+      target.save(scrollId, { entities: done, aspects });
       bar.update(done, Math.max(done, page.totalCount ?? done));
     } while (scrollId !== undefined);
   } catch (error) {
@@ -168,14 +169,14 @@ function openTarget(
     async write(lines) {
       at += writeSync(descriptor, lines, at);
     },
-    save(scrollId, entities) {
+    save(scrollId, done) {
       isSaved = true;
       const place = resumeFile(file);
       if (scrollId === undefined) return rmSync(place, { force: true });
       const text = JSON.stringify({
         scrollId,
         bytes: fstatSync(descriptor).size,
-        entities,
+        ...done,
         selection,
       });
       writeFileSync(`${place}.new`, text, { mode: 0o600 });

@@ -293,9 +293,26 @@ describe("annals export", () => {
     appendFileSync(file, '{"entityType":"da');
     const other = await run("export", "--type", "tag", "--file", file, "--resume");
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("other flags") });
-    expect((await run(...flags, "--resume")).code).toBe(0);
+    const resumed = await run(...flags, "--resume");
+    expect(resumed.code).toBe(0);
     const whole = await run("export", "--type", "tag", "--type", "dataset");
     expect(readFileSync(file, "utf8")).toBe(whole.stdout);
+    // The counts are those of the whole file.
+    expect(resumed.stderr).toBe(whole.stderr);
+    const urns = await run("export", "--type", "tag", "--output", "urns");
+    expect(urns.stdout).toBe((await run("list", "tag", "--output", "urns")).stdout);
+    const flagsOfFile = ["--file", join(home.path, "urns.jsonl"), "--output", "urns"];
+    expect((await run("export", ...flagsOfFile)).code).toBe(2);
+  });
+
+  test("removes the file of an export that ends before its first page", async () => {
+    const file = join(home.path, "nothing.jsonl");
+    await using slow = await stallingAfter(0);
+    const exporting = begin(["export", "--file", file], { ANNALS_SERVER: slow.address });
+    await slow.stalled;
+    exporting.child.kill("SIGINT");
+    expect(await exporting.ended).toMatchObject({ code: 130, stderr: "annals: interrupted\n" });
+    expect(existsSync(file)).toBe(false);
   });
 
   test("an empty input is reported as that", async () => {
