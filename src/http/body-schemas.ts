@@ -3,10 +3,14 @@
  * most of its endpoints, and compiled code is large. Bodies stay unchanged: nothing is coerced, dropped
  * or filled in. The body thread validates the bodies that it reads.
  */
-import { Ajv, type ValidateFunction } from "ajv";
+import { createRequire } from "node:module";
+import type { ValidateFunction } from "ajv";
 import type { FastifySchemaCompiler, FastifyServerOptions } from "fastify";
 import type { Schema } from "./endpoint.ts";
 import { ReadBodyHolder } from "./large-bodies.ts";
+
+/** The first body loads ajv. */
+const require = createRequire(import.meta.url);
 
 const unused = (): never => {
   throw new Error("the framework compiles no schema by itself");
@@ -19,6 +23,7 @@ export const noCompilers: FastifyServerOptions["schemaController"] = {
 
 /** Throws for what is no JSON Schema. */
 export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
+  const { Ajv }: typeof import("ajv") = require("ajv");
   const ajv = new Ajv({
     addUsedSchema: false,
     allowUnionTypes: true,
@@ -29,11 +34,12 @@ export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
 }
 
 export function createLateBodyCompiler(): FastifySchemaCompiler<Schema> {
-  const compile = createBodyCompiler();
+  let compile: ReturnType<typeof createBodyCompiler> | undefined;
   return ({ schema }) => {
     let compiled: ValidateFunction | undefined;
     const check = (body: unknown): boolean => {
       if (body instanceof ReadBodyHolder) return true;
+      compile ??= createBodyCompiler();
       compiled ??= compile(schema);
       const fits = compiled(body) === true;
       check.errors = compiled.errors;

@@ -3,14 +3,8 @@
  * compiled by ajv from JSON Schemas of the records, each when a value first asks for it; aspects
  * that share a record share its validator.
  */
-import {
-  _,
-  Ajv,
-  type CodeKeywordDefinition,
-  type FuncKeywordDefinition,
-  Name,
-  type ValidateFunction,
-} from "ajv";
+import { createRequire } from "node:module";
+import type { CodeKeywordDefinition, FuncKeywordDefinition, ValidateFunction } from "ajv";
 import { withNamespace } from "../core/urn.ts";
 import { createRecordSchemas, type Expectation, misfitsMax } from "./json-schema.ts";
 import { misfitsOf, misfitsOfUrns, tooDeep } from "./misfits.ts";
@@ -18,6 +12,10 @@ import type { Aspect, Checked, Entity, NamedType, UrnInValue, WrongUrn } from ".
 import { createNameIndex } from "./record-names.ts";
 import type { UrnChecks } from "./urn-check.ts";
 import type { UrnRule } from "./urn-rules.ts";
+
+const require = createRequire(import.meta.url);
+/** The package ajv. The first value loads it: the start of a service validates none. */
+const ajvPackage = (): typeof import("ajv") => require("ajv");
 
 /** Any namespace, any type, some id. What is inside the id is the entity's own matter. */
 const URN = /^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z][A-Za-z0-9_]*:./s;
@@ -39,28 +37,18 @@ export function createValidator(
   types: ReadonlyMap<string, NamedType>,
   { entities, urnChecks, prefix, namespace }: ValidatorOptions,
 ): (aspect: Aspect, value: unknown) => Checked {
-  const ajv = new Ajv({
-    allErrors: true, // bounded by misfitsMax
-    verbose: true, // an error shows the value that was found
-    useDefaults: true,
-    removeAdditional: true,
-    // json-schema.ts makes the schemas; none is read from outside.
-    validateSchema: false,
-    meta: false,
-    logger: false,
-  });
   let report: UrnReport = { wrong: [], required: [] };
-  ajv.addVocabulary(["expects"]);
-  ajv.addKeyword(absentWhenNull);
-  ajv.addKeyword(boundedMisfits);
-  ajv.addKeyword(urn(namespace, { urnChecks, reportTo: () => report }));
-  ajv.addKeyword(oneMember(prefix));
-
-  const add = (schema: object): void => void ajv.addSchema(schema);
-  const idOf = createRecordSchemas({ types, entities, add });
+  const keywords = () => [
+    absentWhenNull,
+    boundedMisfits,
+    urn(namespace, { urnChecks, reportTo: () => report }),
+    oneMember(prefix),
+  ];
+  let schemaOf: ReturnType<typeof createSchemas> | undefined;
   const validators = new Map<string, ValidateFunction>();
   const compile = (record: string): ValidateFunction => {
-    const validate = ajv.getSchema(idOf(record));
+    schemaOf ??= createSchemas({ types, entities, keywords: keywords() });
+    const validate = schemaOf(record);
     if (validate === undefined) throw new Error(`assertion failed: ${record} is a record`);
     validators.set(record, validate);
     return validate;
@@ -89,11 +77,41 @@ export function createValidator(
   };
 }
 
+/** Returns a function that compiles the validator of a record. */
+function createSchemas({
+  types,
+  entities,
+  keywords,
+}: Pick<ValidatorOptions, "entities"> & {
+  readonly types: ReadonlyMap<string, NamedType>;
+  readonly keywords: readonly KeywordDefinition[];
+}): (record: string) => ValidateFunction | undefined {
+  const { Ajv } = ajvPackage();
+  const ajv = new Ajv({
+    allErrors: true, // bounded by misfitsMax
+    verbose: true, // an error shows the value that was found
+    useDefaults: true,
+    removeAdditional: true,
+    // json-schema.ts makes the schemas; none is read from outside.
+    validateSchema: false,
+    meta: false,
+    logger: false,
+  });
+  ajv.addVocabulary(["expects"]);
+  for (const keyword of keywords) ajv.addKeyword(keyword);
+  const add = (schema: object): void => void ajv.addSchema(schema);
+  const idOf = createRecordSchemas({ types, entities, add });
+  return (record) => ajv.getSchema(idOf(record));
+}
+
+type KeywordDefinition = CodeKeywordDefinition | FuncKeywordDefinition;
+
 /** Has no type, so that ajv runs it before it fills in the defaults of an object. */
 const absentWhenNull: CodeKeywordDefinition = {
   keyword: "absentWhenNull",
   schemaType: "array",
   code({ gen, data, schema }) {
+    const { _ } = ajvPackage();
     gen.if(_`${data} && typeof ${data} == "object"`, () => {
       for (const name of schema as readonly string[]) {
         const member = _`${data}[${name}]`;
@@ -103,14 +121,13 @@ const absentWhenNull: CodeKeywordDefinition = {
   },
 };
 
-/** Names of variables in the functions that ajv generates. */
-const [errors, foundErrors] = [new Name("errors"), new Name("vErrors")];
-const instancePath = new Name("instancePath");
-
 const boundedMisfits: CodeKeywordDefinition = {
   keyword: "misfitsMax",
   schemaType: "number",
   code({ gen, schema, it }) {
+    const { _, Name } = ajvPackage();
+    // Variables in the functions that ajv generates.
+    const [errors, foundErrors] = [new Name("errors"), new Name("vErrors")];
     gen.if(_`${errors} >= ${schema}`, () => {
       gen.assign(_`${it.validateName}.errors`, foundErrors);
       gen.return(false);
@@ -144,6 +161,8 @@ function urn(
     schemaType: "object",
     code(context) {
       const { gen, data, schema, parentSchema, it } = context;
+      const { _, Name } = ajvPackage();
+      const instancePath = new Name("instancePath");
       const found = gen.const("urn", _`${gen.scopeValue("func", { ref: normalise })}(${data})`);
       context.fail(_`${found} === undefined`);
       const ref = inspect(schema, parentSchema.expects);
