@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   SearchQuery,
   SearchWrite,
 } from "../../src/search/search.ts";
+import { searchSchema } from "../../src/search/sqlite/schema.ts";
 import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
 import { searchContract } from "../contract/search.contract.ts";
@@ -189,6 +191,78 @@ describe("search on sqlite", () => {
     await reader.close();
     await sink.close();
     await place.remove();
+  });
+
+  test("urns in upper and lower case sort as the oracle sorts them", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const model = createSearchModel();
+    const documents = ["B", "a", "C", "b"].map((name) => {
+      const urn = `urn:li:dataset:${name}`;
+      return { ...numbered(1), urn, values: { urn: [urn] } };
+    });
+    await sink.apply(writesOf(documents, 0), position(4));
+    model.apply(writesOf(documents, 0), position(4));
+    const reader = await place.openReader();
+    for (const order of ["ASCENDING", "DESCENDING"] as const) {
+      const sorted = { ...all, sort: [{ field: "urn", order }] };
+      expect(await reader.search(sorted)).toEqual(model.search(sorted));
+    }
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
+  test("a query for a long value reads only documents with its hash, or of the base that it prefers", async () => {
+    const place = await createPlace();
+    const sink = await place.openSink();
+    const beginning = "x".repeat(100);
+    const documents = [1, 2].map((n): SearchDocument => {
+      const value = `${beginning}${n}`;
+      const text = { field: "name", value, folded: value, boost: 1, suggested: true };
+      return { ...numbered(n), texts: [{ ...text, words: [`word${n}`] }] };
+    });
+    await sink.apply(writesOf(documents, 0), position(2));
+    // A query that reads the document fails.
+    await place.change("UPDATE document SET json = '[' WHERE id = 2");
+    const reader = await place.openReader();
+    const whole = (text: string, prefix: boolean): Expression => ({ kind: "whole", text, prefix });
+    const base = word("word1");
+    const preferred = [{ weight: 4, when: whole(beginning, true) }];
+    for (const expression of [
+      whole(`${beginning}1`, false),
+      { kind: "prefer", base, preferred },
+    ] as const) {
+      const { hits } = await reader.search({ ...all, expression });
+      expect(hits.map(({ document }) => document.urn)).toEqual([numbered(1).urn]);
+    }
+    await expect(reader.search({ ...all, expression: whole(beginning, true) })).rejects.toEqual(
+      unavailable,
+    );
+    await reader.close();
+    await sink.close();
+    await place.remove();
+  });
+
+  test("a file with segments of the version before begins again from the log", async () => {
+    using directory = temporaryDirectory("annals-search");
+    const path = join(directory.path, "search.sqlite");
+    const log = { id: "log", head: position(1) };
+    const older = openSqliteSearchSink({ path, log });
+    await older.apply(writesOf([numbered(1)], 0), position(1));
+    await older.close();
+    const db = new DatabaseSync(path);
+    db.exec(`PRAGMA user_version = ${searchSchema.version - 1}`);
+    db.close();
+    const reasons: string[] = [];
+    const sink = openSqliteSearchSink({ path, log, onEmptied: (why) => reasons.push(why) });
+    expect(await sink.position()).toBe(0);
+    expect(reasons).toEqual(["an older release"]);
+    await sink.apply(writesOf([numbered(1)], 0), position(1));
+    const reader = openSqliteSearchReader(path);
+    expect((await reader.search(all)).total).toBe(1);
+    await reader.close();
+    await sink.close();
   });
 
   test.each([

@@ -95,20 +95,20 @@ export const uint32Of = (memory: Uint8Array, [offset, length]: Range): Uint32Arr
 export const float64Of = (memory: Uint8Array, [offset, length]: Range): Float64Array =>
   new Float64Array(memory.buffer, memory.byteOffset + offset, length / 8);
 
-/** Unsigned integers of 1, 2 or 4 bytes, as `narrowed` chose them. */
-export function integersOf(memory: Uint8Array, [offset, length]: Range, count: number): Integers {
+/** Whole numbers of the size that `narrowed` selected. */
+export function integersOf(memory: Uint8Array, [offset, length]: Range, count: number): Numbers {
   const start = memory.byteOffset + offset;
   if (length === count) return new Uint8Array(memory.buffer, start, count);
   if (length === 2 * count) return new Uint16Array(memory.buffer, start, count);
-  return new Uint32Array(memory.buffer, start, count);
+  if (length === 4 * count) return new Uint32Array(memory.buffer, start, count);
+  return new Float64Array(memory.buffer, start, count);
 }
 
-export type Integers = Uint8Array | Uint16Array | Uint32Array;
-
-/** The same numbers in the fewest bytes; none is greater than `greatest`. */
-export function narrowed(numbers: Uint32Array, greatest: number): Integers {
+/** The same whole numbers in the fewest bytes; none is below 0 or greater than `greatest`. */
+export function narrowed(numbers: ArrayLike<number>, greatest: number): Numbers {
   if (greatest <= 0xff) return Uint8Array.from(numbers);
-  return greatest <= 0xffff ? Uint16Array.from(numbers) : numbers;
+  if (greatest <= 0xffff) return Uint16Array.from(numbers);
+  return greatest <= 0xffffffff ? Uint32Array.from(numbers) : Float64Array.from(numbers);
 }
 
 /** The key of a well-formed text. */

@@ -64,6 +64,13 @@ export class DictionaryWriter {
   }
 }
 
+/** Writes a dictionary of keys in ascending order. */
+export function writeDictionary(writer: ByteWriter, keys: Iterable<Uint8Array>): DictionaryEntry {
+  const dictionary = new DictionaryWriter(writer);
+  for (const key of keys) dictionary.add(key);
+  return dictionary.end();
+}
+
 export class Dictionary {
   readonly count: number;
   private readonly keys: Buffer;
@@ -158,7 +165,7 @@ export class DictionaryCursor {
   /** The key is the first `length` bytes. */
   key = Buffer.allocUnsafe(64);
   length = 0;
-  private readonly count: number;
+  readonly count: number;
   private readonly reader: ByteReader;
 
   constructor(keys: Buffer, count: number, at: number) {

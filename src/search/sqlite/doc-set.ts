@@ -2,54 +2,40 @@
  * Sets of documents of one segment with their scores: what an expression matches. Operations on
  * sorted lists; scores are multiples of 1/64, so sums are exact.
  */
+import type { Postings } from "./postings.ts";
 
 export interface DocSet {
   /** Ascending. */
   readonly docs: Uint32Array;
-  /** One for each document, or one for all. */
-  readonly scores: Float64Array | number;
+  /** One for each document. */
+  readonly scores: Float64Array;
 }
 
-export const noDocs: DocSet = { docs: new Uint32Array(), scores: 0 };
+export const noDocs: DocSet = { docs: new Uint32Array(), scores: new Float64Array() };
 
-const scoreAt = ({ scores }: DocSet, at: number): number =>
-  typeof scores === "number" ? scores : (scores[at] as number);
+/** Documents with the same score. */
+export const allWith = (docs: Uint32Array, score: number): DocSet => ({
+  docs,
+  scores: new Float64Array(docs.length).fill(score),
+});
+
+/** The documents of a posting list; `scores` has the score of each level. */
+export function scored({ docs, levels }: Postings, scores: readonly number[]): DocSet {
+  const all = new Float64Array(levels.length);
+  for (let at = 0; at < all.length; at++) all[at] = scores[levels[at] as number] as number;
+  return { docs, scores: all };
+}
 
 /** Documents that are in any of the sets, with the greatest of their scores. */
 export function union(sets: readonly DocSet[], docCount: number): DocSet {
   const filled = sets.filter(({ docs }) => docs.length > 0);
-  const [first = noDocs, second] = filled;
-  if (second === undefined) return first;
-  let total = 0;
-  for (const { docs } of filled) total += docs.length;
-  return filled.length === 2 && total < docCount
-    ? unionOfTwo(first, second)
-    : unionOfMany(filled, docCount);
-}
-
-function unionOfTwo(a: DocSet, b: DocSet): DocSet {
-  const docs = new Uint32Array(a.docs.length + b.docs.length);
-  const scores = new Float64Array(docs.length);
-  let end = 0;
-  for (let m = 0, n = 0; m < a.docs.length || n < b.docs.length; end++) {
-    const left = a.docs[m] ?? Infinity;
-    const right = b.docs[n] ?? Infinity;
-    docs[end] = Math.min(left, right);
-    if (left < right) scores[end] = scoreAt(a, m++);
-    else if (right < left) scores[end] = scoreAt(b, n++);
-    else scores[end] = Math.max(scoreAt(a, m++), scoreAt(b, n++));
+  const [first = noDocs, ...others] = filled;
+  if (others.length === 0) return first;
+  const all = new UnionBuilder(docCount);
+  for (const { docs, scores } of filled) {
+    for (let at = 0; at < docs.length; at++) all.add(docs[at] as number, scores[at] as number);
   }
-  return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
-}
-
-function unionOfMany(sets: readonly DocSet[], docCount: number): DocSet {
-  const union = new UnionBuilder(docCount);
-  for (const { docs, scores } of sets) {
-    for (let at = 0; at < docs.length; at++) {
-      union.add(docs[at] as number, typeof scores === "number" ? scores : (scores[at] as number));
-    }
-  }
-  return union.end();
+  return all.end();
 }
 
 /** A union of so many among all documents is read from the scores in order. */
@@ -101,42 +87,32 @@ export class UnionBuilder {
 
 /** Documents that are in both, with the sum of their scores. */
 export function intersect(a: DocSet, b: DocSet): DocSet {
-  if (a.docs.length > b.docs.length) return intersect(b, a);
-  const docs = new Uint32Array(a.docs.length);
-  const uniform = typeof a.scores === "number" && typeof b.scores === "number";
-  const scores = uniform ? undefined : new Float64Array(a.docs.length);
+  const docs = new Uint32Array(Math.min(a.docs.length, b.docs.length));
+  const scores = new Float64Array(docs.length);
   let end = 0;
-  eachCommon(a.docs, b.docs, (m, n) => {
-    docs[end] = a.docs[m] as number;
-    if (scores !== undefined) scores[end] = scoreAt(a, m) + scoreAt(b, n);
-    end++;
+  eachCommon(a.docs, b.docs, (inA, inB) => {
+    docs[end] = a.docs[inA] as number;
+    scores[end++] = (a.scores[inA] as number) + (b.scores[inB] as number);
   });
-  return {
-    docs: docs.subarray(0, end),
-    scores: scores?.subarray(0, end) ?? scoreAt(a, 0) + scoreAt(b, 0),
-  };
+  return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
 /** A list that is so many times as long is searched, not read. */
 const SEARCHED_TIMES = 32;
 
-/** Calls back with the indexes of each document that is in both lists; `few` is the shorter one. */
-function eachCommon(
-  few: Uint32Array,
-  many: Uint32Array,
-  take: (inFew: number, inMany: number) => void,
-): void {
-  if (many.length > few.length * SEARCHED_TIMES) {
-    let from = 0;
-    for (let m = 0; m < few.length; m++) {
-      from = lowerBound(many, few[m] as number, from);
-      if (many[from] === few[m]) take(m, from);
+/** Calls back with the indexes of each document that is in both lists. */
+function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
+  if (a.length > b.length) return eachCommon(b, a, (inB, inA) => take(inA, inB));
+  if (b.length > a.length * SEARCHED_TIMES) {
+    for (let m = 0, n = 0; m < a.length; m++) {
+      n = lowerBound(b, a[m] as number, n);
+      if (b[n] === a[m]) take(m, n);
     }
     return;
   }
-  for (let m = 0, n = 0; m < few.length && n < many.length; ) {
-    const left = few[m] as number;
-    const right = many[n] as number;
+  for (let m = 0, n = 0; m < a.length && n < b.length; ) {
+    const left = a[m] as number;
+    const right = b[n] as number;
     if (left === right) take(m, n);
     if (left <= right) m++;
     if (right <= left) n++;
@@ -144,7 +120,7 @@ function eachCommon(
 }
 
 /** The first index from `from` on whose number is not less. */
-export function lowerBound(list: Uint32Array, wanted: number, from = 0): number {
+function lowerBound(list: Uint32Array, wanted: number, from: number): number {
   let low = from;
   let high = list.length;
   while (low < high) {
@@ -156,19 +132,20 @@ export function lowerBound(list: Uint32Array, wanted: number, from = 0): number 
 }
 
 /** Documents of the set for which it holds. */
-export function filter({ docs, scores }: DocSet, holds: (doc: number) => boolean): DocSet {
-  const kept = new Uint32Array(docs.length);
-  const keptScores = typeof scores === "number" ? undefined : new Float64Array(docs.length);
+export function filter(set: DocSet, holds: (doc: number, score: number) => boolean): DocSet {
+  const docs = new Uint32Array(set.docs.length);
+  const scores = new Float64Array(docs.length);
   let end = 0;
   for (let at = 0; at < docs.length; at++) {
-    const doc = docs[at] as number;
-    if (!holds(doc)) continue;
-    kept[end] = doc;
-    if (keptScores !== undefined) keptScores[end] = (scores as Float64Array)[at] as number;
-    end++;
+    const doc = set.docs[at] as number;
+    const score = set.scores[at] as number;
+    if (!holds(doc, score)) continue;
+    docs[end] = doc;
+    scores[end++] = score;
   }
-  if (end === docs.length) return { docs, scores };
-  return { docs: kept.subarray(0, end), scores: keptScores?.subarray(0, end) ?? scores };
+  return end === docs.length
+    ? set
+    : { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
 /** Documents that are not among others. */
@@ -183,22 +160,13 @@ export function without(set: DocSet, others: Uint32Array): DocSet {
 
 /** The documents of `set`; those that are among `extras` with the sum of their scores. */
 export function raise(set: DocSet, extras: DocSet): DocSet {
-  if (set.docs.length === 0 || extras.docs.length === 0) return set;
-  const { scores: before } = set;
-  const scores =
-    typeof before === "number"
-      ? new Float64Array(set.docs.length).fill(before)
-      : Float64Array.from(before);
-  const isFew = set.docs.length <= extras.docs.length;
-  const [few, many] = isFew ? [set.docs, extras.docs] : [extras.docs, set.docs];
-  eachCommon(few, many, (inFew, inMany) => {
-    const [at, extra] = isFew ? [inFew, inMany] : [inMany, inFew];
-    scores[at] = (scores[at] as number) + scoreAt(extras, extra);
+  if (extras.docs.length === 0) return set;
+  const scores = set.scores.slice();
+  eachCommon(set.docs, extras.docs, (at, extra) => {
+    scores[at] = (scores[at] as number) + (extras.scores[extra] as number);
   });
   return { docs: set.docs, scores };
 }
 
-export const weighted = ({ docs, scores }: DocSet, weight: number): DocSet => ({
-  docs,
-  scores: typeof scores === "number" ? scores * weight : scores.map((score) => score * weight),
-});
+export const weighted = ({ docs, scores }: DocSet, weight: number): DocSet =>
+  weight === 1 ? { docs, scores } : { docs, scores: scores.map((score) => score * weight) };

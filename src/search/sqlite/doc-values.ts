@@ -6,149 +6,55 @@
  *   single   an ordinal + 1 for each document, 0 without a value
  *   multi    for each document the start of its ordinals in one list
  *   sparse   the same, for those documents alone that have a value
- *   urns     the value of each document is its urn: nothing is stored
  */
 import type { FieldValue } from "../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
-import {
-  type ByteWriter,
-  float64Of,
-  type Integers,
-  integersOf,
-  narrowed,
-  type Range,
-  uint32Of,
-} from "./bytes.ts";
+import { float64Of, integersOf, type Numbers, type Range, uint32Of } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 
 export interface FieldEntry {
   readonly name: string;
-  readonly layout: "single" | "multi" | "sparse" | "urns";
   readonly numbers: Range;
   /** Whether false and true are among the values. */
   readonly booleans: readonly [boolean, boolean];
   readonly texts: DictionaryEntry;
   /** Order of the ordinals' sort keys, equal for equal keys; absent if ordinals are in that order. */
   readonly ranks?: Range | undefined;
+  /** Of a sparse field. */
   readonly docs?: Range | undefined;
+  /** Absent if each document has one value or none. */
   readonly starts?: Range | undefined;
   readonly ordinals: Range;
   readonly ordinalCount: number;
 }
-
-/** The distinct values of a field, in the order of their ordinals. */
-export interface FieldTerms {
-  readonly numbers: readonly number[];
-  readonly booleans: readonly [boolean, boolean];
-  readonly texts: DictionaryEntry;
-  readonly sortKeys: readonly SortKey[];
-}
-
-/** Documents with values in ascending order, and the ordinals of each. */
-export interface FieldLists {
-  readonly docs: Uint32Array;
-  readonly starts: Uint32Array;
-  readonly ordinals: Uint32Array;
-}
-
-const NOTHING: Range = [0, 0];
-/** A field that fewer documents have is sparse. */
-const SPARSE_PART = 1 / 8;
-
-/** Writes a field whose texts are already in the writer. */
-export function writeField(
-  writer: ByteWriter,
-  name: string,
-  terms: FieldTerms,
-  { docs, starts, ordinals }: FieldLists,
-  docCount: number,
-): FieldEntry {
-  const count = terms.sortKeys.length;
-  const ranks = ranksOf(terms.sortKeys);
-  const common = {
-    ...{ name, booleans: terms.booleans, texts: terms.texts },
-    numbers: writer.section(Float64Array.from(terms.numbers)),
-    ranks: ranks && writer.section(ranks),
-  };
-  if (docs.length < docCount * SPARSE_PART) {
-    return {
-      ...{ ...common, layout: "sparse", ordinalCount: ordinals.length },
-      ...{ docs: writer.section(docs), starts: writer.section(starts) },
-      ordinals: writer.section(narrowed(ordinals, count)),
-    };
-  }
-  if (ordinals.length === docs.length) {
-    const single = new Uint32Array(docCount);
-    for (let at = 0; at < docs.length; at++) {
-      single[docs[at] as number] = (ordinals[at] as number) + 1;
-    }
-    const written = writer.section(narrowed(single, count));
-    return { ...common, layout: "single", ordinalCount: docCount, ordinals: written };
-  }
-  const all = new Uint32Array(docCount + 1);
-  for (let at = 0, doc = 0; doc < docCount; doc++) {
-    if (docs[at] === doc) at++;
-    all[doc + 1] = starts[at] as number;
-  }
-  return {
-    ...{ ...common, layout: "multi", ordinalCount: ordinals.length, starts: writer.section(all) },
-    ordinals: writer.section(narrowed(ordinals, count)),
-  };
-}
-
-export const urnsField = (name: string): FieldEntry => ({
-  ...{ name, layout: "urns", numbers: NOTHING, booleans: [false, false], ordinals: NOTHING },
-  ...{ texts: { count: 0, keys: NOTHING, blocks: NOTHING }, ordinalCount: 0 },
-});
-
-function ranksOf(keys: readonly SortKey[]): Uint32Array | undefined {
-  let ascending = true;
-  for (let at = 1; at < keys.length && ascending; at++) {
-    ascending = compareKeys(keys[at - 1], keys[at]) < 0;
-  }
-  if (ascending) return undefined;
-  const order = Array.from(keys.keys()).sort((a, b) => compareKeys(keys[a], keys[b]));
-  const ranks = new Uint32Array(keys.length);
-  let rank = 0;
-  for (const [at, ordinal] of order.entries()) {
-    if (at > 0 && keys[order[at - 1] as number] !== keys[ordinal]) rank++;
-    ranks[ordinal] = rank;
-  }
-  return ranks;
-}
-
-const noNumbers = new Float64Array();
 
 export class FieldValues {
   /** Of distinct values. */
   readonly count: number;
   /** The ordinal of the first text. */
   readonly textsFrom: number;
-  readonly entry: FieldEntry;
   private readonly numbers: Float64Array;
   private readonly falseAt: number;
   private readonly trueAt: number;
   private readonly texts: Dictionary;
-  private readonly ordinals: Integers;
+  private readonly ordinals: Numbers;
   private readonly starts: Uint32Array | undefined;
   private readonly docs: Uint32Array | undefined;
-  private readonly storedRanks: Uint32Array | undefined;
+  /** Order of the ordinals' sort keys; undefined if ordinals are in that order. */
+  readonly ranks: Uint32Array | undefined;
   private byRank: Uint32Array | undefined;
 
-  /** `urns` are those of the segment. */
-  constructor(memory: Uint8Array, entry: FieldEntry, urns: Dictionary) {
-    const own = entry.layout === "urns";
-    this.entry = entry;
-    this.numbers = own ? noNumbers : float64Of(memory, entry.numbers);
+  constructor(memory: Uint8Array, entry: FieldEntry) {
+    this.numbers = float64Of(memory, entry.numbers);
     this.falseAt = entry.booleans[0] ? this.numbers.length : -1;
     this.trueAt = entry.booleans[1] ? this.numbers.length + (entry.booleans[0] ? 1 : 0) : -1;
     this.textsFrom = this.numbers.length + Number(entry.booleans[0]) + Number(entry.booleans[1]);
-    this.texts = own ? urns : new Dictionary(memory, entry.texts);
+    this.texts = new Dictionary(memory, entry.texts);
     this.count = this.textsFrom + this.texts.count;
-    this.ordinals = own ? new Uint8Array() : integersOf(memory, entry.ordinals, entry.ordinalCount);
+    this.ordinals = integersOf(memory, entry.ordinals, entry.ordinalCount);
     this.starts = entry.starts && uint32Of(memory, entry.starts);
     this.docs = entry.docs && uint32Of(memory, entry.docs);
-    this.storedRanks = entry.ranks && uint32Of(memory, entry.ranks);
+    this.ranks = entry.ranks && uint32Of(memory, entry.ranks);
   }
 
   value(ordinal: number): FieldValue {
@@ -180,25 +86,26 @@ export class FieldValues {
     );
   }
 
-  textsCursor() {
-    return this.texts.cursor();
-  }
-
   /** Index of the document's ordinals in `starts`; -1 if it has none. */
   private slot(doc: number): number {
     return this.docs === undefined ? doc : indexOfSorted(this.docs, doc);
   }
 
   has(doc: number): boolean {
-    if (this.entry.layout === "urns") return true;
     if (this.starts === undefined) return this.ordinals[doc] !== 0;
     const slot = this.slot(doc);
     return slot >= 0 && this.starts[slot + 1] !== this.starts[slot];
   }
 
+  ordinalsOf(doc: number): ArrayLike<number> {
+    const { starts, ordinals } = this;
+    if (starts === undefined) return ordinals[doc] === 0 ? [] : [(ordinals[doc] as number) - 1];
+    const slot = this.slot(doc);
+    return slot < 0 ? [] : ordinals.subarray(starts[slot], starts[slot + 1]);
+  }
+
   /** Whether a value of the document is marked by its ordinal. */
   some(doc: number, marked: Uint8Array): boolean {
-    if (this.entry.layout === "urns") return marked[doc] === 1;
     const { starts, ordinals } = this;
     if (starts === undefined) {
       const ordinal = ordinals[doc] as number;
@@ -217,8 +124,7 @@ export class FieldValues {
   each(docs: Uint32Array, take: (ordinal: number, doc: number) => void): void {
     for (let at = 0, sparse = 0; at < docs.length; at++) {
       const doc = docs[at] as number;
-      if (this.entry.layout === "urns") take(doc, doc);
-      else if (this.starts === undefined) {
+      if (this.starts === undefined) {
         const ordinal = this.ordinals[doc] as number;
         if (ordinal !== 0) take(ordinal - 1, doc);
       } else {
@@ -240,20 +146,14 @@ export class FieldValues {
     // The first count is that of the documents without a value.
     const counts = new Uint32Array(this.count + 1);
     const { starts, ordinals } = this;
-    if (this.entry.layout === "single") countSingle(ordinals, docs, counts);
-    else if (this.entry.layout === "multi" && starts !== undefined) {
-      countMulti(ordinals, starts, docs, counts);
-    } else {
+    if (starts === undefined) countSingle(ordinals, docs, counts);
+    else if (this.docs === undefined) countMulti(ordinals, starts, docs, counts);
+    else {
       this.each(docs, (ordinal) => {
         counts[ordinal + 1] = (counts[ordinal + 1] as number) + 1;
       });
     }
     return counts.subarray(1);
-  }
-
-  /** Order of the ordinals' sort keys; undefined if ordinals are in that order. */
-  get ranks(): Uint32Array | undefined {
-    return this.storedRanks;
   }
 
   /** The sort key of a rank. */
@@ -275,21 +175,18 @@ export class FieldValues {
   }
 
   private ordinalsByRank(): Uint32Array | undefined {
-    const { storedRanks } = this;
-    if (storedRanks === undefined) return undefined;
-    if (this.byRank === undefined) {
-      let greatest = -1;
-      for (const rank of storedRanks) if (rank > greatest) greatest = rank;
-      this.byRank = new Uint32Array(greatest + 1);
-      for (let n = 0; n < storedRanks.length; n++) this.byRank[storedRanks[n] as number] = n;
-    }
+    const { ranks } = this;
+    if (ranks === undefined || this.byRank !== undefined) return this.byRank;
+    const greatest = ranks.reduce((most, rank) => Math.max(most, rank));
+    this.byRank = new Uint32Array(greatest + 1);
+    for (let n = 0; n < ranks.length; n++) this.byRank[ranks[n] as number] = n;
     return this.byRank;
   }
 }
 
 // Functions by themselves: the compiler optimizes their loops for few types.
 
-function countSingle(ordinals: Integers, docs: Uint32Array, counts: Uint32Array): void {
+function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array): void {
   for (let at = 0; at < docs.length; at++) {
     const ordinal = ordinals[docs[at] as number] as number;
     counts[ordinal] = (counts[ordinal] as number) + 1;
@@ -297,7 +194,7 @@ function countSingle(ordinals: Integers, docs: Uint32Array, counts: Uint32Array)
 }
 
 function countMulti(
-  ordinals: Integers,
+  ordinals: Numbers,
   starts: Uint32Array,
   docs: Uint32Array,
   counts: Uint32Array,

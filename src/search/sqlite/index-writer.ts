@@ -7,30 +7,21 @@ import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { fieldValues } from "../evaluate.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { dueMerge, dueRewrite, type Merged, type Merging, startMerge } from "./merging.ts";
-import type { Segment } from "./segment.ts";
-import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment-builder.ts";
+import type { Segment, SegmentRow } from "./segment.ts";
+import { buildSegment, type IndexedDocument } from "./segment-builder.ts";
 import { mergeSegments } from "./segment-merge.ts";
-import {
-  createSegmentReader,
-  createSegmentWriter,
-  type StoredSegment,
-  type StoredState,
-} from "./segment-store.ts";
+import { createSegmentReader, createSegmentWriter, type StoredState } from "./segment-store.ts";
+import type { BuiltSegment } from "./segment-writer.ts";
 
 /** Documents of one segment, and the length of their JSON. */
 const DOCUMENTS_MAX = 8_192;
+const CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Segments that are merged at once where no reader waits. */
 const BULK_FAN_IN = 32;
-const CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Segments that are merged within a batch. */
 const INLINE_BYTES_MAX = 512 * 1024;
 /** Entities of one page of `holding`. */
 const HOLDERS_MAX = 1_000;
-
-interface Opened {
-  readonly row: StoredSegment;
-  readonly segment: Segment;
-}
 
 export type IndexWriter = ReturnType<typeof createIndexWriter>;
 
@@ -55,9 +46,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   /** Documents that are in no segment, by id; undefined before they are read. */
   let waiting: Map<number, IndexedDocument> | undefined;
   let characters = 0;
-  const opened = new Map<number, Opened>();
-  /** Segments with parts in memory. */
-  const inspected = new Map<number, Opened>();
+  /** Segments that were inspected, with parts in memory. */
+  const inspected = new Map<number, Segment>();
   let merging: Merging | undefined;
 
   function stateNow(): StoredState {
@@ -91,10 +81,13 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     return waiting;
   }
 
-  function segments(cache: Map<number, Opened> = opened): readonly Opened[] {
-    const now = reader.segments(cache, (row) => ({ row, segment: reader.open(row) }));
-    for (const one of now) cache.set(one.row.id, one);
-    return now;
+  /** The segments, of which those that were not inspected before are opened. */
+  function inspect(): readonly Segment[] {
+    return reader.rows().map((row) => {
+      const segment = inspected.get(row.id) ?? reader.open(row);
+      inspected.set(row.id, segment);
+      return segment;
+    });
   }
 
   function addSegment(built: BuiltSegment, range: readonly [first: number, last: number]): void {
@@ -114,39 +107,31 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
 
   function mergeSmall(): void {
     for (;;) {
-      const all = segments();
-      const rows = all.map(({ row }) => row);
       const due = dueMerge(
-        rows,
+        reader.rows(),
         bulk ? { fanIn: BULK_FAN_IN } : { bytesMax: INLINE_BYTES_MAX, busy: merging?.segments },
       );
       if (due === undefined) return;
-      const inputs = all
-        .filter(({ row }) => due.includes(row))
-        .map(({ segment }) => ({ segment, deleted: reader.deleted(segment) }));
-      replace(due, mergeSegments(inputs), turnNow());
+      replace(due, mergeSegments(due.map(reader.openWhole)), turnNow());
     }
   }
 
   /** Puts a segment in place of those that it was merged of; tombstones up to `turn` took effect. */
   function replace(
-    merged: readonly StoredSegment[],
+    merged: readonly SegmentRow[],
     built: BuiltSegment | undefined,
     turn: number,
   ): void {
     const [first, last] = [merged[0]?.first ?? 0, merged.at(-1)?.last ?? 0];
-    for (const row of merged) {
-      writer.remove(row);
-      opened.delete(row.id);
-    }
+    for (const row of merged) writer.remove(row);
     unbury.run(first, last, turn);
     changed = true;
     if (built !== undefined) addSegment(built, [first, last]);
   }
 
   /** Segments that a thread has to merge. */
-  function dueLarge(): readonly StoredSegment[] | undefined {
-    const rows = segments().map(({ row }) => row);
+  function dueLarge(): readonly SegmentRow[] | undefined {
+    const rows = reader.rows();
     const due = dueMerge(rows);
     if (due !== undefined) return due;
     const worn = dueRewrite(rows, ({ first, last }) => countBuried.get(first, last)?.[0] ?? 0);
@@ -157,14 +142,14 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     state = undefined;
     changed = false;
     waiting = undefined;
-    opened.clear();
     inspected.clear();
+    reader.forget();
   }
 
   /** Takes the result of a merge that ended, in a transaction of its own. */
   async function take({ segments: ids }: Merging, { turn, built }: Merged, mend: Mend) {
     await mend(() => {
-      const due = segments().flatMap(({ row }) => (ids.includes(row.id) ? [row] : []));
+      const due = reader.rows().filter(({ id }) => ids.includes(id));
       // A reset may have removed them.
       if (due.length < ids.length || turn < 0) return;
       replace(due, built, turn);
@@ -191,7 +176,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     },
     /** Documents of an entity in the index that have no tombstone. */
     versionsOf(urn: string): readonly number[] {
-      return segments(inspected).flatMap(({ segment }) => {
+      return inspect().flatMap((segment) => {
         const doc = segment.urns.find(urn);
         const id = doc < 0 ? undefined : segment.idOf(doc);
         return id === undefined || isBuried.get(id) !== undefined ? [] : [id];
@@ -235,9 +220,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         if (urn <= from || document.entityType !== entityType) continue;
         if (fields.some((field) => fieldValues(values, field).length > 0)) urns.push(urn);
       }
-      for (const { segment } of segments(inspected)) {
-        urns.push(...holders(segment, reader.deleted(segment), { entityType, fields, from }));
-      }
+      inspected.clear();
+      for (const segment of inspect()) urns.push(...holders(segment, { entityType, fields, from }));
       inspected.clear();
       const page = urns.sort().slice(0, HOLDERS_MAX);
       return page.length < HOLDERS_MAX ? { urns: page } : { urns: page, next: page.at(-1) };
@@ -258,11 +242,7 @@ interface Holding {
   readonly from: string;
 }
 
-function holders(
-  segment: Segment,
-  deleted: Uint8Array | undefined,
-  { entityType, fields, from }: Holding,
-): readonly string[] {
+function holders(segment: Segment, { entityType, fields, from }: Holding): readonly string[] {
   const type = segment.types.find(entityType.toWellFormed());
   const values = fields.flatMap((field) => segment.field(field.toWellFormed()) ?? []);
   if (type < 0 || values.length === 0) return [];
@@ -271,7 +251,7 @@ function holders(
   const urns: string[] = [];
   const first = from === "" ? 0 : segment.urns.lowerBound(from);
   for (let doc = first; doc < segment.docs && urns.length <= HOLDERS_MAX; doc++) {
-    if (deleted?.[doc] === 1 || !segment.types.some(doc, ofType)) continue;
+    if (segment.deleted?.[doc] === 1 || !segment.types.some(doc, ofType)) continue;
     if (!values.some((field) => field.has(doc))) continue;
     const urn = segment.urns.text(doc);
     if (urn > from) urns.push(urn);

@@ -4,93 +4,88 @@ import type { Expression, SearchDocument } from "../search.ts";
 import { compileCondition } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
 import {
+  allWith,
   type DocSet,
   filter,
   intersect,
   noDocs,
   raise,
+  scored,
   UnionBuilder,
   union,
   weighted,
   without,
 } from "./doc-set.ts";
 import { matchPhrase } from "./phrases.ts";
-import type { Postings } from "./postings.ts";
-import { type Segment, WHOLE_MARK, WORD_MARK, wholeKey, wholeUnitsMax } from "./segment.ts";
+import { type Segment, wholeBeginning, wholeTerm, wholeUnitsMax } from "./segment.ts";
+import type { Terms } from "./terms.ts";
 
 export interface Matching {
+  readonly segment: Segment;
   readonly deadline: Deadline;
   /** The stored document of a number; read where the index does not decide. */
   readonly documentOf: (segment: Segment, doc: number) => SearchDocument | undefined;
+  /** No other documents are of interest; undefined for all. */
+  readonly among?: Uint32Array | undefined;
 }
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 type Within = Of<"word">["within"];
 
-export function match(expression: Expression, segment: Segment, matching: Matching): DocSet {
-  const { deadline } = matching;
-  const inside = (one: Expression): DocSet => match(one, segment, matching);
+export function match(expression: Expression, matching: Matching): DocSet {
+  const { segment, deadline } = matching;
+  const inside = (one: Expression): DocSet => match(one, matching);
   deadline.spend(1_000);
   switch (expression.kind) {
     case "all":
-      return { docs: segment.all(), scores: 1 };
-    case "word":
-      return matchWord(expression, segment, deadline);
+      return allWith(segment.all(), 1);
+    case "word": {
+      const choices = expression.any.map(({ word, ...choice }) => ({
+        ...choice,
+        term: word.toWellFormed(),
+      }));
+      return matchTerms(segment.words, choices, expression.within, matching);
+    }
     case "phrase":
       return matchPhrase(expression, segment, deadline);
     case "whole":
-      return matchWhole(expression, segment, matching);
+      return matchWhole(expression, matching);
     case "condition": {
       const holds = compileCondition(expression.condition, segment, deadline);
-      return filter({ docs: segment.all(), scores: 1 }, holds);
+      return filter(allWith(segment.all(), 1), holds);
     }
     case "and":
-      return matchEvery(expression, segment, inside);
+      return matchEvery(expression, matching);
     case "or":
       return union(expression.any.map(inside), segment.docs);
     case "not":
-      return without({ docs: segment.all(), scores: 0 }, inside(expression.not).docs);
+      return without(allWith(segment.all(), 0), inside(expression.not).docs);
     case "prefer": {
       const base = inside(expression.base);
       if (base.docs.length === 0) return base;
       const preferred = expression.preferred.map(({ weight, when }) =>
-        weighted(inside(when), weight),
+        weighted(match(when, { ...matching, among: base.docs }), weight),
       );
       return raise(base, union(preferred, segment.docs));
     }
   }
 }
 
-function matchEvery(
-  { all }: Of<"and">,
-  segment: Segment,
-  inside: (one: Expression) => DocSet,
-): DocSet {
+function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
   const sets: DocSet[] = [];
   const excluded: Expression[] = [];
   for (const one of all) {
     if (one.kind === "not") excluded.push(one.not);
     else {
-      const set = inside(one);
+      const set = match(one, matching);
       if (set.docs.length === 0) return noDocs;
       sets.push(set);
     }
   }
-  sets.sort((a, b) => a.docs.length - b.docs.length);
-  let found = sets.reduce<DocSet | undefined>(
-    (before, set) => (before === undefined ? set : intersect(before, set)),
-    undefined,
-  ) ?? { docs: segment.all(), scores: 0 };
-  for (const one of excluded) found = without(found, inside(one).docs);
+  const [first, ...others] = sets.sort((a, b) => a.docs.length - b.docs.length);
+  let found = others.reduce(intersect, first ?? allWith(matching.segment.all(), 0));
+  for (const one of excluded) found = without(found, match(one, matching).docs);
   return found;
-}
-
-function matchWord({ any, within }: Of<"word">, segment: Segment, deadline: Deadline): DocSet {
-  const terms = any.map(({ word, ...choice }) => ({
-    ...choice,
-    term: WORD_MARK + word.toWellFormed(),
-  }));
-  return matchTerms(terms, segment, within, deadline);
 }
 
 interface TermChoice {
@@ -99,98 +94,64 @@ interface TermChoice {
   readonly weight: number;
 }
 
-/** More terms than these are added up document by document. */
-const TERMS_APART_MAX = 2;
-
 /** Documents that have one of the terms, or with `prefix` one that begins with it. */
 function matchTerms(
+  terms: Terms,
   choices: readonly TermChoice[],
-  segment: Segment,
   within: Within,
-  deadline: Deadline,
+  { segment, deadline }: Matching,
 ): DocSet {
-  const weights = new Map<number, number>();
-  for (const { term, prefix, weight } of choices) {
-    const ordinal = prefix ? -1 : segment.terms.find(term);
-    if (ordinal >= 0) weights.set(ordinal, Math.max(weight, weights.get(ordinal) ?? 0));
-  }
-  const ranges = choices
-    .filter(({ prefix }) => prefix)
-    .map(({ term, weight }) => ({ range: segment.terms.prefixRange(term), weight }));
-  for (const { range, weight } of ranges) {
-    const [from, to] = range;
-    for (let ordinal = from; ordinal < to && weights.size <= TERMS_APART_MAX; ordinal++) {
-      weights.set(ordinal, Math.max(weight, weights.get(ordinal) ?? 0));
-    }
-  }
+  const ranges = choices.flatMap(({ term, prefix, weight }) => {
+    const exact = prefix ? -1 : terms.dictionary.find(term);
+    const [from, to] = prefix ? terms.dictionary.prefixRange(term) : [exact, exact + 1];
+    return from < 0 || from === to ? [] : [{ from, to, weight }];
+  });
+  const [first] = ranges;
+  if (first === undefined) return noDocs;
   const place = within === "suggested" ? 1 : 0;
   const scores = segment.levels.map((level) => level[place]);
-  if (weights.size <= TERMS_APART_MAX) {
-    const sets = Array.from(weights, ([ordinal, weight]) =>
-      docsOf(segment.postings(ordinal), scores, weight),
-    );
-    return union(sets, segment.docs);
+  const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
+  if (isOneTerm) {
+    const weight = ranges.reduce((most, range) => Math.max(most, range.weight), 0);
+    const all = scored(terms.postings(first.from), scores);
+    return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
   }
   const found = new UnionBuilder(segment.docs);
-  const add = (from: number, to: number, weight: number) => {
-    segment.eachPosting(from, to, (doc, level) => {
+  for (const { from, to, weight } of ranges) {
+    terms.eachPosting(from, to, (doc, level) => {
       deadline.spend(1);
       const score = scores[level] as number;
       if (score >= 0) found.add(doc, score * weight);
     });
-  };
-  for (const [ordinal, weight] of weights) add(ordinal, ordinal + 1, weight);
-  for (const { range, weight } of ranges) add(...range, weight);
+  }
   return found.end();
 }
 
-/** `scores` has the score of each level, below 0 if it does not count. */
-function docsOf({ docs, levels }: Postings, scores: readonly number[], weight: number): DocSet {
-  if (typeof levels === "number") {
-    const score = scores[levels] as number;
-    return score < 0 ? noDocs : { docs, scores: score * weight };
-  }
-  const all = new Float64Array(levels.length);
-  for (let at = 0; at < all.length; at++) all[at] = scores[levels[at] as number] as number;
-  const found = scores.some((score) => score < 0) ? held(docs, all) : { docs, scores: all };
-  return weight === 1 ? found : weighted(found, weight);
-}
-
-/** Those with a score that is not negative. */
-function held(docs: Uint32Array, scores: Float64Array): DocSet {
-  if (!scores.some((score) => score < 0)) return { docs, scores };
-  return {
-    docs: docs.filter((_, at) => (scores[at] as number) >= 0),
-    scores: scores.filter((score) => score >= 0),
-  };
-}
-
-function matchWhole(expression: Of<"whole">, segment: Segment, matching: Matching): DocSet {
-  const { prefix, within } = expression;
-  const text = expression.text.toWellFormed();
-  const uncertain = text.length >= wholeUnitsMax;
-  const term = WHOLE_MARK + wholeKey(text);
+function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {
+  const { text, prefix, within } = expression;
+  const isUncertain = text.length > wholeUnitsMax || (prefix && text.length === wholeUnitsMax);
+  const term = prefix ? wholeBeginning(text) : wholeTerm(text);
   const choice = { term, prefix, weight: 1 };
-  const found = matchTerms([choice], segment, within, matching.deadline);
-  return uncertain ? compared(expression, found, segment, matching) : found;
+  const found = matchTerms(matching.segment.wholes, [choice], within, matching);
+  return isUncertain ? compared(expression, found, matching) : found;
 }
 
 /** Evaluates the expression for each document by itself. */
 function compared(
   expression: Expression,
-  { docs }: DocSet,
-  segment: Segment,
-  { deadline, documentOf }: Matching,
+  found: DocSet,
+  { segment, deadline, documentOf, among }: Matching,
 ): DocSet {
-  const kept: number[] = [];
+  const docs: number[] = [];
   const scores: number[] = [];
-  for (const doc of docs) {
+  const candidates = among === undefined ? found : intersect(found, allWith(among, 0));
+  for (const doc of candidates.docs) {
     deadline.spend(10_000);
     const document = documentOf(segment, doc);
     const score = document && evaluate(expression, document)?.score;
     if (score === undefined) continue;
-    kept.push(doc);
+    docs.push(doc);
     scores.push(score);
   }
-  return { docs: Uint32Array.from(kept), scores: Float64Array.from(scores) };
+  return { docs: Uint32Array.from(docs), scores: Float64Array.from(scores) };
 }

@@ -4,9 +4,9 @@ import { assert } from "../../core/errors.ts";
 import { type ToldError, toldError } from "../../core/told-error.ts";
 import { openSqliteViewReader } from "../../projector/sqlite/sqlite-view.ts";
 import { searchSchema } from "./schema.ts";
-import type { BuiltSegment } from "./segment-builder.ts";
 import { mergeSegments } from "./segment-merge.ts";
 import { createSegmentReader } from "./segment-store.ts";
+import type { BuiltSegment } from "./segment-writer.ts";
 
 export interface MergeThreadData {
   readonly path: string;
@@ -29,13 +29,9 @@ function merge(): FromMergeThread {
     db.exec("BEGIN");
     const reader = createSegmentReader(db);
     const { turn } = reader.state();
-    const wanted = new Set(segments);
-    const opened = reader
-      .segments(new Map(), (row) => ({ row, segment: reader.open(row) }))
-      .filter(({ row }) => wanted.has(row.id));
-    if (opened.length < segments.length) return { turn: -1, built: undefined };
-    const inputs = opened.map(({ segment }) => ({ segment, deleted: reader.deleted(segment) }));
-    return { turn, built: mergeSegments(inputs) };
+    const rows = reader.rows().filter(({ id }) => segments.includes(id));
+    if (rows.length < segments.length) return { turn: -1, built: undefined };
+    return { turn, built: mergeSegments(rows.map(reader.openWhole)) };
   } finally {
     db.close();
   }

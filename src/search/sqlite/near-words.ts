@@ -2,8 +2,8 @@
 import { CatalogError } from "../../core/errors.ts";
 import { NearTest, type NearWord, nearest } from "../near-words.ts";
 import type { Deadline } from "./deadline.ts";
-import type { DocSet } from "./doc-set.ts";
-import { type Segment, WORD_MARK } from "./segment.ts";
+import { allWith, type DocSet } from "./doc-set.ts";
+import type { Segment } from "./segment.ts";
 
 /** A segment, and which of its documents may be used. */
 export interface VisibleSegment {
@@ -37,21 +37,20 @@ function nearWords(
   const near = new NearTest(word);
   if (near.editsMax === 0) return [];
   const count = ({ segment, visible }: VisibleSegment, ordinal: number): number => {
-    const { docs } = segment.postings(ordinal);
+    const { docs } = segment.words.postings(ordinal);
     deadline.spend(docs.length);
-    return visible({ docs, scores: 1 }).docs.length;
+    return visible(allWith(docs, 1)).docs.length;
   };
   for (const one of segments) {
-    const [from, to] = one.segment.terms.prefixRange(WORD_MARK + word);
+    const [from, to] = one.segment.words.dictionary.prefixRange(word);
     for (let ordinal = from; ordinal < to; ordinal++) if (count(one, ordinal) > 0) return [];
   }
   const found = new Map<string, NearWord>();
   for (const one of segments) {
-    const { terms } = one.segment;
-    const [from, to] = terms.prefixRange(WORD_MARK + near.first);
-    terms.eachText(from, to, (term, ordinal) => {
+    const { dictionary } = one.segment.words;
+    const [from, to] = dictionary.prefixRange(near.first);
+    dictionary.eachText(from, to, (other, ordinal) => {
       deadline.spend(COMPARE_STEPS);
-      const other = term.slice(WORD_MARK.length);
       const distance = near.distance(other);
       if (distance === undefined) return;
       const documents = count(one, ordinal) + (found.get(other)?.documents ?? 0);

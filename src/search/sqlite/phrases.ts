@@ -1,10 +1,10 @@
-/** Matches phrases by the positions of their words, which are read for these queries alone. */
+/** Matches phrases by the positions of their words, which only these queries read. */
 import type { Expression } from "../search.ts";
 import { ByteReader } from "./bytes.ts";
 import type { Deadline } from "./deadline.ts";
-import { type DocSet, noDocs } from "./doc-set.ts";
-import { boostOf, type Postings, readPositions } from "./postings.ts";
-import { type Segment, WORD_MARK } from "./segment.ts";
+import { type DocSet, intersect, noDocs, scored, weighted } from "./doc-set.ts";
+import { boostOf, readPositions } from "./postings.ts";
+import type { Segment } from "./segment.ts";
 
 type Phrase = Extract<Expression, { kind: "phrase" }>;
 
@@ -13,23 +13,27 @@ export function matchPhrase(
   segment: Segment,
   deadline: Deadline,
 ): DocSet {
-  if (words.length === 0) return noDocs;
-  const lists = new Map<string, Postings>();
+  const ordinals = new Map<string, number>();
   for (const word of words) {
-    if (lists.has(word)) continue;
-    const ordinal = segment.terms.find(WORD_MARK + word.toWellFormed());
+    const ordinal = segment.words.dictionary.find(word.toWellFormed());
     if (ordinal < 0) return noDocs;
-    lists.set(word, segment.postings(ordinal));
+    ordinals.set(word, ordinal);
   }
-  const [only] = lists.values();
-  if (words.length === 1 && only !== undefined) return ofOneWord(only, segment, weight);
-  const candidates = inAll([...lists.values()].map(({ docs }) => docs));
+  const boosts = segment.levels.map(([boost]) => boost);
+  const lists = Array.from(ordinals, ([word, ordinal]) => {
+    const postings = segment.words.postings(ordinal);
+    return { word, ordinal, docs: postings.docs, set: scored(postings, boosts) };
+  }).sort((a, b) => a.docs.length - b.docs.length);
+  const [first, ...others] = lists.map(({ set }) => set);
+  if (first === undefined) return noDocs;
+  if (words.length === 1) return weighted(first, weight);
+  const candidates = others.reduce(intersect, first).docs;
   deadline.spend(candidates.length);
   if (candidates.length === 0) return noDocs;
   const cursors = new Map(
-    Array.from(lists, ([word, postings]) => [
+    lists.map(({ word, ordinal, docs }) => [
       word,
-      new PositionCursor(postings, segment.positions, deadline),
+      new PositionCursor(docs, segment.words.positions(ordinal), deadline),
     ]),
   );
   const inOrder = words.flatMap((word) => cursors.get(word) ?? []);
@@ -45,29 +49,6 @@ export function matchPhrase(
   return { docs: Uint32Array.from(docs), scores: Float64Array.from(scores) };
 }
 
-const ofOneWord = (
-  { docs, levels }: Postings,
-  { levels: all }: Segment,
-  weight: number,
-): DocSet => ({
-  docs,
-  scores:
-    typeof levels === "number"
-      ? weight * (all[levels]?.[0] ?? 0)
-      : Float64Array.from(levels, (level) => weight * (all[level]?.[0] ?? 0)),
-});
-
-function inAll(lists: readonly Uint32Array[]): Uint32Array {
-  const [first = new Uint32Array(), ...others] = lists.toSorted((a, b) => a.length - b.length);
-  return others.reduce((docs, other) => {
-    let at = 0;
-    return docs.filter((doc) => {
-      while (at < other.length && (other[at] as number) < doc) at++;
-      return other[at] === doc;
-    });
-  }, first);
-}
-
 /** Goes through the documents of a word. */
 class PositionCursor {
   /** Of the word in the last document: the first `count` of them, in ascending order. */
@@ -78,9 +59,9 @@ class PositionCursor {
   private readonly deadline: Deadline;
   private at = 0;
 
-  constructor({ docs, positions }: Postings, bytes: Uint8Array, deadline: Deadline) {
+  constructor(docs: Uint32Array, bytes: Uint8Array, deadline: Deadline) {
     this.docs = docs;
-    this.reader = new ByteReader(bytes, positions);
+    this.reader = new ByteReader(bytes);
     this.deadline = deadline;
   }
 

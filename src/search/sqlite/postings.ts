@@ -2,12 +2,12 @@
  * Posting lists: which documents have a term, and for each the level of its texts that have it. A
  * level stands for the greatest boost among those texts, and among the suggested ones of them.
  *
- *   count, level + 1 or 0, start of the positions, then for each document
+ *   count, level + 1 or 0, then for each document
  *   the distance from the one before, and its level where they differ
  *
- * Positions of a term lie apart, document by document: their length, then for each boost (in 1/64)
- * the number of positions and their distances. Texts of one boost are numbered as if they followed
- * each other with a gap between, so no phrase matches across two texts.
+ * The positions of a word lie apart, document by document: their length, then for each boost (in
+ * 1/64) the number of positions and their distances. Texts of one boost are numbered as if they
+ * followed each other with a gap between, so no phrase matches across two texts.
  */
 import { ByteReader, type ByteWriter } from "./bytes.ts";
 
@@ -19,33 +19,22 @@ const BOOST_UNIT = 1 / 64;
 
 export interface Postings {
   readonly docs: Uint32Array;
-  /** One for each document, or one for all. */
-  readonly levels: Uint16Array | number;
-  /** Where the positions of the term begin. */
-  readonly positions: number;
+  /** One for each document. */
+  readonly levels: Uint16Array;
 }
 
-/** A posting list: the entries of two arrays from one index up to another. */
-export interface PostingRange {
-  readonly docs: ArrayLike<number>;
-  readonly levels: ArrayLike<number>;
-  readonly from: number;
-  readonly to: number;
-}
-
+/** Documents ascend. */
 export function writePostings(
   writer: ByteWriter,
-  { docs, levels, from, to }: PostingRange,
-  positions: number,
+  docs: readonly number[],
+  levels: readonly number[],
 ): void {
-  const level = levels[from] as number;
-  let uniform = true;
-  for (let at = from + 1; at < to && uniform; at++) uniform = levels[at] === level;
-  writer.varint(to - from);
+  const [level = 0] = levels;
+  const uniform = levels.every((other) => other === level);
+  writer.varint(docs.length);
   writer.varint(uniform ? level + 1 : 0);
-  writer.varint(positions);
   let before = -1;
-  for (let at = from; at < to; at++) {
+  for (let at = 0; at < docs.length; at++) {
     const doc = docs[at] as number;
     writer.varint(doc - before - 1);
     if (!uniform) writer.varint(levels[at] as number);
@@ -53,41 +42,27 @@ export function writePostings(
   }
 }
 
-export function readPostings(bytes: Uint8Array, start: number): Postings {
-  const reader = new ByteReader(bytes, start);
+export function readPostings(bytes: Uint8Array): Postings {
+  const reader = new ByteReader(bytes);
   const count = reader.varint();
-  const level = reader.varint() - 1;
-  const positions = reader.varint();
+  const uniform = reader.varint() - 1;
   const docs = new Uint32Array(count);
-  let doc = -1;
-  if (level >= 0) {
-    for (let at = 0; at < count; at++) {
-      doc += reader.varint() + 1;
-      docs[at] = doc;
-    }
-    return { docs, levels: level, positions };
-  }
   const levels = new Uint16Array(count);
+  let doc = -1;
   for (let at = 0; at < count; at++) {
     doc += reader.varint() + 1;
     docs[at] = doc;
-    levels[at] = reader.varint();
+    levels[at] = uniform < 0 ? reader.varint() : uniform;
   }
-  return { docs, levels, positions };
+  return { docs, levels };
 }
 
-/** Calls back for each document of posting lists that lie one after the other. */
-export function eachPosting(
-  bytes: Uint8Array,
-  start: number,
-  lists: number,
-  take: (doc: number, level: number) => void,
-): void {
-  const reader = new ByteReader(bytes, start);
-  for (let list = 0; list < lists; list++) {
+/** Calls back for each document of adjacent posting lists. */
+export function eachPosting(bytes: Uint8Array, take: (doc: number, level: number) => void): void {
+  const reader = new ByteReader(bytes);
+  while (reader.at < bytes.length) {
     const count = reader.varint();
     const uniform = reader.varint() - 1;
-    reader.varint();
     let doc = -1;
     for (let at = 0; at < count; at++) {
       doc += reader.varint() + 1;
@@ -110,27 +85,20 @@ export class LevelTable {
   }
 }
 
-/**
- * Writes the positions of a term in one document, without their length. `boosts` has the boost of
- * each position; positions of one boost lie together and ascend.
- */
+/** Writes positions in one document that have the same boost, in ascending order. */
 export function writePositions(
   writer: ByteWriter,
-  boosts: readonly number[],
-  positions: readonly number[],
+  boost: number,
+  positions: ArrayLike<number>,
+  [from, to]: readonly [from: number, to: number],
 ): void {
-  for (let from = 0; from < positions.length; ) {
-    const boost = boosts[from] as number;
-    let to = from + 1;
-    while (to < positions.length && boosts[to] === boost) to++;
-    writer.varint(boost / BOOST_UNIT);
-    writer.varint(to - from);
-    let before = 0;
-    for (; from < to; from++) {
-      const position = positions[from] as number;
-      writer.varint(position - before);
-      before = position;
-    }
+  writer.varint(boost / BOOST_UNIT);
+  writer.varint(to - from);
+  let before = 0;
+  for (let at = from; at < to; at++) {
+    const position = positions[at] as number;
+    writer.varint(position - before);
+    before = position;
   }
 }
 

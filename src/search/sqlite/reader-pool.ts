@@ -1,7 +1,7 @@
 /**
- * The reader threads of the search view. A query holds one thread; others wait in order. Threads
- * start when queries come. When one ends by itself, all end and their queries fail: the next query
- * starts others.
+ * The reader threads of the search view. A query holds one thread; others wait in order. The first
+ * thread starts with the pool, others when queries wait. When one ends by itself, all end and their
+ * queries fail: the next query starts others.
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -45,8 +45,8 @@ export function createReaderPool(
   { threads: most = threadsMax(), limitMs = LIMIT_MS }: ReaderOptions = {},
 ): ReaderPool {
   const waiting: Pending[] = [];
-  let threads: Thread[] = [];
   let data = sharedData();
+  let threads = [start()];
   let closed = false;
 
   function sharedData(): SearchThreadData {

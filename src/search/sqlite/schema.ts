@@ -9,11 +9,11 @@
 import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
 /** Bytes of a segment in one row. */
-export const CHUNK_BYTES = 64 * 1024;
+export const CHUNK_BYTES = 16 * 1024;
 
 export const searchSchema: ViewSchema = {
   view: "search",
-  version: 2,
+  version: 3,
   // Segments and chunks have checksums; verification compares the documents with the log.
   pageChecksums: false,
   tables: `

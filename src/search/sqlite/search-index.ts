@@ -25,7 +25,7 @@ import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
 import { hash32, searchSchema } from "./schema.ts";
 import type { Segment } from "./segment.ts";
 import type { SegmentReader } from "./segment-store.ts";
-import { createSnapshot, type LiveSegment, type Parts } from "./snapshot.ts";
+import { createSnapshot, type Parts } from "./snapshot.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
 /** A document as it is stored; its JSON is decoded where it is needed. */
@@ -94,10 +94,14 @@ interface OpenFile {
   readonly answers: Answers;
 }
 
+const CACHE_KIB = 4 * 1024;
+
 function openFile(path: string, openParts: OpenParts): OpenFile {
   const file = fileNumber(path);
   const db = openSqliteViewReader(searchSchema, path);
   try {
+    // Each thread has a connection; the operating system caches the pages for all of them.
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
     return { file, db, answers: createAnswers(db, openParts) };
   } catch (error) {
     db.close();
@@ -128,15 +132,14 @@ function createAnswers(db: DatabaseSync, openParts: OpenParts) {
   /** What matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const simple = condition && simplifiedCondition(condition);
-    return snapshot.follow().map((live): Matched & VisibleSegment => {
-      const { segment } = live;
+    return snapshot.follow().map((segment): Matched & VisibleSegment => {
       const holds = simple && compileCondition(simple, segment, deadline);
       const visible = (set: DocSet): DocSet => {
-        const ofTypes = withoutOthers(set, live, entityTypes);
+        const ofTypes = withoutOthers(set, segment, entityTypes);
         deadline.spend(2 * ofTypes.docs.length);
         return holds === undefined ? ofTypes : filter(ofTypes, holds);
       };
-      const matched = match(expression, segment, { deadline, documentOf });
+      const matched = match(expression, { segment, deadline, documentOf });
       return { segment, found: visible(matched), visible };
     });
   }
@@ -174,19 +177,14 @@ function createAnswers(db: DatabaseSync, openParts: OpenParts) {
 /** Leaves out documents that are deleted and those of other types. */
 function withoutOthers(
   set: DocSet,
-  { segment, deleted }: LiveSegment,
+  { types, deleted }: Segment,
   entityTypes: readonly string[],
 ): DocSet {
-  if (set.docs.length === 0) return set;
-  const { types } = segment;
   const wanted = new Uint8Array(types.count);
   for (const type of entityTypes) {
     const ordinal = types.find(type.toWellFormed());
     if (ordinal >= 0) wanted[ordinal] = 1;
   }
-  const every = !wanted.includes(0);
-  if (every && deleted === undefined) return set;
-  if (deleted === undefined) return filter(set, (doc) => types.some(doc, wanted));
-  if (every) return filter(set, (doc) => deleted[doc] !== 1);
-  return filter(set, (doc) => deleted[doc] !== 1 && types.some(doc, wanted));
+  const left = deleted === undefined ? set : filter(set, (doc) => deleted[doc] !== 1);
+  return wanted.includes(0) ? filter(left, (doc) => types.some(doc, wanted)) : left;
 }

@@ -4,17 +4,10 @@ import { crc32 } from "node:zlib";
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
-import type { Range } from "./bytes.ts";
+import { bytesOf, type Range } from "./bytes.ts";
 import { CHUNK_BYTES, searchSchema } from "./schema.ts";
 import { Segment, type SegmentDirectory, type SegmentRow } from "./segment.ts";
-import type { BuiltSegment } from "./segment-builder.ts";
-
-export interface StoredSegment extends SegmentRow {
-  /** The first of its chunks. */
-  readonly chunk: number;
-  /** CRC-32 of its bytes. */
-  readonly content: number;
-}
+import type { BuiltSegment } from "./segment-writer.ts";
 
 /** The last ids that were given, and how often segments or tombstones have changed. */
 export interface StoredState {
@@ -23,6 +16,9 @@ export interface StoredState {
   readonly segment: number;
   readonly chunk: number;
 }
+
+/** A statement returns at most so many chunks. */
+const CHUNKS_AT_ONCE = 64;
 
 type SegmentColumns = readonly [
   ...[id: number, first: number, last: number, bytes: number, chunk: number],
@@ -55,7 +51,10 @@ export function createSegmentReader(db: DatabaseSync) {
     "SELECT id, urn FROM tombstone WHERE id BETWEEN ? AND ?",
   );
 
-  function readSegment(id: number): StoredSegment {
+  /** Segments that were read before; a row never changes. */
+  const known = new Map<number, SegmentRow>();
+
+  function readRow(id: number): SegmentRow {
     const row = selectSegment.get(id);
     if (row === undefined) throw damaged(`segment ${id} is missing`);
     const [, first, last, bytes, chunk, content, directory, sum] = row;
@@ -69,24 +68,33 @@ export function createSegmentReader(db: DatabaseSync) {
   }
 
   /** Reads a range of a segment into `memory`, which is as long. */
-  function readInto(memory: Uint8Array, segment: StoredSegment, [offset, length]: Range): void {
+  function readInto(memory: Uint8Array, segment: SegmentRow, [offset, length]: Range): void {
     if (length === 0) return;
-    const from = segment.chunk + Math.floor(offset / CHUNK_BYTES);
-    const to = segment.chunk + Math.floor((offset + length - 1) / CHUNK_BYTES);
+    const last = segment.chunk + Math.floor((offset + length - 1) / CHUNK_BYTES);
     let end = 0;
-    for (const [id, bytes, sum] of selectChunks.iterate(from, to)) {
-      if (sumOfChunk(id, bytes) !== sum) {
-        throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
+    let next = segment.chunk + Math.floor(offset / CHUNK_BYTES);
+    for (; next <= last; next += CHUNKS_AT_ONCE) {
+      for (const [id, bytes, sum] of selectChunks.all(
+        next,
+        Math.min(last, next + CHUNKS_AT_ONCE - 1),
+      )) {
+        if (sumOfChunk(id, bytes) !== sum) {
+          throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
+        }
+        const start = (id - segment.chunk) * CHUNK_BYTES;
+        const to = Math.min(bytes.length, offset + length - start);
+        const part = bytes.subarray(Math.max(0, offset - start), to);
+        memory.set(part, end);
+        end += part.length;
       }
-      const start = (id - segment.chunk) * CHUNK_BYTES;
-      const part = bytes.subarray(
-        Math.max(0, offset - start),
-        Math.min(bytes.length, offset + length - start),
-      );
-      memory.set(part, end);
-      end += part.length;
     }
     if (end !== length) throw damaged(`segment ${segment.id} lacks ${length - end} bytes`);
+  }
+
+  function read(segment: SegmentRow, range: Range): Uint8Array {
+    const memory = new Uint8Array(range[1]);
+    readInto(memory, segment, range);
+    return memory;
   }
 
   return {
@@ -95,33 +103,38 @@ export function createSegmentReader(db: DatabaseSync) {
       if (state === undefined) throw damaged('the table "state" is empty');
       return state;
     },
-    /** In the order of their documents; those that are in `known` already are not read again. */
-    segments<S extends { readonly row: SegmentRow }>(
-      known: ReadonlyMap<number, S>,
-      open: (row: StoredSegment) => S,
-    ): readonly S[] {
-      return selectIds.all().map(([id]) => known.get(id) ?? open(readSegment(id)));
+    /** In the order of their documents. */
+    rows(): readonly SegmentRow[] {
+      const rows = selectIds.all().map(([id]) => known.get(id) ?? readRow(id));
+      known.clear();
+      for (const row of rows) known.set(row.id, row);
+      return rows;
     },
-    /** A segment whose parts only this connection uses. */
-    open: (row: StoredSegment): Segment =>
-      new Segment(row, (part) => {
-        const memory = new Uint8Array(part[1]);
-        readInto(memory, row, part);
-        return memory;
-      }),
+    /** Forgets rows: ids of a transaction that is rolled back are given again. */
+    forget: () => known.clear(),
     readInto,
-    /** Which documents of a segment have a tombstone; undefined if none has. */
-    deleted(segment: Segment): Uint8Array | undefined {
-      let deleted: Uint8Array | undefined;
-      for (const [id, urn] of selectDeleted.all(segment.row.first, segment.row.last)) {
-        const doc = segment.docOf(id, urn);
-        if (doc < 0) continue;
-        deleted ??= new Uint8Array(segment.docs);
-        deleted[doc] = 1;
-      }
-      return deleted;
+    read,
+    /** A segment whose parts only this connection uses. */
+    open(row: SegmentRow): Segment {
+      const load = (range: Range) => read(row, range);
+      return withDeleted(new Segment(row, { load, read: load }));
     },
+    /** The same, with all its bytes in memory. */
+    openWhole(row: SegmentRow): Segment {
+      const memory = read(row, [0, row.bytes]);
+      const load = (range: Range) => bytesOf(memory, range);
+      return withDeleted(new Segment(row, { load, read: load }));
+    },
+    withDeleted,
   };
+
+  /** Marks the documents of a segment that have a tombstone. */
+  function withDeleted(segment: Segment): Segment {
+    for (const [id, urn] of selectDeleted.all(segment.row.first, segment.row.last)) {
+      segment.delete(id, urn);
+    }
+    return segment;
+  }
 }
 
 export function createSegmentWriter(db: DatabaseSync) {
@@ -150,7 +163,7 @@ export function createSegmentWriter(db: DatabaseSync) {
       }
       return { segment: id, chunk: end };
     },
-    remove({ id, chunk, bytes }: StoredSegment): void {
+    remove({ id, chunk, bytes }: SegmentRow): void {
       removeSegment.run(id);
       removeChunks.run(chunk, chunk + Math.ceil(bytes / CHUNK_BYTES) - 1);
     },

@@ -1,28 +1,31 @@
 /**
- * A segment: an immutable index of some documents, which it numbers in the order of their urns.
- * Everything in it lies in a few parts of one sequence of bytes, each of which is loaded when it is
- * used first: the core (ids, urns, terms, posting lists), each field, and the positions of words.
+ * A segment: an immutable index of some documents, which it numbers in the order of their urns. Its
+ * bytes have a core (ids, urns, dictionaries) and doc values for each field, which are loaded when a
+ * query needs them first, and the lists of terms, of which each query reads those of its terms.
  */
-import { bytesOf, float64Of, type Range, uint32Of } from "./bytes.ts";
+import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
-import { eachPosting, type Level, type Postings, readPostings } from "./postings.ts";
+import type { Level } from "./postings.ts";
+import { hash32 } from "./schema.ts";
+import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
 
-/** What a segment has, and where. Ranges are relative to their part, those of parts to the segment. */
+/** What a segment has, and where: ranges of the core, or of the part of a field, or of the segment. */
 export interface SegmentDirectory {
   readonly docs: number;
   readonly levels: readonly Level[];
+  /** Of the segment. */
   readonly core: Range;
-  /** Ids of the documents, by their numbers. */
+  readonly firstId: number;
+  /** By document: the distance of its id from the first one. */
   readonly ids: Range;
   readonly urns: DictionaryEntry;
   readonly types: FieldEntry;
-  readonly terms: DictionaryEntry;
-  /** Where the posting list of each term begins. */
-  readonly offsets: Range;
-  readonly postings: Range;
+  /** Whole folded values of texts. */
+  readonly wholes: TermsEntry;
+  readonly words: TermsEntry;
+  /** Parts are ranges of the segment. */
   readonly fields: readonly { readonly part: Range; readonly entry: FieldEntry }[];
-  readonly positions: Range;
 }
 
 /** A row of the table of segments. */
@@ -32,42 +35,53 @@ export interface SegmentRow {
   readonly first: number;
   readonly last: number;
   readonly bytes: number;
+  /** The first of its chunks. */
+  readonly chunk: number;
+  /** CRC-32 of its bytes. */
+  readonly content: number;
   readonly directory: SegmentDirectory;
 }
 
-/** Loads a part of a segment: memory that nothing changes. */
-export type LoadPart = (part: Range) => Uint8Array;
+/** The bytes of a segment. */
+export interface SegmentBytes {
+  /** A part that stays in memory; nothing changes it. */
+  readonly load: ReadBytes;
+  /** Bytes for one use. */
+  readonly read: ReadBytes;
+}
 
-// A term is the whole folded value of a text, or a word of one, behind a mark.
-export const WHOLE_MARK = "v";
-export const WORD_MARK = "w";
+/** The term of a longer value is its beginning and a hash; a query for one compares the documents. */
+export const wholeUnitsMax = 32;
 
-/** Longer values are indexed by what they begin with; a query for one compares the documents. */
-export const wholeUnitsMax = 64;
+export const wholeTerm = (folded: string): string =>
+  folded.length <= wholeUnitsMax
+    ? folded.toWellFormed()
+    : `${wholeBeginning(folded)}${hash32(folded.toWellFormed()).toString(36)}`;
 
-export const wholeKey = (folded: string): string =>
-  (folded.length <= wholeUnitsMax ? folded : folded.slice(0, wholeUnitsMax)).toWellFormed();
+export const wholeBeginning = (folded: string): string =>
+  folded.slice(0, wholeUnitsMax).toWellFormed();
 
 export class Segment {
   readonly row: SegmentRow;
   /** The number of documents. */
   readonly docs: number;
   readonly levels: readonly Level[];
-  private readonly load: LoadPart;
+  /** 1 for each document that has a tombstone; undefined if none has. */
+  deleted: Uint8Array | undefined;
+  private readonly bytes: SegmentBytes;
   private readonly fields = new Map<string, FieldValues | undefined>();
   private loadedCore: Core | undefined;
-  private loadedPositions: Uint8Array | undefined;
   private everyDoc: Uint32Array | undefined;
 
-  constructor(row: SegmentRow, load: LoadPart) {
+  constructor(row: SegmentRow, bytes: SegmentBytes) {
     this.row = row;
     this.docs = row.directory.docs;
     this.levels = row.directory.levels;
-    this.load = load;
+    this.bytes = bytes;
   }
 
   private get core(): Core {
-    this.loadedCore ??= openCore(this.row.directory, this.load(this.row.directory.core));
+    this.loadedCore ??= openCore(this.row.directory, this.bytes);
     return this.loadedCore;
   }
 
@@ -75,8 +89,12 @@ export class Segment {
     return this.core.urns;
   }
 
-  get terms(): Dictionary {
-    return this.core.terms;
+  get wholes(): Terms {
+    return this.core.wholes;
+  }
+
+  get words(): Terms {
+    return this.core.words;
   }
 
   get types(): FieldValues {
@@ -84,7 +102,15 @@ export class Segment {
   }
 
   idOf(doc: number): number {
-    return this.core.ids[doc] as number;
+    return this.row.directory.firstId + (this.core.ids[doc] as number);
+  }
+
+  /** Marks a document that this segment was built from as deleted; another is none of it. */
+  delete(id: number, urn: string): void {
+    const doc = this.docOf(id, urn);
+    if (doc < 0) return;
+    this.deleted ??= new Uint8Array(this.docs);
+    this.deleted[doc] = 1;
   }
 
   /** The number of a document that this segment was built from; -1 for another. */
@@ -94,37 +120,13 @@ export class Segment {
     return doc >= 0 && this.idOf(doc) === id ? doc : -1;
   }
 
-  /** The posting list of a term, by its ordinal. */
-  postings(term: number): Postings {
-    const { bytes, offsets } = this.core;
-    return readPostings(bytes, offsets[term] as number);
-  }
-
-  /** Calls back for each posting of adjacent terms. */
-  eachPosting(from: number, to: number, take: (doc: number, level: number) => void): void {
-    const { bytes, offsets } = this.core;
-    if (from < to) eachPosting(bytes, offsets[from] as number, to - from, take);
-  }
-
   /** The values of a field; undefined if no document has one. */
   field(name: string): FieldValues | undefined {
     if (this.fields.has(name)) return this.fields.get(name);
     const found = this.row.directory.fields.find(({ entry }) => entry.name === name);
-    const values =
-      found &&
-      new FieldValues(
-        found.part[1] === 0 ? new Uint8Array() : this.load(found.part),
-        found.entry,
-        this.urns,
-      );
+    const values = found && new FieldValues(this.bytes.load(found.part), found.entry);
     this.fields.set(name, values);
     return values;
-  }
-
-  /** The positions of words. */
-  get positions(): Uint8Array {
-    this.loadedPositions ??= this.load(this.row.directory.positions);
-    return this.loadedPositions;
   }
 
   /** The numbers of all documents. */
@@ -135,23 +137,21 @@ export class Segment {
 }
 
 interface Core {
-  readonly ids: Float64Array;
+  readonly ids: Numbers;
   readonly urns: Dictionary;
   readonly types: FieldValues;
-  readonly terms: Dictionary;
-  readonly offsets: Uint32Array;
-  readonly bytes: Uint8Array;
+  readonly wholes: Terms;
+  readonly words: Terms;
 }
 
-function openCore(directory: SegmentDirectory, memory: Uint8Array): Core {
-  const urns = new Dictionary(memory, directory.urns);
+function openCore(directory: SegmentDirectory, { load, read }: SegmentBytes): Core {
+  const memory = load(directory.core);
   return {
-    ids: float64Of(memory, directory.ids),
-    urns,
-    types: new FieldValues(memory, directory.types, urns),
-    terms: new Dictionary(memory, directory.terms),
-    offsets: uint32Of(memory, directory.offsets),
-    bytes: bytesOf(memory, directory.postings),
+    ids: integersOf(memory, directory.ids, directory.docs),
+    urns: new Dictionary(memory, directory.urns),
+    types: new FieldValues(memory, directory.types),
+    wholes: new Terms(memory, directory.wholes, read),
+    words: new Terms(memory, directory.words, read),
   };
 }
 

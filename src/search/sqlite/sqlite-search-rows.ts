@@ -9,7 +9,7 @@ import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { hash32, searchSchema } from "./schema.ts";
 import { type Segment, segmentWith } from "./segment.ts";
-import { createSegmentReader, type StoredSegment } from "./segment-store.ts";
+import { createSegmentReader } from "./segment-store.ts";
 
 const URNS_PER_PAGE = 1_000;
 
@@ -21,26 +21,15 @@ interface Position {
 export const openSqliteSearchRows = (path: string): ViewRows =>
   openSqliteViewRows(searchSchema, path, queriesOf);
 
-interface Opened {
-  readonly row: StoredSegment;
-  readonly segment: Segment;
-  readonly deleted: Uint8Array | undefined;
-}
-
 /** The segments of a transaction. */
 function createIndex(db: DatabaseSync) {
   const reader = createSegmentReader(db);
   let turn = -1;
-  let opened: readonly Opened[] = [];
+  let opened: readonly Segment[] = [];
 
-  const open = (row: StoredSegment): Opened => {
-    const segment = reader.open(row);
-    return { row, segment, deleted: reader.deleted(segment) };
-  };
-
-  function segments(): readonly Opened[] {
+  function segments(): readonly Segment[] {
     const now = reader.state().turn;
-    if (now !== turn) opened = reader.segments(new Map(), open);
+    if (now !== turn) opened = reader.rows().map(reader.open);
     turn = now;
     return opened;
   }
@@ -51,7 +40,7 @@ function createIndex(db: DatabaseSync) {
     has(id: number, urn: string): boolean {
       try {
         const one = segmentWith(segments(), id);
-        const doc = one?.segment.docOf(id, urn) ?? -1;
+        const doc = one?.docOf(id, urn) ?? -1;
         return doc >= 0 && one?.deleted?.[doc] !== 1;
       } catch {
         return false;
@@ -59,9 +48,7 @@ function createIndex(db: DatabaseSync) {
     },
     /** Reads every byte. */
     check(): void {
-      for (const { row } of segments()) {
-        reader.readInto(new Uint8Array(row.bytes), row, [0, row.bytes]);
-      }
+      for (const { row } of segments()) reader.read(row, [0, row.bytes]);
     },
   };
 }
@@ -88,8 +75,8 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const [document = 0, segment = 0, chunk = 0] = greatest.get() ?? [];
       const isBehind = document > state.document || segment > state.segment || chunk > state.chunk;
       let indexed = 0;
-      for (const { segment: one, deleted } of index.segments()) {
-        indexed += one.docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
+      for (const { docs, deleted } of index.segments()) {
+        indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
       }
       const documents = numberOf(countDocuments);
       if (deep) index.check();

@@ -65,7 +65,7 @@ class SegmentHits {
     const index = this.order[this.at++] as number;
     const { segment, found } = this.matched;
     const doc = found.docs[index] as number;
-    const score = this.scoreAt(index);
+    const score = found.scores[index] as number;
     const keys = this.page.sort.map(({ field }, n): FieldValue | null => {
       const rank = Math.abs(this.keys[n]?.[index] as number);
       return rank === Infinity ? null : (segment.field(field)?.keyOfRank(rank) ?? null);
@@ -74,24 +74,19 @@ class SegmentHits {
     return { hit: { segment, doc, score, cursor }, rest: this };
   }
 
-  private scoreAt(index: number): number {
-    const { scores } = this.matched.found;
-    return typeof scores === "number" ? scores : (scores[index] as number);
-  }
-
   /** Below 0 if the first of two comes before the other; by document number in the end. */
   private compare(a: number, b: number): number {
     for (const keys of this.keys) {
       const [left, right] = [keys[a] as number, keys[b] as number];
       if (left !== right) return left < right ? -1 : 1;
     }
-    return this.scoreAt(b) - this.scoreAt(a) || a - b;
+    const { scores } = this.matched.found;
+    return (scores[b] as number) - (scores[a] as number) || a - b;
   }
 
   private first(wanted: number): ArrayLike<number> {
-    const { docs, scores } = this.matched.found;
+    const { docs } = this.matched.found;
     const isAfter = this.page.after === undefined ? undefined : this.comesAfter(this.page.after);
-    const uniform = this.keys.length === 0 && typeof scores === "number";
     // A heap: the last of the first so far is at its root.
     const heap: number[] = [];
     const comesFirst = (a: number, b: number): boolean => this.compare(a, b) < 0;
@@ -99,14 +94,13 @@ class SegmentHits {
       if (isAfter !== undefined && !isAfter(index)) continue;
       if (heap.length < wanted) {
         heap.push(index);
-        if (!uniform && heap.length === wanted) heapify(heap, comesFirst);
-      } else if (uniform) break;
-      else if (comesFirst(index, heap[0] as number)) {
+        if (heap.length === wanted) heapify(heap, comesFirst);
+      } else if (comesFirst(index, heap[0] as number)) {
         heap[0] = index;
         sink(heap, 0, comesFirst);
       }
     }
-    return uniform ? heap : heap.sort((a, b) => this.compare(a, b));
+    return heap.sort((a, b) => this.compare(a, b));
   }
 
   /** Whether a document comes after a position in the order. */
@@ -123,7 +117,7 @@ class SegmentHits {
         const key = this.keys[n]?.[index] as number;
         if (key !== bounds[n]) return key > (bounds[n] as number);
       }
-      const own = this.scoreAt(index);
+      const own = found.scores[index] as number;
       return own === score ? (found.docs[index] as number) > lastDoc : own < score;
     };
   }
