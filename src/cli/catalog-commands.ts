@@ -236,6 +236,12 @@ const ifVersionOption = (): Option =>
 const urnHelp = `
 Quote urns with parentheses: 'urn:li:dataset:(urn:li:dataPlatform:hive,orders,PROD)'.`;
 
+const patchHelp = `
+/owners/0/owner is the owner of the first member of owners, as annals get shows it:
+    annals patch '<urn>' ownership --replace /owners/0/owner=urn:li:corpuser:jdoe
+    annals patch '<urn>' globalTags --add '/tags/urn:li:tag:Fresh={"tag":"urn:li:tag:Fresh"}'
+${urnHelp}`;
+
 function addWrites(program: Command, { command, inSession }: Frame): void {
   command(
     program,
@@ -266,8 +272,8 @@ function addWrites(program: Command, { command, inSession }: Frame): void {
     .addOption(repeated("--replace <operation>", "/path=value; may be repeated"))
     .addOption(repeated("--remove <path>", "/path; may be repeated"))
     .addOption(ifVersionOption())
-    .option(...dryRunOption)
-    .addHelpText("after", urnHelp)
+    .option("--dry-run", "show the JSON Patch, and send nothing", false)
+    .addHelpText("after", patchHelp)
     .action(
       (urn: string, aspect: string, file: string | undefined, flags: CommonFlags & PatchFlags) =>
         inSession(flags, (session) => patch(session, urn, aspect, file, flags)),

@@ -64,8 +64,8 @@ export function addCommands(
   addCommonFlags(ingestion, formatsWithoutUrns);
 
   settingsCommand(program, "rebuild")
-    .argument("[views...]", "views to grow again (default: all)")
-    .description("grow views again from the log; without --server no service may run")
+    .argument("[views...]", "views to build again (default: all)")
+    .description("build views again from the log; without --server no service may run")
     .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: ServerFlags) => {

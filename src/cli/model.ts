@@ -37,8 +37,14 @@ export function requireAspect(name: string, entityType: string, aspects: readonl
   if (found !== undefined) return found;
   const names = aspects.map((aspect) => aspect.name);
   throw new CatalogError("invalid", `entity type "${entityType}" has no aspect "${name}"`, {
-    hint: nearest(name, names) ?? `It has ${names.join(", ")}`,
+    hint: nearest(name, names) ?? beginningWith(name, names) ?? `It has ${names.join(", ")}`,
   });
+}
+
+/** `owner` is short for `ownership`. */
+function beginningWith(name: string, names: readonly string[]): string | undefined {
+  const longer = names.find((one) => one.toLowerCase().startsWith(name.toLowerCase()));
+  return longer === undefined ? undefined : `Did you mean "${longer}"?`;
 }
 
 /** The entity type in a urn. The service decides whether the type exists. */

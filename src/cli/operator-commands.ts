@@ -65,7 +65,7 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
   command(
     program,
     "status",
-    "show how a running catalog is; ends with 1 when it is not well",
+    "show the log and the views of a running catalog; ends with 1 when one does not work",
   ).action(async (options: Common) => parts.finish(await showStatus(around(options))));
 
   const jobs = program.command("jobs").description("jobs of a running catalog");
@@ -84,8 +84,8 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
 
   const parked = program
     .command("parked")
-    .description("records that views of a running catalog could not take");
-  command(parked, "list", "list the entities that views pass over, and why")
+    .description("entities with a record that a view of a running catalog could not apply");
+  command(parked, "list", "list the entities that views skip, and the cause")
     .option("--view <view>", "of this view alone")
     .addOption(limit("--count <entities>", "at most so many", 100, 200))
     .action(async ({ view, count, ...options }: Common & { view?: string; count: number }) =>
@@ -93,25 +93,25 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
     );
   const oneParked = (name: "retry" | "drop", about: string) =>
     command(parked, name, about)
-      .argument("<view>", "the view that passes over it")
+      .argument("<view>", "the view that skips it")
       .argument("<urn>", "the entity")
       .action(async (view: string, urn: string, options: Common) =>
         finish(options, (asked) => settleParked(`${name}Parked`, { view, urn }, asked)),
       );
-  oneParked("retry", "make an entity anew in the view that passes over it");
-  oneParked("drop", "pass over the record for ever, and make its entity anew without it");
+  oneParked("retry", "build an entity again in the view that skips it");
+  oneParked("drop", "skip the record for good, and build its entity again without it");
 
   addRepairs();
 
   function addRepairs(): void {
-    command(program, "restore", "make what the views have of entities anew from the log")
+    command(program, "restore", "build the rows of entities in the views again from the log")
       .option("--urn <urn>", "this entity alone")
       .option("--urn-like <pattern>", "entities whose urn is LIKE this (% is any text); all: %")
       .option("--aspect <name...>", "rows of these aspects alone")
       .addOption(limit("--start <rows>", "leave out so many rows at the beginning"))
       .addOption(limit("--limit <rows>", "at most so many rows"))
       .addOption(limit("--batch-size <rows>", "rows of one batch", undefined, 10_000))
-      .option("--no-wait", "print the id of the job and leave it to itself")
+      .option("--no-wait", "print the id of the job, and do not wait for its end")
       .action(async (given: Common & RestoreFlags) => {
         const { urn, urnLike, aspect, start, limit, batchSize, wait, ...options } = given;
         if (urn === undefined && urnLike === undefined) {
@@ -129,17 +129,17 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
           .argParser(instant)
           .makeOptionMandatory(),
       )
-      .option("--run", "do it; otherwise what there is to delete is only counted", false)
-      .option("--no-wait", "print the id of the job and leave it to itself")
+      .option("--run", "do it; otherwise only count what it would delete", false)
+      .option("--no-wait", "print the id of the job, and do not wait for its end")
       .action(async (entityType: string, aspect: string, given: Common & TruncateFlags) => {
         const { before, run, wait, ...options } = given;
         const asked = { entityType, aspect, endTimeMillis: before, run };
         await finish(options, (on) => truncate(asked, { ...on, wait }));
       });
 
-    command(program, "scavenge", "take what truncations took out of the log, too, for good")
-      .option("--run", "do it; otherwise what there is to take out is only counted", false)
-      .option("--no-wait", "print the id of the job and leave it to itself")
+    command(program, "scavenge", "remove truncated events from the log, too, for good")
+      .option("--run", "do it; otherwise only count what it would remove", false)
+      .option("--no-wait", "print the id of the job, and do not wait for its end")
       .action(async (given: Common & Omit<TruncateFlags, "before">) => {
         const { run, wait, ...options } = given;
         await finish(options, (on) => scavenge(run, { ...on, wait }));

@@ -73,7 +73,7 @@ export async function createProgram(
     .configureHelp({ showGlobalOptions: false })
     .showHelpAfterError("Add -h to see the arguments and options")
     .exitOverride()
-    .addHelpText("after", exitCodesHelp);
+    .addHelpText("after", `${examplesHelp}\n${exitCodesHelp}`);
 
   program.commandsGroup("Service and data directory:");
   settingsCommand(program, "serve", { formats: ["table", "json"] })
@@ -100,3 +100,12 @@ export async function createProgram(
 const serveHelp = `
 --output json (--json) is --log-format json. --quiet logs warnings and errors alone, and prints nothing but the
 address of the service.`;
+
+/** Four spaces in front: lines with two are commands. */
+const examplesHelp = `
+Find a table, see who owns it, change its first owner, see what changed, undo it:
+    annals search forecast --type dataset
+    annals get '<urn>' ownership
+    annals patch '<urn>' ownership --replace /owners/0/owner=urn:li:corpuser:jdoe
+    annals history '<urn>' ownership
+    annals runs rollback <run>`;

@@ -144,6 +144,8 @@ describe("reading", () => {
     expect(others.entities).toHaveLength(5);
     const facets = await run("search", "--type", "dataset", "--facets");
     expect(facets.stdout).toMatch(/^platform +urn:li:dataPlatform:postgres +3$/m);
+    const short = await run("get", accession, "owner");
+    expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('mean "ownership"?') });
     const wrong = await run("search", "--filter", "platfrm=x");
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('mean "platform"') });
   });
