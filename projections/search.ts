@@ -11,14 +11,17 @@
  * the greatest. So nothing depends on which aspect was written last, nor on the order in which events
  * were told (the latest is the one of the latest time), and a document is the same whenever it is made.
  *
+ * A document is built without the values that cannot be projected, or that were dropped (ValuePolicy).
+ *
  * Documents are bounded, whatever the aspects hold (search-document.ts, search-words.ts). What goes
  * beyond is not found, and still read with its aspect.
  */
 import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
 import { assert } from "../src/core/errors.ts";
 import { ownValue } from "../src/core/own-value.ts";
+import type { FailedValue, ValuePolicy } from "../src/core/parked-values.ts";
 import type { SearchDocument } from "../src/search/search.ts";
-import { createDraft, type Slot } from "./search-document.ts";
+import { createDraft, type Draft, type Slot } from "./search-document.ts";
 import { compileFill, type Fill } from "./search-fill.ts";
 import type { SearchRules } from "./search-rules.ts";
 
@@ -26,17 +29,20 @@ import type { SearchRules } from "./search-rules.ts";
 export interface LatestEvent {
   readonly time: number;
   readonly value: string;
+  /** Of its record. */
+  readonly position?: number;
 }
 
 /**
- * What makes the document of an entity, of which `latest` has the latest event of each timeseries
- * aspect; undefined when the entity is not there, or its type not known. It throws for a value that
- * is not of its aspect.
+ * Returns what builds the document of an entity, of which `latest` has the latest event of each timeseries
+ * aspect; undefined if the entity does not exist, or its type is unknown. Without a policy, building
+ * throws for a value that cannot be projected.
  */
 export type SearchProjection = (
   state: EntityState,
   entityType: string,
   latest?: ReadonlyMap<string, LatestEvent>,
+  policy?: ValuePolicy,
 ) => (() => SearchDocument) | undefined;
 
 /** The fields that an event of the aspect fills, whatever the entity type. */
@@ -53,14 +59,14 @@ export const runsMax = 25;
 
 export function createSearchProjection(rules: SearchRules): SearchProjection {
   const projections = new Map<string, SearchProjection>();
-  return (state, entityType, latest) => {
+  return (state, entityType, latest, policy) => {
     let projection = projections.get(entityType);
     if (projection === undefined) {
       if (!Object.hasOwn(rules.fields, entityType)) return undefined;
       projection = createTypeProjection(rules, entityType);
       projections.set(entityType, projection);
     }
-    return projection(state, entityType, latest);
+    return projection(state, entityType, latest, policy);
   };
 }
 
@@ -85,31 +91,76 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   const fills = (ownValue(rules.tellers, entityType) ?? []).map(filling);
   const eventFills = (ownValue(rules.events, entityType) ?? []).map(filling);
 
-  function documentOf(
-    state: EntityState,
-    created: number,
-    latest: ReadonlyMap<string, LatestEvent> | undefined,
-  ): SearchDocument {
-    const draft = createDraft();
-    draft.add(ofUrn, [state.urn]);
-    draft.add(ofType, [entityType]);
-    draft.add(ofCreation, [created]);
-    draft.add(ofRuns, runsOf(state));
+  /** Calls `fill` with each value until one cannot be projected; returns that one. */
+  function fillAll(
+    draft: Draft,
+    { state, latest, policy }: Inputs,
+    failed: readonly FailedValue[],
+  ): FailedValue | undefined {
+    const isLeftOut = (name: string, version: number) =>
+      (failed.length > 0 && failed.some(({ aspect }) => aspect === name)) ||
+      policy?.omits(name, version) === true;
     for (const [name, fill] of fills) {
       const aspect = currentAspect(state, name);
-      if (aspect !== undefined) fill(draft, JSON.parse(aspect.value), aspect.time);
+      if (aspect === undefined || isLeftOut(name, aspect.version)) continue;
+      const error = tryFill(fill, draft, aspect);
+      if (error !== undefined) return { aspect: name, version: aspect.version, error };
     }
     for (const [name, fill] of eventFills) {
       const event = latest?.get(name);
-      if (event !== undefined) fill(draft, JSON.parse(event.value), event.time);
+      const version = event?.position ?? 0;
+      if (event === undefined || isLeftOut(name, version)) continue;
+      const error = tryFill(fill, draft, event);
+      if (error !== undefined) return { aspect: name, version, error };
     }
-    return draft.document(state.urn, entityType);
+    return undefined;
   }
 
-  return (state, _entityType, latest) => {
+  /** A value that fails may have filled a part of the draft: the next one begins without it. */
+  function documentOf(inputs: Inputs, created: number): SearchDocument {
+    const { state, policy } = inputs;
+    const failed: FailedValue[] = [];
+    for (;;) {
+      const draft = createDraft();
+      draft.add(ofUrn, [state.urn]);
+      draft.add(ofType, [entityType]);
+      draft.add(ofCreation, [created]);
+      draft.add(ofRuns, runsOf(state));
+      const failure = fillAll(draft, inputs, failed);
+      if (failure === undefined) {
+        policy?.settle(failed);
+        return draft.document(state.urn, entityType);
+      }
+      if (policy === undefined) throw failure.error;
+      failed.push(failure);
+    }
+  }
+
+  return (state, _entityType, latest, policy) => {
     const keyAspect = currentAspect(state, key);
-    return keyAspect && (() => documentOf(state, keyAspect.time, latest));
+    return keyAspect && (() => documentOf({ state, latest, policy }, keyAspect.time));
   };
+}
+
+/** What a document is built from. */
+interface Inputs {
+  readonly state: EntityState;
+  readonly latest: ReadonlyMap<string, LatestEvent> | undefined;
+  readonly policy: ValuePolicy | undefined;
+}
+
+/** The error; undefined if the value could be projected. */
+function tryFill(
+  fill: Fill,
+  draft: Draft,
+  { value, time }: { readonly value: string; readonly time: number },
+): Error | undefined {
+  try {
+    fill(draft, JSON.parse(value), time);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Those of the current aspects, each once, newest first. */

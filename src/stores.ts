@@ -42,7 +42,6 @@ import {
   type ViewName,
   viewNames,
 } from "./places.ts";
-import { createEntityWithout } from "./projector/entity-without.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
@@ -53,7 +52,6 @@ import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
 import type { Logger } from "./telemetry/logger.ts";
-import { foldTimeseriesRows } from "./timeseries/folded-rows.ts";
 import { openSqliteTimeseriesReader } from "./timeseries/sqlite/sqlite-timeseries-reader.ts";
 import type { ViewRules } from "./view-rules.ts";
 
@@ -408,8 +406,7 @@ async function openSearchView(
   origin: ViewOrigin,
   beside: readonly ViewName[],
 ): Promise<View> {
-  const { search, keyAspects } = config.rules;
-  const keyAspectOf = (type: string) => ownValue(keyAspects, type);
+  const { search } = config.rules;
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
   const { position, latest, close } = await followingEditions(config, "timeseries", {
@@ -421,12 +418,6 @@ async function openSearchView(
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),
-    without: createEntityWithout({
-      openLog: () => openLogReader(config),
-      views: { states: "aspects", events: "timeseries" },
-      keyAspectOf,
-      foldEvents: foldTimeseriesRows(createTimeseriesProjection(keyAspectOf)),
-    }),
     events: {
       position,
       latest,
@@ -441,10 +432,14 @@ async function openSearchView(
     foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
     // While it is grown beside the one in use, another thread feeds the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
-    fold(state, entityType, at, events) {
+    make: (write) => write.op === "put" && write.document,
+    fold(state, entityType, at, events, policy) {
       const written = { position: at, urn: state.urn };
-      const make = project(state, entityType, events);
-      if (make === undefined) return { op: "remove", ...written };
+      const make = project(state, entityType, events, policy);
+      if (make === undefined) {
+        policy?.settle([]);
+        return { op: "remove", ...written };
+      }
       return {
         op: "put",
         ...written,

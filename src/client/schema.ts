@@ -910,7 +910,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pass over the record that an entity is parked with, for ever */
+        /** Omit the record, or the aspects, that an entity is parked with, for good */
         post: operations["operationsDropParked"];
         delete?: never;
         options?: never;

@@ -1,10 +1,12 @@
 /**
- * Records of what views could not take: Avro ParkingRecord, in one stream per view, which holds no
- * changes.
+ * Records of what views could not apply, in one stream per view, which holds no changes: Avro
+ * ParkingRecord for records of the log, AspectParkingRecord for values of a document.
  */
+import type { ParkedValue } from "../core/parked-values.ts";
+import type { LogRecord } from "./change-log.ts";
 import { createSingleObjectCodec } from "./single-object.ts";
 
-export interface ParkingRecord {
+export interface ParkingRecord extends Partial<ParkedValue> {
   readonly kind: "parked" | "dropped" | "released";
   readonly urn: string;
   readonly position: number;
@@ -14,5 +16,11 @@ export interface ParkingRecord {
   readonly actor: string | null;
 }
 
-export const { encode: encodeParking, decode: decodeParking } =
-  createSingleObjectCodec<ParkingRecord>("ParkingRecord.avsc", "parking");
+const ofRecords = createSingleObjectCodec<ParkingRecord>("ParkingRecord.avsc", "parking");
+const ofValues = createSingleObjectCodec<ParkingRecord>("AspectParkingRecord.avsc", "parking");
+
+export const encodeParking = (record: ParkingRecord): Uint8Array =>
+  (record.aspect === undefined ? ofRecords : ofValues).encode(record);
+
+export const decodeParking = (record: LogRecord): ParkingRecord =>
+  (ofValues.writes(record) ? ofValues : ofRecords).decode(record);

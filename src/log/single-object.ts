@@ -15,6 +15,8 @@ export interface SingleObjectCodec<T> {
   encode(value: T): Uint8Array;
   /** Throws CatalogError `unreadable` for what this release cannot read. */
   decode(record: LogRecord): T;
+  /** Whether the record has this schema. */
+  writes(record: LogRecord): boolean;
 }
 
 /** `file`: name of the schema in avro/log/. `what`: what its records tell of, for errors. */
@@ -25,15 +27,17 @@ export function createSingleObjectCodec<T>(file: string, what: string): SingleOb
   header.writeUInt16BE(0xc301);
   header.writeBigUInt64LE(fingerprint(type), FINGERPRINT_AT);
 
-  function body({ data }: LogRecord): Buffer {
-    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    const known =
-      bytes.length >= HEADER_BYTES && bytes.compare(header, 0, HEADER_BYTES, 0, HEADER_BYTES) === 0;
-    if (!known) throw new Error("its schema is unknown");
-    return bytes.subarray(HEADER_BYTES);
+  const isKnown = ({ data }: LogRecord): boolean =>
+    data.length >= HEADER_BYTES && header.equals(data.subarray(0, HEADER_BYTES));
+
+  function body(record: LogRecord): Buffer {
+    if (!isKnown(record)) throw new Error("its schema is unknown");
+    const { data } = record;
+    return Buffer.from(data.buffer, data.byteOffset, data.byteLength).subarray(HEADER_BYTES);
   }
 
   return {
+    writes: isKnown,
     encode: (value) => Buffer.concat([header, type.toBuffer(value)]),
     decode(record) {
       try {

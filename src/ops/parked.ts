@@ -43,19 +43,23 @@ export function createParkedOperations({ log, projector, names, maxCheckAgeMs }:
     throw notParked(view, urn);
   }
 
-  /** As it is afterwards: undefined when the view has the entity again. */
-  async function after(query: ParkedQuery, work: Promise<readonly Unrestored[]>) {
-    // What is made of the view is restored with it, and may be parked for reasons of its own.
-    const unrestored = (await work).find(({ view }) => view === query.view);
-    if (unrestored === undefined) return undefined;
-    const parked = await one(query);
+  /** The entity as it is parked afterwards; undefined if the view has all of it. */
+  async function after({ view, urn }: ParkedQuery, work: Promise<readonly Unrestored[]>) {
+    // Views that are folded from this one are restored with it, and may park it for other reasons.
+    const unrestored = (await work).find((one) => one.view === view);
+    const left = (await parkedIn(view)).find((one) => one.urn === urn);
+    if (left === undefined) return undefined;
     const histories = await openHistories(log, decodeRecord);
-    return { ...(await entityOf(parked, histories)), reason: unrestored.reason };
+    const { reason } = unrestored ?? left;
+    return { ...(await entityOf(left, histories)), reason };
   }
 
   async function entityOf(parked: Parked, histories: Histories): Promise<ParkedEntity> {
-    const waiting = await countFrom(parked, histories, await log.head());
-    return { ...parked, waiting };
+    const { view, urn, position, reason, time } = parked;
+    // Nothing waits for a value: later changes of the entity are in its document.
+    const isValue = parked.aspect !== undefined;
+    const waiting = isValue ? 0 : await countFrom(parked, histories, await log.head());
+    return { view, urn, position, reason, time, waiting };
   }
 
   return {
@@ -79,12 +83,12 @@ export function createParkedOperations({ log, projector, names, maxCheckAgeMs }:
     async retryParked(query: ParkedQuery) {
       const { urn, view } = await one(query);
       await log.checkIndexes?.({ maxAgeMs: maxCheckAgeMs });
-      return after(query, projector.restore([urn], view));
+      return after({ view, urn }, projector.restore([urn], view));
     },
     async dropParked(query: ParkedQuery, { actor }: Caller) {
       const { urn, view } = await one(query);
       await log.checkIndexes?.({ maxAgeMs: maxCheckAgeMs });
-      return after(query, projector.drop(urn, view, actor));
+      return after({ view, urn }, projector.drop(urn, view, actor));
     },
   };
 }

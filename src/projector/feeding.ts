@@ -5,7 +5,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import { type Batch, type Culprit, projectBatch } from "./batch.ts";
-import { EntityRefused, isPoison, type Parking, setAside } from "./parking.ts";
+import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking.ts";
 import type { Projection, View } from "./sink.ts";
 
 export interface Fed {
@@ -31,9 +31,10 @@ export async function feedView(
 ): Promise<Fed> {
   const { parking } = options;
   const view = naming(fed, changes);
+  if (view.useParking !== undefined) await releaseRejected(changes.items, parking);
   const project = passingOver(view, parking);
   const { items, upTo, failure, culprit } = projectBatch(changes, project, after);
-  // What is passed over of an entity, others heed: they wait until this view is as far.
+  // Other views wait until this one is past the records that it skips.
   const passedOver =
     parking !== undefined &&
     !parking.idle &&
@@ -59,11 +60,9 @@ export async function feedView(
   if (failure === undefined || culprit === undefined || parking === undefined) {
     return { upTo, moved, failure, record: changes.nameAt?.(upTo) };
   }
-  // It may be of an entity that is passed over anyway, or have been dropped.
-  const from = parking.find(culprit.urn)?.position;
-  const passed = parking.skips(culprit) && from !== culprit.position;
-  if (passed) await view.sink.apply([], culprit.position);
-  else await park(view, culprit, culprit.position, { parking, error: failure });
+  // The entity may be parked already, or the record dropped.
+  if (!parking.skips(culprit)) await parking.park(placeOf(culprit), failure);
+  await view.sink.apply([], culprit.position);
   const record = changes.nameAt?.(culprit.position);
   return { upTo: culprit.position, moved: true, record };
 }
@@ -78,15 +77,29 @@ function naming(view: View, { nameAt }: Batch<PlacedChange>): View {
   };
 }
 
-/** Where the record is told from which on an entity is parked, it is set aside: a batch may come again. */
-function passingOver({ project, aside }: View, parking: Parking | undefined): Projection<unknown> {
-  if (parking === undefined || parking.idle) return project;
-  return (change) => {
-    if (!parking.skips(change)) return project(change);
-    const { urn, position } = change;
-    return parking.find(urn)?.position === position ? (aside?.writes(change) ?? []) : [];
-  };
+/**
+ * Each change of an entity whose document the store rejected is another attempt. The entity is released
+ * first: after a kill, the batch is applied again.
+ */
+async function releaseRejected(
+  changes: readonly PlacedChange[],
+  parking: Parking | undefined,
+): Promise<void> {
+  for (const { urn } of changes) {
+    if (parking?.isRejected(urn)) await parking.release(urn, WHOLE.aspect);
+  }
 }
+
+/** A view of documents skips no changes: its documents depend on the state of the entity alone. */
+function passingOver(
+  { project, useParking }: View,
+  parking: Parking | undefined,
+): Projection<unknown> {
+  if (parking === undefined || parking.idle || useParking !== undefined) return project;
+  return (change) => (parking.skips(change) ? [] : project(change));
+}
+
+const placeOf = ({ urn, position }: Culprit): Culprit => ({ urn, position });
 
 /** Finds what the view cannot take by halves, and parks it. */
 async function isolate(
@@ -131,15 +144,20 @@ async function applied(
   }
 }
 
-/** Parks an entity from a record on, up to which everything else is in the view then. */
+/**
+ * Parks an entity with a record, and a rejected document, which is removed. Every other change up to
+ * `upTo` is in the view then.
+ */
 async function park(
   view: View,
   culprit: Culprit,
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  const { urn, position } = culprit;
-  await setAside(view, parking, { urn, position, error, upTo }, () =>
-    view.sink.apply(view.aside?.writes(culprit) ?? [], upTo),
-  );
+  if (view.useParking === undefined) await parking.park(placeOf(culprit), error);
+  else {
+    await view.sink.restore(culprit.urn, []);
+    await parking.park({ ...placeOf(culprit), ...WHOLE }, error);
+  }
+  await view.sink.apply([], upTo);
 }

@@ -14,14 +14,24 @@ import { setImmediate as otherTurns } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
+import type { ValuePolicy } from "../core/parked-values.ts";
 import { type Position, position, START } from "../core/position.ts";
-import { entityTypeOf } from "../core/urn.ts";
 import { awaitPosition } from "./awaited.ts";
-import { findCulprit } from "./culprit.ts";
-import type { EntityWithout } from "./entity-without.ts";
-import { createFoldedInputs, type LatestEvents } from "./folded-inputs.ts";
-import { EntityRefused, isPoison } from "./parking.ts";
-import type { Aside, Sink, View } from "./sink.ts";
+import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking.ts";
+import { createSettling } from "./settling.ts";
+import type { Sink, View } from "./sink.ts";
+
+/** The latest event of a timeseries. */
+export interface Event {
+  readonly time: number;
+  /** Of its record. */
+  readonly position: Position;
+  /** JSON text. */
+  readonly value: string;
+}
+
+/** By aspect. */
+export type LatestEvents = ReadonlyMap<string, Event>;
 
 export interface Touch {
   /** Empty: those of the type that have lost their events of the aspect. */
@@ -73,20 +83,22 @@ export interface FoldingParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
-  /** Of entities with records that this view passes over. Undefined: it never passes over any. */
-  readonly without?: EntityWithout | undefined;
   /** Undefined: timeseries bear on nothing. */
   readonly events?: Events<W> | undefined;
   /**
    * The write of an entity; `position`: every record of the entity up to there is told by it. What
    * makes it may be put off until it is applied: it then holds the state, which never changes.
+   * `policy`: called when the write is made; absent where nothing can be parked.
    */
   readonly fold: (
     state: EntityState,
     entityType: string,
     position: Position,
     latest: LatestEvents,
+    policy?: ValuePolicy,
   ) => W;
+  /** Makes the write now. Absent: `fold` has made it. */
+  readonly make?: ((write: W) => void) | undefined;
   /** Entities of which it is remembered how far they are folded; 20,000 when absent. */
   readonly foldedMax?: number | undefined;
   /** How long a batch waits for the states to come as far, where others do not wait for it; in ms. */
@@ -115,27 +127,35 @@ const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): 
   at > (series === undefined ? states : events);
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
-  const {
-    name,
-    sink,
-    states,
-    without,
-    events,
-    fold,
-    foldedMax = FOLDED_MAX,
-    statesMsMax = 0,
-  } = parts;
+  const { name, sink, states, events, fold, make, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   // By size, though all have the same: for a number of them it would take memory for all at once.
   const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
   const heeds = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
-  const inputs = createFoldedInputs({
-    getEntities: (urns) => states.getEntities(urns),
-    ...{ events, without },
-  });
+  let parking: Parking | undefined;
+  const settling = createSettling();
+
+  /** Makes the writes of these entities, for the values that cannot be projected. */
+  async function makeAll(touches: readonly Touch[], upTo: Position): Promise<void> {
+    for (let from = 0; from < touches.length; from += STATES_MAX) {
+      for (const write of (await foldAll(touches.slice(from, from + STATES_MAX), upTo)).writes) {
+        try {
+          make?.(write);
+        } catch {
+          // The store is given the write, and rejects it.
+        }
+      }
+      await otherTurns();
+    }
+  }
+
   /** Where the sink was when it was last heard of. */
   let left = position(0);
+
+  /** Whether the entity's document was dropped and nothing has changed it since. */
+  const isOmitted = (urn: string, at: Position): boolean =>
+    parking !== undefined && at <= parking.omittedUpTo(urn);
 
   /** Waits until both have what these touches tell of. */
   async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
@@ -157,18 +177,33 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   /** Of restores that are done together: how far both were when that was asked last. */
   let asked: Folded | undefined;
 
+  async function latestOf(
+    touches: readonly Touch[],
+    series?: readonly string[],
+  ): Promise<ReadonlyMap<string, LatestEvents>> {
+    const found = new Map<string, LatestEvents>();
+    if (events === undefined) return found;
+    for (const [type, some] of Map.groupBy(touches, ({ entityType }) => entityType)) {
+      const aspects = series ?? events.aspectsOf(type);
+      if (aspects.length === 0) continue;
+      const urns = some.map(({ urn }) => urn);
+      const latest = await events.latest(urns, aspects);
+      for (const [n, urn] of urns.entries()) found.set(urn, latest[n] ?? NONE);
+    }
+    return found;
+  }
+
   /** The writes of some entities, in the order of the touches, and the size of what they hold. */
   async function foldAll(
     touches: readonly Touch[],
     upTo: Position,
-    restored = false,
   ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
-    const urns = touches.map(({ urn }) => urn);
-    const found = await inputs.states(urns, restored);
-    const latest = await inputs.latest(touches, restored);
-    const writes = touches.map(({ urn, entityType }, n) =>
-      fold(found[n] as EntityState, entityType, upTo, latest.get(urn) ?? NONE),
-    );
+    const found = await states.getEntities(touches.map(({ urn }) => urn));
+    const latest = await latestOf(touches);
+    const writes = touches.map(({ urn, entityType }, n) => {
+      const events = latest.get(urn) ?? NONE;
+      return fold(found[n] as EntityState, entityType, upTo, events, settling.policyOf(urn));
+    });
     let chars = 0;
     for (const { aspects } of found) {
       for (const { value } of aspects.values()) chars += value.length;
@@ -185,12 +220,12 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     try {
       await amend(writes);
     } catch (error) {
-      if (!isPoison(error)) throw error;
+      if (!isPoison(error) || settling.isDue()) throw error;
       for (const [n, write] of writes.entries()) {
         try {
           await amend([write]);
         } catch (cause) {
-          if (!isPoison(cause)) throw cause;
+          if (!isPoison(cause) || settling.isDue()) throw cause;
           throw new EntityRefused(touches[n]?.urn ?? "", cause);
         }
       }
@@ -205,7 +240,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     do {
       const page = await events.telling(entityType, series, from);
       const told = page.urns.map((urn) => ({ ...touch, urn }));
-      const latest = await inputs.latest(told, false, [series]);
+      const latest = await latestOf(told, [series]);
       const lost = told.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
         const some = lost.slice(at, at + STATES_MAX);
@@ -216,66 +251,66 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     } while (from !== undefined);
   }
 
-  async function apply(touches: readonly Touch[], upTo: Position, record?: string): Promise<void> {
+  async function apply(given: readonly Touch[], upTo: Position, record?: string): Promise<void> {
     const stale = new Map<string, Touch>();
+    const touches = given.filter(({ urn, position: at }) => !isOmitted(urn, at));
     const some = touches.filter(({ urn }) => urn !== "");
     for (const touch of some) if (isStale(touch)) stale.set(touch.urn, touch);
     const truncations = touches.filter(({ urn }) => urn === "");
     const all = [...stale.values()];
     const at = await awaitStates([...some.filter(isStale), ...truncations], upTo);
-    for (const truncation of truncations) await foldTruncated(truncation, upTo);
-    let writes: W[] = [];
-    let held = 0;
-    for (let from = 0; from < all.length; from += STATES_MAX) {
-      if (held > HELD_CHARS_MAX && events !== undefined) {
-        await events.amend(writes);
-        writes = [];
-        held = 0;
-      }
-      const some = await foldAll(all.slice(from, from + STATES_MAX), upTo);
-      writes.push(...some.writes);
-      held += some.chars;
-    }
-    await sink.apply(writes, upTo, record);
+    await settling.settled(
+      upTo,
+      () => makeAll(all, upTo),
+      async () => {
+        for (const truncation of truncations) await foldTruncated(truncation, upTo);
+        let writes: W[] = [];
+        let held = 0;
+        for (let from = 0; from < all.length; from += STATES_MAX) {
+          if (held > HELD_CHARS_MAX && events !== undefined) {
+            await events.amend(writes);
+            writes = [];
+            held = 0;
+          }
+          const some = await foldAll(all.slice(from, from + STATES_MAX), upTo);
+          writes.push(...some.writes);
+          held += some.chars;
+        }
+        await sink.apply(writes, upTo, record);
+      },
+    );
     for (const { urn } of all) folded.set(urn, at);
     left = upTo;
   }
 
-  /** What it was before is read from the log: no view has to have come anywhere for it. */
-  const asideTouch = (urn: string): Touch => ({
-    ...{ urn, entityType: entityTypeOf(urn), position: position(1) },
-  });
-
-  const asideOf = (of: EntityWithout): Aside<Touch> => ({
-    writes({ urn }) {
-      folded.delete(urn);
-      return [asideTouch(urn)];
-    },
-    async restore(urn) {
-      folded.delete(urn);
-      await sink.restore(urn, (await foldAll([asideTouch(urn)], await sink.position())).writes);
-    },
-    async leaveOut(urn) {
-      folded.delete(urn);
+  /** Within `together` nothing can be listed as parked: such an entity is restored alone. */
+  async function restoreOne(last: Touch | undefined, urn: string): Promise<void> {
+    folded.delete(urn);
+    const own = asked === undefined ? parking : undefined;
+    if (parking?.isRejected(urn) && own === undefined) throw new Error(`"${urn}" is parked`);
+    await own?.release(urn, WHOLE.aspect);
+    if (last === undefined || isOmitted(urn, last.position)) return sink.restore(urn, []);
+    const put = async () => sink.restore(urn, (await foldAll([last], last.position)).writes);
+    if (own === undefined) return put();
+    try {
+      await settling.settled(last.position, () => makeAll([last], last.position), put);
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+      await own.park({ urn, position: last.position, ...WHOLE }, error);
       await sink.restore(urn, []);
-    },
-    beginning: of.beginning,
-    async culprit(urn) {
-      const at = await sink.position();
-      const entityType = entityTypeOf(urn);
-      const made = (state: EntityState, latest: LatestEvents) =>
-        fold(state, entityType, at, latest);
-      return findCulprit(urn, { sink, without: of, inputs, fold: made });
-    },
-  });
+      throw error;
+    }
+  }
 
   return {
     name,
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, heeds),
-    heed: inputs.heed,
-    ...(without !== undefined && { aside: asideOf(without) }),
+    useParking(used) {
+      parking = used;
+      settling.use(used);
+    },
     async letGo() {
       await Promise.allSettled([states.position(), events?.position()]);
     },
@@ -293,9 +328,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
           const at = await awaitStates(told);
           if (asked !== undefined) asked = at;
         }
-        const folding = last && (await foldAll([last], last.position, true));
-        await sink.restore(urn, folding?.writes ?? []);
-        folded.delete(urn);
+        await restoreOne(last, urn);
       },
       ...(sink.together && {
         async together(work) {

@@ -1,6 +1,6 @@
 /** A view as the projector knows it, and how it fails and comes back (projector.ts tells its states). */
 import type { CatalogError } from "../core/errors.ts";
-import { type Parking, setAside } from "./parking.ts";
+import type { Parking } from "./parking.ts";
 import { asError } from "./projector-errors.ts";
 import type { Replaced } from "./replacing.ts";
 import type { View } from "./sink.ts";
@@ -34,29 +34,12 @@ export async function openFollower(
   const { position } = placed;
   const movedAt = beginsWatching(view) ? Date.now() : undefined;
   const parking = await parkingOf(view);
-  let { failure } = placed;
-  try {
-    if (failure === undefined && parking !== undefined) await keepAside(view, parking);
-  } catch (error) {
-    failure = { error: asError(error), attempts: 1, retryAt: Date.now() + retryMs.first };
-  }
+  const { failure } = placed;
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
     ...{ feeding: undefined, recovered: false, hold: undefined, tidyAt: undefined },
     ...{ record: undefined, mismatch: undefined, unchecked: false },
   };
-}
-
-/**
- * What a view of what entities are has of those that are parked: a process that ended while one of them
- * was tried may have left something else, and so may an older release.
- */
-async function keepAside(view: View, parking: Parking): Promise<void> {
-  if (view.aside === undefined || view.shared !== undefined) return;
-  for (const { urn, position, reason } of parking.list()) {
-    const parked = { urn, position, error: new Error(reason) };
-    await setAside(view, parking, parked, async () => view.aside?.restore(urn));
-  }
 }
 
 export interface Failing {

@@ -4,7 +4,7 @@ import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import { partition } from "./groups.ts";
 import { type HistoryLog, ownStreams, recordsOf, timeseriesAspects } from "./history.ts";
-import { notParked, type Parked, type Parking, setAside } from "./parking.ts";
+import { notParked, type Parked, type Parking, WHOLE } from "./parking.ts";
 import { fedElsewhere, unknownView } from "./projector-errors.ts";
 import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -62,27 +62,31 @@ export function createMending<F extends Mended>(parts: {
     if (follower !== undefined) await settled([follower]);
     const parking = follower?.parking;
     if (follower === undefined || parking === undefined) throw unknownView(name);
-    const parked = parking.find(urn);
-    if (parked === undefined) throw notParked(name, urn);
     const { view, position } = follower;
-    const culprit = await culpritOf({ view, position }, parking, parked);
-    if (culprit !== undefined) await parking.drop(urn, culprit, actor);
+    const all = parking.list().filter((one) => one.urn === urn);
+    if (all.length === 0) throw notParked(name, urn);
+    if (view.useParking !== undefined) {
+      for (const one of all) {
+        // A document that is omitted stays omitted until a later record changes it.
+        const at = one.aspect === WHOLE.aspect ? position : one.position;
+        await parking.drop({ ...one, position: at }, actor);
+      }
+      return restore([urn], name);
+    }
+    const parked = parking.find(urn);
+    const culprit = parked && (await culpritOf({ view, position }, parking, parked));
+    if (culprit !== undefined) await parking.drop({ urn, position: culprit }, actor);
     const unrestored = await restore([urn], name);
     const left = parking.find(urn);
     if (left !== undefined && !unrestored.some(({ away }) => away)) {
-      // Looking for it may have left something else.
+      // Looking for the record may have left other rows.
       const before = left.position;
-      const keep = () => restoreParked(urn, { view, parking, before }, { log, decode });
-      await setAside(view, parking, { ...left, error: new Error(left.reason) }, keep);
+      await restoreParked(urn, { view, parking, before }, { log, decode });
     }
     return unrestored;
   }
 
-  /**
-   * The record that the view cannot take. One that is made of what entities are was told of all of an
-   * entity's records at once, and parked it with the first: there it is one of those that make the entity
-   * now. Undefined where it is none of them, or it can take it now.
-   */
+  /** The record that the view cannot apply; undefined if it can apply all of them now. */
   async function culpritOf(
     { view, position: upTo }: Pick<Mended, "view" | "position">,
     parking: Parking,
@@ -97,7 +101,6 @@ export function createMending<F extends Mended>(parts: {
         left.push(position);
       }
     }
-    if (view.aside !== undefined) return view.aside.culprit(urn);
     if (!parking.isDropped(first)) return first;
     // It was dropped before: then it is another one as well.
     left.sort((a, b) => a - b);

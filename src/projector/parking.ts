@@ -1,28 +1,35 @@
 /**
- * What a view could not take. A record that cannot be decoded, projected or applied is parked: from
- * it on the view passes over the entity, and takes everything else. Retried, the entity is made
- * anew from the log; a record that is dropped is passed over for ever.
+ * What views could not apply, in a stream per view in the log: what a view holds follows from the log
+ * and this stream, also after a rebuild.
  *
- * What is parked is told by the log, in a stream per view: a view is what follows from the log, with
- * this stream in it, also when it is grown again.
+ * A view of records parks an entity with the first record that it cannot decode, project or apply, and
+ * skips the entity's later records. A retry projects the entity from the log; a dropped record is skipped
+ * for good.
+ *
+ * A view of documents (folding.ts) parks values: a document is built without an aspect that cannot be
+ * projected. It is projected again with each change of the entity and by a retry; a dropped value is
+ * omitted for good. An entity whose document the store rejects has none until its next change.
  */
-import { CatalogError } from "../core/errors.ts";
-import { type Position, position } from "../core/position.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
+import type { FailedValue, ParkedValue, ParkedValues } from "../core/parked-values.ts";
+import { type Position, position, START } from "../core/position.ts";
 import { parkingStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeParking, encodeParking, type ParkingRecord } from "../log/parking-codec.ts";
-import type { PassedOver, View } from "./sink.ts";
 
-/** An entity that a view passes over. */
-export interface Parked {
+/** A record or a value that a view could not apply. */
+export interface Parked extends Partial<ParkedValue> {
   readonly view: string;
   readonly urn: string;
-  /** Of the first record that it passes over. */
+  /** Of the record; of a value, where the view was. */
   readonly position: Position;
   readonly reason: string;
   /** When it was parked, in epoch milliseconds. */
   readonly time: number;
 }
+
+/** Aspect of a whole document. */
+export const WHOLE: ParkedValue = { aspect: "", version: 0 };
 
 /** Where records of parking are kept: the log. */
 export interface ParkingNotes {
@@ -32,18 +39,29 @@ export interface ParkingNotes {
 }
 
 /** The parking of one view. */
-export interface Parking extends PassedOver {
-  /** Whether there is anything to pass over. */
+export interface Parking extends ParkedValues {
+  /** Whether the view skips a change. */
+  skips(change: { readonly urn: string; readonly position: Position }): boolean;
+  /** Whether it never applies the record. */
+  isDropped(at: Position): boolean;
+  /** Whether no record is skipped. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;
-  /** Number of parked entities. */
+  /** Number of entities with anything parked. */
   readonly size: number;
   list(): readonly Parked[];
-  park(change: { readonly urn: string; readonly position: Position }, error: Error): Promise<void>;
-  /** The view has the entity again. */
-  release(urn: string): Promise<void>;
-  /** The view never takes this record of an entity that is parked. Throws `not_found`. */
-  drop(urn: string, at: Position, actor: string | undefined): Promise<void>;
+  /** The records that dropped something. */
+  dropped(): readonly ParkingRecord[];
+  park(
+    parked: Partial<ParkedValue> & { readonly urn: string; readonly position: Position },
+    error: Error,
+  ): Promise<void>;
+  /** The view has the entity, or the value, again. */
+  release(urn: string, aspect?: string): Promise<void>;
+  /** The view never applies this record, or this value. Throws `not_found` if it is not parked. */
+  drop(parked: Omit<Parked, "view" | "reason" | "time">, actor: string | undefined): Promise<void>;
+  /** Lists exactly these values of the entity. */
+  settle(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
 }
 
 const PAGE_MAX = 500;
@@ -54,18 +72,20 @@ export async function openParking(
   now: () => number,
 ): Promise<Parking> {
   const parked = new Map<string, Parked>();
-  const dropped = new Set<Position>();
-  const droppedOf = new Set<string>();
+  const dropped: ParkingRecord[] = [];
+  const droppedRecords = new Set<Position>();
+  const values = createParkedValues();
   for (const record of await notes.load(view)) take(record);
 
-  function take({ kind, urn, position: place, reason, time }: ParkingRecord): void {
-    const at = position(place);
-    if (kind === "parked") parked.set(urn, { view, urn, position: at, reason: reason ?? "", time });
+  function take(record: ParkingRecord): void {
+    const { kind, urn, aspect, version = 0, reason, time } = record;
+    const at = position(record.position);
+    if (kind === "dropped") dropped.push(record);
+    const entry = { view, urn, position: at, reason: reason ?? "", time };
+    if (aspect !== undefined) values.take(kind, { ...entry, aspect, version });
+    else if (kind === "parked") parked.set(urn, entry);
     else if (kind === "released") parked.delete(urn);
-    else {
-      dropped.add(at);
-      droppedOf.add(urn);
-    }
+    else droppedRecords.add(at);
   }
 
   async function write(record: Omit<ParkingRecord, "time">): Promise<void> {
@@ -74,37 +94,97 @@ export async function openParking(
     take(full);
   }
 
+  const park: Parking["park"] = ({ urn, position: at, ...value }, error) =>
+    write({ kind: "parked", urn, position: at, reason: error.message, actor: null, ...value });
+
+  const release: Parking["release"] = async (urn, aspect) => {
+    const one = aspect === undefined ? parked.get(urn) : values.find(urn, aspect);
+    if (one === undefined) return;
+    const { version } = one;
+    const value = aspect === undefined ? {} : { aspect, version };
+    const { position: at } = one;
+    await write({ kind: "released", urn, position: at, reason: null, actor: null, ...value });
+  };
+
   return {
+    ...values.reads,
     skips({ urn, position: at }) {
       const from = parked.get(urn)?.position;
-      return (from !== undefined && at >= from) || dropped.has(at);
+      return (from !== undefined && at >= from) || droppedRecords.has(at);
     },
-    isDropped: (at) => dropped.has(at),
-    hasDropped: (urn) => droppedOf.has(urn),
+    isDropped: (at) => droppedRecords.has(at),
     get idle() {
-      return parked.size === 0 && dropped.size === 0;
+      return parked.size === 0 && droppedRecords.size === 0;
     },
     find: (urn) => parked.get(urn),
     get size() {
-      return parked.size;
+      return new Set([...parked.keys(), ...values.all().map(({ urn }) => urn)]).size;
     },
-    list: () => [...parked.values()].sort((a, b) => a.position - b.position),
-    async park({ urn, position: at }, error) {
-      await write({ kind: "parked", urn, position: at, reason: error.message, actor: null });
+    list: () => [...parked.values(), ...values.all()].sort((a, b) => a.position - b.position),
+    dropped: () => dropped,
+    park,
+    release,
+    async drop({ urn, position: at, aspect, version }, actor = undefined) {
+      const one = aspect === undefined ? parked.get(urn) : values.find(urn, aspect);
+      if (one === undefined) throw notParked(view, urn);
+      const value = aspect === undefined ? {} : { aspect, version };
+      const who = actor ?? null;
+      await write({ kind: "dropped", urn, position: at, reason: null, actor: who, ...value });
     },
-    async release(urn) {
-      const one = parked.get(urn);
-      if (one === undefined) return;
-      await write({ kind: "released", urn, position: one.position, reason: null, actor: null });
-    },
-    async drop(urn, at, actor = undefined) {
-      if (!parked.has(urn)) throw notParked(view, urn);
-      await write({ kind: "dropped", urn, position: at, reason: null, actor: actor ?? null });
+    async settle(urn, failed, at) {
+      for (const { aspect, version, error } of failed) {
+        if (values.find(urn, aspect)?.version === version) continue;
+        const what = `the aspect "${aspect}" could not be projected: ${saidBy(error)}`;
+        await park({ urn, position: at, aspect, version }, new Error(what));
+      }
+      for (const { aspect = "" } of values.of(urn)) {
+        if (aspect === WHOLE.aspect || failed.some((one) => one.aspect === aspect)) continue;
+        await release(urn, aspect);
+      }
     },
   };
 }
 
-export type ReadParking = Omit<Parking, "park" | "release" | "drop">;
+function createParkedValues() {
+  /** By urn and aspect. */
+  const parked = new Map<string, Map<string, Parked>>();
+  const dropped = new Map<string, Set<string>>();
+  const omitted = new Map<string, Position>();
+  const keyOf = ({ aspect, version }: ParkedValue): string => `${aspect} ${version}`;
+  const of = (urn: string): readonly Parked[] => [...(parked.get(urn)?.values() ?? [])];
+  const find = (urn: string, aspect: string): Parked | undefined => parked.get(urn)?.get(aspect);
+
+  return {
+    of,
+    find,
+    all: () => [...parked.values()].flatMap((some) => [...some.values()]),
+    take(kind: ParkingRecord["kind"], one: Parked & ParkedValue): void {
+      const { urn, aspect } = one;
+      if (kind === "parked") {
+        const some = parked.get(urn) ?? new Map<string, Parked>();
+        parked.set(urn, some.set(aspect, one));
+      } else if (kind === "released") {
+        const some = parked.get(urn);
+        some?.delete(aspect);
+        if (some?.size === 0) parked.delete(urn);
+      } else if (aspect === WHOLE.aspect) omitted.set(urn, one.position);
+      else dropped.set(urn, (dropped.get(urn) ?? new Set()).add(keyOf(one)));
+    },
+    reads: {
+      omits: (urn, aspect, version) => dropped.get(urn)?.has(keyOf({ aspect, version })) ?? false,
+      isRejected: (urn) => find(urn, WHOLE.aspect) !== undefined,
+      omittedUpTo: (urn) => omitted.get(urn) ?? START,
+      lists(urn, failed) {
+        if (!parked.has(urn)) return failed.length === 0;
+        const listed = of(urn).filter(({ aspect }) => aspect !== WHOLE.aspect);
+        if (listed.length !== failed.length) return false;
+        return failed.every(({ aspect, version }) => find(urn, aspect)?.version === version);
+      },
+    } satisfies ParkedValues,
+  };
+}
+
+export type ReadParking = Omit<Parking, "park" | "release" | "drop" | "settle">;
 
 /** What a view passes over, as the log tells it now: for reading, nothing is noted by it. */
 export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Promise<ReadParking> {
@@ -112,14 +192,20 @@ export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Pr
   return openParking(view, { load: () => readParking(log, view), write }, Date.now);
 }
 
-/** The parking of a view that heeds it, where it is fed. */
+/** The parking of a view, where it is fed. */
 export async function openParkingOf(
-  { name, heed }: Pick<View, "name" | "heed">,
+  {
+    name,
+    useParking,
+  }: {
+    readonly name: string;
+    readonly useParking?: ((parking: Parking) => void) | undefined;
+  },
   notes: ParkingNotes,
   now: () => number,
 ): Promise<Parking> {
   const parking = await openParking(name, notes, now);
-  heed?.(parking);
+  useParking?.(parking);
   return parking;
 }
 
@@ -158,47 +244,6 @@ export class EntityRefused extends Error {
   constructor(urn: string, cause: Error) {
     super(cause.message, { cause });
     this.urn = urn;
-  }
-}
-
-/**
- * Parks an entity and restores its earlier state, which `keep` writes into the view. If the view rejects
- * that, too, the entity is parked from its first record on. If the view still rejects it, the view omits
- * the entity, so that no entity stops the view. `upTo`: position of the checkpoint afterwards.
- */
-export async function setAside(
-  view: Pick<View, "aside" | "sink">,
-  parking: Parking,
-  parked: {
-    readonly urn: string;
-    readonly position: Position;
-    readonly error: Error;
-    readonly upTo?: Position | undefined;
-  },
-  keep: () => Promise<void>,
-): Promise<void> {
-  const { urn, position: at, error, upTo } = parked;
-  if (parking.find(urn)?.position !== at) await parking.park({ urn, position: at }, error);
-  const poison = await poisonOf(keep);
-  if (poison === undefined) return;
-  if (view.aside === undefined) throw poison;
-  const beginning = await view.aside.beginning(urn);
-  if (beginning !== undefined && beginning < at) {
-    await parking.park({ urn, position: beginning }, error);
-    if ((await poisonOf(keep)) === undefined) return;
-  }
-  await view.aside.leaveOut(urn);
-  if (upTo !== undefined) await view.sink.apply([], upTo);
-}
-
-/** The error if the view rejects the entity; undefined if it accepts it. Throws errors of the store. */
-async function poisonOf(keep: () => Promise<void>): Promise<Error | undefined> {
-  try {
-    await keep();
-    return undefined;
-  } catch (error) {
-    if (isPoison(error)) return error;
-    throw error;
   }
 }
 

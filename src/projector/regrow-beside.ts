@@ -16,7 +16,7 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, LogDamaged, recordsBetween } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
-import { openParkingOf, type Parked, type ParkingNotes } from "./parking.ts";
+import { openParkingOf, type Parked, type ParkingNotes, WHOLE } from "./parking.ts";
 import {
   type CountingGrower,
   closeAll,
@@ -177,7 +177,15 @@ async function begin(
   );
   for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();
   const names = views.map(({ name }) => name);
-  const parked = () => parkings.flatMap((parking) => parking.list());
+  // Their documents are in the new edition, which lists them until it is settled with the log.
+  const rejected = parkings.flatMap((parking) =>
+    parking.list().filter(({ aspect }) => aspect === WHOLE.aspect),
+  );
+  const parked = () => {
+    const listed = parkings.flatMap((parking) => parking.list());
+    const urns = new Set(listed.map(({ urn }) => urn));
+    return [...listed, ...rejected.filter(({ urn }) => !urns.has(urn))];
+  };
   const parts = { log, decode, parkings, signal, rest, batchMax };
   const grower = createGrower({
     ...{ ...parts, views, from: START },

@@ -15,7 +15,7 @@
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
-import { openParking, type Parked, type Parking, setAside } from "./parking.ts";
+import { openParkingOf, type Parked, type Parking } from "./parking.ts";
 import type { Grower } from "./regrow.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
@@ -123,6 +123,12 @@ export function createReplacing(parts: ReplacingParts) {
     parking: Parking,
   ): Promise<void> {
     const urns = new Set([...passedOver.list(), ...parking.list()].map(({ urn }) => urn));
+    if (view.useParking !== undefined) {
+      // The parking in the log lists what differs, and what was dropped meanwhile is omitted.
+      for (const { urn } of parking.dropped()) urns.add(urn);
+      await restore([...urns], { view, position, parking });
+      return;
+    }
     const unlike = [...urns].filter((urn) => {
       const at = passedOver.find(urn)?.position;
       return at !== parking.find(urn)?.position || parking.isDropped(at ?? START);
@@ -131,13 +137,23 @@ export function createReplacing(parts: ReplacingParts) {
       const before = passedOver.find(urn);
       const own = parking.find(urn) ?? before;
       if (own === undefined) continue;
-      const parked = { urn, position: own.position, error: new Error(reason) };
-      await setAside(view, parking, parked, async () => {
-        // Where it was parked from there on, it has what it had.
-        if (parking.find(urn)?.position === before?.position) return;
-        await restoreParked(urn, { view, parking, before: own.position });
-      });
+      if (parking.find(urn) === undefined) {
+        await parking.park({ urn, position: own.position }, new Error(reason));
+      }
+      // An edition that parked it at the same record has the right rows.
+      if (own.position === before?.position) continue;
+      await restoreParked(urn, { view, parking, before: own.position });
     }
+  }
+
+  /** Of an edition that is not in place: lists these, and what the log says was dropped; writes nothing. */
+  async function openOwnParking(view: View, parked: readonly Parked[]): Promise<Parking> {
+    const dropped = (await parkingOf(view))?.dropped() ?? [];
+    const records = parked
+      .filter((one) => one.view === view.name)
+      .map((one): ParkingRecord => ({ ...one, kind: "parked", actor: null }));
+    const load = async () => [...dropped, ...records];
+    return openParkingOf(view, { load, write: async () => {} }, Date.now);
   }
 
   async function holdNow(asked: readonly Replaced[]): Promise<Position> {
@@ -161,9 +177,7 @@ export function createReplacing(parts: ReplacingParts) {
     views: readonly View[],
     parked: readonly Parked[],
   ): Promise<void> {
-    // What was dropped they heed from the first record on.
-    await Promise.all(views.map(parkingOf));
-    const passedOver = await Promise.all(views.map(({ name }) => openOwnParking(name, parked)));
+    const passedOver = await Promise.all(views.map((view) => openOwnParking(view, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
     const grower = parts.createGrower(views, passedOver, Math.min(...from) as Position);
     const behind = () => parts.recordsBetween(grower.position(), foremost(asked));
@@ -242,14 +256,6 @@ export function createReplacing(parts: ReplacingParts) {
 
 const foremost = (some: readonly Replaced[]): Position =>
   Math.max(START, ...some.map(({ position }) => position)) as Position;
-
-/** Passes over these, and notes nothing for anybody else. */
-function openOwnParking(view: string, parked: readonly Parked[]): Promise<Parking> {
-  const records = parked
-    .filter((one) => one.view === view)
-    .map((one): ParkingRecord => ({ ...one, kind: "parked", actor: null }));
-  return openParking(view, { load: async () => records, write: async () => {} }, Date.now);
-}
 
 const notHeld = (view: string): CatalogError => notFed(view, "it is not held any more");
 

@@ -76,7 +76,6 @@ export async function restoreParked(
   }: { readonly view: View; readonly parking: Parking; readonly before: Position },
   parts: { readonly log: HistoryLog; readonly decode: Decode },
 ): Promise<void> {
-  if (view.aside !== undefined) return view.aside.restore(urn);
   const upTo = position(before - 1);
   const views = [{ view, position: upTo, without: parking.isDropped }];
   const [unrestored] = await restoreEntities([urn], { ...parts, views });

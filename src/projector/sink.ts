@@ -7,6 +7,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
+import type { Parking } from "./parking.ts";
 
 /**
  * A generation in a server that was grown beside the one in use, and how far. What else it takes to
@@ -80,38 +81,6 @@ export interface Sink<W> {
 /** A pure function from a change to a view's writes (projections/). */
 export type Projection<W> = (change: PlacedChange) => readonly W[];
 
-/** Records that a view passes over. */
-export interface PassedOver {
-  /** Whether the view passes over a change. */
-  skips(change: { readonly urn: string; readonly position: Position }): boolean;
-  /** Whether it never takes the record. */
-  isDropped(at: Position): boolean;
-  /** Whether any record of the entity was dropped. */
-  hasDropped(urn: string): boolean;
-  /** Undefined for an entity that is not parked. */
-  find(urn: string): { readonly position: Position } | undefined;
-}
-
-/**
- * How a view of what entities are goes on without one that is parked: it has what the entity was before
- * the position from which on it is parked, whatever it was told since, and whatever it told before.
- */
-export interface Aside<W = unknown> {
-  /** Makes that with a batch. */
-  writes(parked: { readonly urn: string; readonly position: Position }): readonly W[];
-  /** Makes it at once, as Sink.restore does. */
-  restore(urn: string): Promise<void>;
-  /** Removes the entity from the view without folding it, so that its records cannot make this fail. */
-  leaveOut(urn: string): Promise<void>;
-  /** The first record of the entity: parked from there on, the view has nothing of it. */
-  beginning(urn: string): Promise<Position | undefined>;
-  /**
-   * The record without which it could take the entity; undefined where it can take it, or where that
-   * record is the one that the entity begins with.
-   */
-  culprit(urn: string): Promise<Position | undefined>;
-}
-
 /** One view as the projector sees it. */
 export interface View<W = unknown> {
   readonly name: string;
@@ -130,12 +99,10 @@ export interface View<W = unknown> {
   /** The views that it is made of, beside the log: it never goes past those. */
   readonly madeOf?: readonly string[] | undefined;
   /**
-   * What it passes over, told before it is fed: a view of what entities are finds such a record in the
-   * states that it reads, which did take it. Absent: to be told nothing of it is enough.
+   * Of a view of documents: the parking that lists values which documents are built without. Called
+   * before the view is fed. Absent of a view of records, which parks entities.
    */
-  readonly heed?: ((passedOver: PassedOver) => void) | undefined;
-  /** Of such a view. */
-  readonly aside?: Aside<W> | undefined;
+  readonly useParking?: ((parking: Parking) => void) | undefined;
   /**
    * Another edition of views that it reads is in place: it goes on with that one at once, so that the
    * files of the other are not kept for it until the next batch. Never rejects.

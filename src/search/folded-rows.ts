@@ -5,6 +5,8 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
+import type { ParkedValues, ValuePolicy } from "../core/parked-values.ts";
+import { START } from "../core/position.ts";
 import type { FoldedRows, RowShape } from "../projector/verify/view-rows.ts";
 import type { SearchDocument } from "./search.ts";
 import { encodeDocument } from "./stored-document.ts";
@@ -19,6 +21,7 @@ export const searchRowShape: RowShape = {
 interface FoldedEvent {
   readonly time: number;
   readonly value: string;
+  readonly position: number;
 }
 
 export interface SearchRowParts {
@@ -26,6 +29,7 @@ export interface SearchRowParts {
     state: EntityState,
     entityType: string,
     latest: ReadonlyMap<string, FoldedEvent>,
+    policy: ValuePolicy,
   ) => (() => SearchDocument) | undefined;
   /** What an entity's changes make of its timeseries. */
   readonly foldEvents: (urn: string) => {
@@ -39,10 +43,16 @@ export interface SearchRowParts {
 
 export const foldSearchRows =
   ({ project, foldEvents, eventsOf, keyAspectOf }: SearchRowParts) =>
-  (urn: string): FoldedRows => {
+  (urn: string, parked?: ParkedValues): FoldedRows => {
+    const policy: ValuePolicy = {
+      omits: (aspect, version) => parked?.omits(urn, aspect, version) === true,
+      settle() {},
+    };
     const entity = foldEntity(urn, keyAspectOf);
     const series = foldEvents(urn);
     let type: string | undefined;
+    /** Position of the entity's last change. */
+    let last: number = START;
     let document: { readonly json: string | undefined } | undefined;
 
     function latestOf(entityType: string) {
@@ -50,9 +60,14 @@ export const foldSearchRows =
       return new Map(all.flatMap(([aspect, event]) => (event ? [[aspect, event]] : [])));
     }
 
+    const projected = (of: string) => project(entity.state(), of, latestOf(of), policy);
+
+    const isOmitted = (): boolean =>
+      parked !== undefined && (parked.isRejected(urn) || last <= parked.omittedUpTo(urn));
+
     function json(): string | undefined {
       if (document === undefined) {
-        const make = type === undefined ? undefined : project(entity.state(), type, latestOf(type));
+        const make = type === undefined || isOmitted() ? undefined : projected(type);
         document = { json: make && encodeDocument(make()) };
       }
       return document.json;
@@ -64,6 +79,7 @@ export const foldSearchRows =
         if (timeseries && !eventsOf(entityType).includes(change.aspect)) return;
         if (!skipped?.events) series.add(change);
         if (!timeseries && !skipped?.states) entity.add(change);
+        if (change.urn === urn) last = change.position;
         type = entityType;
         document = undefined;
       },

@@ -189,18 +189,12 @@ async function mended(view: View, urn: string): Promise<void> {
   await check();
 }
 
-test("parked in timeseries, with an event that its document does without, its events are truncated", async () => {
+test("the events of an entity that is parked in timeseries are truncated", async () => {
   const urn = dataset("truncated");
-  const [sound, unseen, refused] = [noon, noon + 12_345, noon + 999];
+  const [sound, refused] = [noon, noon + 999];
   await described(urn, "sound");
   await operated(urn, sound);
   expect(await found(urn, `lastOperationTime:${sound}`)).toBe(true);
-  poison("search", tells("search", unseen));
-  await operated(urn, unseen);
-  await parked(urn, "search");
-  await drop("search", urn);
-  await parked(urn);
-  await check();
   poison("timeseries", tells("timeseries", refused));
   await operated(urn, refused);
   await parked(urn, "timeseries");
@@ -249,24 +243,7 @@ test("parked in timeseries it is deleted for good and created once more", async 
   expect(await found(urn, "again")).toBe(true);
 });
 
-test("the record that an entity begins with once more is never dropped", async () => {
-  const urn = dataset("begun");
-  await described(urn, "one");
-  expect(await found(urn, "one")).toBe(true);
-  await remove(urn);
-  expect(await found(urn, "one")).toBe(false);
-  poison("search", tells("search", "begun"));
-  await described(urn, "two");
-  await parked(urn, "search");
-  expect(await drop("search", urn)).toMatchObject({ parked: true });
-  await check();
-  await mended("search", urn);
-  await described(urn, "three");
-  expect(await found(urn, "three")).toBe(true);
-  await check();
-});
-
-test("a truncation with a record behind it that the view cannot take keeps nobody else", async () => {
+test("a rejected document behind a truncation holds up no other entity", async () => {
   const [urn, other] = [dataset("behind"), dataset("other")];
   await begun(urn, "sound");
   poison("search", tells("search", "POISON"));
@@ -284,57 +261,45 @@ test("a truncation with a record behind it that the view cannot take keeps nobod
   await parked(urn, "search");
   expect(await found(other, "hello")).toBe(true);
   await check();
+  expect(await found(urn, "sound")).toBe(false);
   await drop("search", urn);
   await parked(urn);
   await check();
-  expect(await found(urn, "sound")).toBe(true);
+  await described(urn, "again");
+  expect(await found(urn, "again")).toBe(true);
 });
 
-test("an entity whose events before cannot be taken any more either is found once all are dropped", async () => {
-  const urn = dataset("before");
+test("an entity whose document the store rejects has none until a change that it accepts", async () => {
+  const urn = dataset("rejected");
   await begun(urn, "sound");
-  poison("search", tells("search", "lastOperationTime"));
-  await operated(urn, noon + 1);
-  await parked(urn, "search");
-  await described(urn, "later");
-  expect(await found(urn, "sound")).toBe(true);
-  // Both events.
-  expect(await dropAll("search", urn)).toBe(2);
-  expect(await found(urn, "later")).toBe(true);
-});
-
-test("an entity that was parked with what the view never had is found once that is dropped", async () => {
-  const urn = dataset("never");
-  await begun(urn, "zero");
   poison("search", tells("search", "POISON"));
   await described(urn, "POISON 1");
   await parked(urn, "search");
-  await holding("timeseries", async () => {
-    await operated(urn, noon + 50);
-    await described(urn, "two");
-    await pause(100);
-    await retry("search", urn);
-    await described(urn, "POISON 2");
-  });
-  await parked(urn, "search");
-  expect(await found(urn, "hive")).toBe(false);
-  expect(await dropAll("search", urn)).toBe(1);
-  expect(await found(urn, "two")).toBe(true);
+  expect(await found(urn, "sound")).toBe(false);
+  await check();
+  await described(urn, "POISON 2");
+  await check();
+  expect(await retry("search", urn)).toMatchObject({ parked: true });
+  await described(urn, "mended");
+  expect(await found(urn, "mended")).toBe(true);
+  await parked(urn);
+  await check();
 });
 
-test("of an event and a record that a document cannot tell together the one that came last is dropped", async () => {
-  const urn = dataset("together");
-  await described(urn, "sound");
-  await operated(urn, noon);
-  await operated(urn, noon + 5);
-  expect(await found(urn, "sound")).toBe(true);
-  poison("search", `${tells("search", "BIG")} AND ${tells("search", noon + 5)}`);
-  await described(urn, "BIG");
+test("a rejected document that is dropped is omitted, also by a rebuild, until the next change", async () => {
+  const urn = dataset("omitted");
+  await begun(urn, "sound");
+  poison("search", tells("search", "POISON"));
+  await described(urn, "POISON");
   await parked(urn, "search");
-  await drop("search", urn);
-  await parked(urn);
-  expect(await found(urn, "sound")).toBe(true);
-  expect(await found(urn, `lastOperationTime:${noon + 5}`)).toBe(true);
+  expect(await drop("search", urn)).toEqual({ parked: false });
+  await check();
+  await rebuild();
+  await check();
+  expect(await parkedIn(urn)).toEqual([]);
+  expect(await found(urn, "POISON")).toBe(false);
+  await operated(urn, noon + 1);
+  expect(await found(urn, "POISON")).toBe(true);
   await check();
 });
 
@@ -360,36 +325,7 @@ test("of two values that aspects cannot take one is dropped after the other", as
   expect(await found(urn, "good")).toBe(true);
 });
 
-test("damage to a document that does without a record, and to one that is parked, is found", async () => {
-  const [without, aside] = [dataset("without"), dataset("aside")];
-  for (const urn of [without, aside]) {
-    await begun(urn, "sound");
-  }
-  poison("search", tells("search", noon + 12_345));
-  for (const urn of [without, aside]) await operated(urn, noon + 12_345);
-  for (const urn of [without, aside]) await parked(urn, "search");
-  await drop("search", without);
-  await check();
-  for (const statement of [
-    "UPDATE document SET json = replace(json, 'sound', 'soond')",
-    `UPDATE document SET json = replace(json, ',"lastOperationTime":[${noon}]', '')`,
-    "DELETE FROM document",
-  ]) {
-    // A rebuilt view is a new file: without the trigger, the repair would release the entity.
-    poison("search", tells("search", noon + 12_345));
-    await parked(aside, "search");
-    for (const urn of [without, aside]) {
-      execute("search.sqlite", `${statement} WHERE json LIKE '%${urn}%'`);
-    }
-    const told = await differences({ quick: true });
-    expect(told.map(({ urn }) => urn)).toEqual(expect.arrayContaining([without, aside]));
-    await differences({ full: true, repair: true });
-    await check();
-  }
-  expect(await found(without, `lastOperationTime:${noon}`)).toBe(true);
-});
-
-test("released and parked again during a rebuild it is as the log says before the new parking", async () => {
+test("an entity that is released and parked again during a rebuild stays parked", async () => {
   const urn = dataset("again");
   const many = Array.from({ length: 4_000 }, (_, n) =>
     proposal(dataset(n), "datasetProperties", properties(`one of many, ${n}`)),
@@ -402,7 +338,6 @@ test("released and parked again during a rebuild it is as the log says before th
   await parked(urn, "search");
   const job = await act.value("rebuildViews", { views: ["search"] });
   using next = await grown("search", poisoned("search", tells("search", "POISON")));
-  await drop("search", urn);
   await described(urn, "two");
   expect(await found(urn, "two")).toBe(true);
   await described(urn, "POISON 2");
@@ -411,39 +346,32 @@ test("released and parked again during a rebuild it is as the log says before th
   next.exec("COMMIT");
   await done(job);
   expect(await parkedIn(urn)).toEqual(["search"]);
-  expect(await found(urn, "two")).toBe(true);
+  expect(await found(urn, "two")).toBe(false);
   await check();
 });
 
-describe("a service that is killed while a record is dropped", () => {
+describe("a service that is killed", () => {
   const killable = killableService("annals-parked");
   const begin = async () =>
     use({ directory: killable.directory, client: (await killable.start()).client });
 
-  test("has what it had", async () => {
+  test("has no document that the store rejected, before it is dropped and after", async () => {
     const urn = dataset("killed");
     await begin();
     await begun(urn, "sound");
     poison("search", tells("search", "POISON"));
-    await described(urn, "POISON 0");
+    await described(urn, "POISON");
     await parked(urn, "search");
-    await described(urn, "POISON 1");
-    // Each try takes a while.
-    const slow = `(WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 10000000)
-      SELECT count(*) FROM n) > 0`;
-    poison("search", `CASE WHEN ${slow} THEN ${tells("search", "POISON")} END`);
-    const dropping = drop("search", urn).then(
-      () => "dropped",
-      () => "cut off",
-    );
-    await pause(300);
-    await killable.stop("SIGKILL");
-    expect(await dropping).toBe("cut off");
-    await begin();
-    expect(await parkedIn(urn)).toEqual(["search"]);
-    poison("search", tells("search", "POISON"));
-    expect(await found(urn, "sound")).toBe(true);
-    expect(await dropAll("search", urn)).toBe(2);
-    expect(await found(urn, "sound")).toBe(true);
+    for (const view of ["search", undefined] as const) {
+      await killable.stop("SIGKILL");
+      await begin();
+      expect(await parkedIn(urn)).toEqual(view === undefined ? [] : [view]);
+      expect(await found(urn, "hive")).toBe(false);
+      await check();
+      if (view !== undefined) await drop(view, urn);
+    }
+    await described(urn, "mended");
+    expect(await found(urn, "mended")).toBe(true);
+    await check();
   });
 });

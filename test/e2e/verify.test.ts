@@ -399,7 +399,7 @@ test("proposals of many entities are one batch each", async () => {
   expect(await found()).toMatchObject({ total: 0 });
 });
 
-test("an entity that the search view never had is passed over in all that is made of it", async () => {
+test("a document that the store rejects is no difference, and a rebuild stores it again", async () => {
   await using service = await runningService({ logLevel: "silent" });
   const act = operatorOf(service);
   const check = async () => {
@@ -423,88 +423,7 @@ test("an entity that the search view never had is passed over in all that is mad
   await check();
   const rebuilt = await ended(await act.value("rebuildViews", { views: ["search"] }), act);
   expect(rebuilt).toMatchObject({ state: "done" });
-  await check();
-  expect(await count()).toBe(1);
-  // The new edition has no trigger.
-  await act.value("retryParked", { view: "search", urn: dataset("sick") });
+  // The rebuilt view has no trigger.
   expect(await count()).toBe(0);
   await check();
-});
-
-test("the search view does without a record that was dropped, and takes what comes after it", async () => {
-  await using service = await runningService({ logLevel: "silent" });
-  const act = operatorOf(service);
-  const sick = dataset("sick");
-  const owned = (by: string) => ({
-    owners: [{ owner: `urn:li:corpuser:${by}`, type: "DATAOWNER" }],
-    lastModified: { time: 0, actor: "urn:li:corpuser:ann" },
-  });
-  const described = (description: string) => ({ description, customProperties: {} });
-  const poison = () => {
-    const file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
-    file.exec(`CREATE TRIGGER IF NOT EXISTS poison BEFORE INSERT ON document
-      WHEN new.json LIKE '%POISON%' BEGIN SELECT raise(ABORT, 'poisoned'); END`);
-    file.close();
-  };
-  const count = async () => (await act.value("listParked")).total;
-  const search = async (input: string, position: number | undefined) => {
-    const headers = { "X-Annals-Min-Position": String(position) };
-    const asked = { entity: "dataset", input, start: 0, count: 5 };
-    const { body } = await service.client.call("POST", "/entities?action=search", asked, headers);
-    return body.value.numEntities;
-  };
-  const check = async () => {
-    const job = await ended(await act.value("verify", { full: true }), act);
-    expect(job).toMatchObject({ state: "done" });
-    expect((await act.value("listDifferences")).differences).toEqual([]);
-  };
-  const put = (aspect: string, value: object) => service.client.upsert(sick, aspect, value);
-
-  // One that it was told of all at once, and parked with the first of its records.
-  poison();
-  await put("datasetProperties", described("POISON"));
-  await expect.poll(count).toBe(1);
-  expect(await act.value("dropParked", { view: "search", urn: sick })).toMatchObject({
-    parked: false,
-  });
-  await check();
-  const healthy = await put("datasetProperties", described("healthy"));
-  expect(await search("healthy", healthy.position)).toBe(1);
-  await check();
-
-  await put("ownership", owned("one"));
-  const before = await put("datasetProperties", described("sound"));
-  expect(await search("sound", before.position)).toBe(1);
-  poison();
-  await put("datasetProperties", described("POISON"));
-  await expect.poll(count).toBe(1);
-  // Grown anew it has of what is parked what it had before.
-  const again = await act.value("rebuildViews", { views: ["search"] });
-  expect(await ended(again, act)).toMatchObject({ state: "done" });
-  await check();
-  expect(await search("sound", before.position)).toBe(1);
-  expect(await count()).toBe(1);
-  poison();
-  const later = await put("ownership", owned("two"));
-  expect(await act.value("dropParked", { view: "search", urn: sick })).toMatchObject({
-    parked: false,
-  });
-  expect(await count()).toBe(0);
-  expect(await search("owners:two", later.position)).toBe(1);
-  // As the log would be without that record.
-  expect(await search("sound", later.position)).toBe(1);
-  await check();
-  const last = await put("ownership", owned("three"));
-  expect(await search("owners:three", last.position)).toBe(1);
-  expect(await ended(await act.value("rebuildViews", {}), act)).toMatchObject({ state: "done" });
-  poison();
-  await check();
-  const mended = await put("datasetProperties", described("mended"));
-  expect(await search("mended", mended.position)).toBe(1);
-  expect(await search("sound", mended.position)).toBe(0);
-  await check();
-  await service.restart(async () => {
-    expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
-  });
-  expect(await count()).toBe(0);
 });

@@ -210,6 +210,45 @@ test("whether there is a document is known before anything of it is read", () =>
   expect(projection(stateOf(tides, {}, [misfit, gone]), "dataset")).toBeUndefined();
 });
 
+describe("with a policy for values, a document is built without", () => {
+  const misfit = { ...aspectState("status", {}), value: "{", version: 7 };
+  const state = stateOf(tides, { datasetProperties: { name: "tides" } }, [misfit]);
+  const at = 1_700_000_000_000;
+  const event = (value: string, position: number) =>
+    new Map([["operation", { time: at, value, position }]]);
+  const good = JSON.stringify({ timestampMillis: at, lastUpdatedTimestamp: at });
+  function built(latest: Parameters<typeof projection>[2], dropped: readonly string[] = []) {
+    const settled: (readonly [aspect: string, version: number])[][] = [];
+    const make = projection(state, "dataset", latest, {
+      omits: (aspect, version) => dropped.includes(`${aspect} ${version}`),
+      settle: (failed) =>
+        void settled.push(failed.map(({ aspect, version }) => [aspect, version] as const)),
+    });
+    return { values: make?.().values, settled };
+  }
+
+  test("the values that cannot be projected, which it is settled with", () => {
+    const { values, settled } = built(event("{", 40));
+    expect(values).toMatchObject({ urn: [tides], name: ["tides"] });
+    expect(values).not.toHaveProperty("lastOperationTime");
+    expect(settled).toEqual([
+      [
+        ["status", 7],
+        ["operation", 40],
+      ],
+    ]);
+  });
+
+  test("the values that were dropped, and no other value of the same aspect", () => {
+    const dropped = built(event(good, 41), ["status 7", "operation 40"]);
+    expect(dropped.values).toMatchObject({ name: ["tides"], lastOperationTime: [at] });
+    expect(dropped.settled).toEqual([[]]);
+    const omitted = built(event(good, 41), ["status 6", "operation 41"]);
+    expect(omitted.values).not.toHaveProperty("lastOperationTime");
+    expect(omitted.settled).toEqual([[["status", 7]]]);
+  });
+});
+
 describe("a document has", () => {
   const values = (...told: Parameters<typeof documentOf>) => documentOf(...told).values;
   const properties = (more: object) => ({ datasetProperties: { customProperties: {}, ...more } });

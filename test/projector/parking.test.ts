@@ -245,52 +245,17 @@ test("a view that can take none of a thousand entities parks them all and contin
   expect(projector.progress().one).toMatchObject({ parked: many - 1 });
 });
 
-test("an entity that cannot be taken as it was before it was parked is parked from its beginning on", async () => {
-  const [log, notes, poison] = [createLog(12), createNotes(), noPoison()];
-  poison.unfit.add(1_000);
-  const one = createView("one", poison);
-  const [urn = ""] = urns;
-  await notes.write("one", { kind: "parked", urn, position: 4, reason: "x", time: 1, actor: null });
-  let begun = false;
-  const view: View<Row> = {
-    ...(one.view as View<Row>),
-    aside: {
-      writes: () => (begun ? [] : [[urn, 1_000]]),
-      restore: async () => {},
-      beginning: async () => {
-        begun = true;
-        return position(1);
-      },
-      leaveOut: async () => {},
-      culprit: async () => undefined,
-    },
-  };
-  const projector = await start(log, [view as View], { notes, poison, batchMax: 6 });
-  await soon(() => expect(projector.progress().one?.position).toBe(12));
-  const told = await notes.load("one");
-  expect(told).toMatchObject([{ position: 4 }, { kind: "parked", urn, position: 1 }]);
-  expect(projector.progress().one).toMatchObject({ parked: 1 });
-  expect(one.positions()).toEqual(expect.arrayContaining([2, 3, 5, 6, 8, 9, 11, 12]));
-});
-
 test("an entity that a view cannot fold at all is parked and left out, and the view continues", async () => {
   using directory = temporaryDirectory("annals-parking");
   const path = join(directory.path, "search.sqlite");
   const [log, notes] = [createLog(12), createNotes()];
   const [poisoned = "", ...others] = urns;
-  const state = async (urn: string) => unknownEntity(urn);
   const view = createFoldingView<SearchWrite>({
     name: "one",
     states: {
       position: log.head,
       getEntities: async (all) => all.map(unknownEntity),
       close: async () => {},
-    },
-    without: {
-      state,
-      latest: async () => new Map(),
-      aspects: async () => [],
-      beginning: async (urn) => position(urns.indexOf(urn) + 1),
     },
     sink: openSqliteSearchSink({ path }),
     fold({ urn }, _type, at) {
@@ -302,9 +267,11 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
   const parts = { notes, poison: noPoison(), batchMax: 5 };
   const projector = await start(log, [view], parts);
   await soon(() => expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } }));
-  expect(await notes.load("one")).toMatchObject([{ kind: "parked", urn: poisoned, position: 1 }]);
+  const whole = { kind: "parked", urn: poisoned, aspect: "" };
+  expect((await notes.load("one")).at(-1)).toMatchObject(whole);
   expect(await projector.restore([poisoned], "one")).toHaveLength(1);
-  expect(await projector.drop(poisoned, "one")).toHaveLength(1);
+  expect(await projector.drop(poisoned, "one")).toEqual([]);
+  expect(projector.progress()).toEqual({ one: { position: 12 } });
   await projector.stop();
   const later = await start(log, [view], parts);
   log.grow(3);
@@ -316,6 +283,55 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
   await reader.close();
   for (const urn of others) expect(JSON.stringify(found)).toContain(urn);
   expect(JSON.stringify(found)).not.toContain(poisoned);
+});
+
+test("a document is stored after the value that it is built without is listed, until it is dropped", async () => {
+  using directory = temporaryDirectory("annals-parking");
+  const path = join(directory.path, "search.sqlite");
+  const [log, notes] = [createLog(12), createNotes()];
+  const [poisoned = ""] = urns;
+  const failed = { aspect: "status", version: 3, error: new Error("no such value") };
+  let down = true;
+  const write: ParkingNotes["write"] = (view, record) =>
+    down
+      ? Promise.reject(new CatalogError("unavailable", "it is down"))
+      : notes.write(view, record);
+  const view = createFoldingView<SearchWrite>({
+    name: "one",
+    states: {
+      position: log.head,
+      getEntities: async (all) => all.map(unknownEntity),
+      close: async () => {},
+    },
+    sink: openSqliteSearchSink({ path }),
+    make: (write) => write.op === "put" && write.document,
+    fold({ urn }, _type, at, _latest, policy) {
+      const document = { urn, entityType: "tag", values: { name: [urn] }, texts: [] };
+      return {
+        ...{ op: "put", position: at, urn },
+        get document() {
+          const fails = urn === poisoned && policy?.omits("status", 3) === false;
+          policy?.settle(fails ? [failed] : []);
+          return document;
+        },
+      };
+    },
+  }) as View;
+  const parts = { notes: { ...notes, write }, poison: noPoison(), batchMax: 5 };
+  const projector = await start(log, [view], parts);
+  await soon(() => expect(projector.progress().one?.error).toBe("it is down"));
+  expect(await view.sink.position()).toBe(0);
+  down = false;
+  await soon(() => expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } }));
+  const listed = { kind: "parked", urn: poisoned, aspect: "status", version: 3 };
+  expect(await notes.load("one")).toMatchObject([listed]);
+  expect(await projector.restore([poisoned], "one")).toEqual([]);
+  expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } });
+  expect(await projector.drop(poisoned, "one")).toEqual([]);
+  expect(projector.progress()).toEqual({ one: { position: 12 } });
+  expect(notes.kinds("one")).toEqual(["parked", "dropped", "released"]);
+  await projector.stop();
+  await view.sink.close();
 });
 
 test("documents that are made when they are written park the same as those of a batch", async () => {

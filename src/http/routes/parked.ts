@@ -25,10 +25,13 @@ const parkedSchema: Schema = {
   type: "object",
   required: ["view", "urn", "position", "reason", "time", "waiting"],
   properties: {
-    view: text("The view that passes over the entity"),
+    view: text("The view that could not apply it"),
     urn,
-    position: { type: "integer", description: "Place in the log of the record it could not take" },
-    reason: text("Why it could not"),
+    position: {
+      type: "integer",
+      description: "Position of the record; of a value in the search view, where the view was",
+    },
+    reason: text("The cause, which names the aspect in the search view"),
     time: { type: "integer", description: "When it was parked, in epoch milliseconds" },
     waiting: {
       type: "integer",
@@ -54,7 +57,7 @@ const listParked: Endpoint = {
   name: "listParked",
   summary: "List the entities that views pass over, because they could not take a record",
   about:
-    "A record that a view cannot take is parked, and later ones of the same entity wait behind it, in that view alone; everything else goes on. In the order of the log.",
+    "A record that a view cannot apply is parked, and later ones of the same entity wait behind it, in that view alone. The search view parks single aspects: its document is built from the others. Everything else continues. In the order of the log.",
   body: {
     type: "object",
     properties: {
@@ -118,7 +121,7 @@ const retryParked: Endpoint = {
   writes: true,
   summary: "Make a parked entity anew in its view",
   about:
-    "When the view can take it now, it is parked no longer, and has all that waited behind it.",
+    "If the view can apply it now, it is no longer parked, and the view has all that waited behind it.",
   example: {
     path: "/operations?action=retryParked",
     body: { view: "graph", urn: orders },
@@ -133,9 +136,9 @@ const dropParked: Endpoint = {
   ...oneParked,
   name: "dropParked",
   writes: true,
-  summary: "Pass over the record that an entity is parked with, for ever",
+  summary: "Omit the record, or the aspects, that an entity is parked with, for good",
   about:
-    "The view takes what waited behind it. The record stays in the log; the view, however often it is grown again, is as if it had not been.",
+    "The view applies what waited behind the record. The search view omits the parked values of the entity; later values are in its document. The log keeps the record; the view omits it also after a rebuild.",
   example: {
     path: "/operations?action=dropParked",
     body: { view: "graph", urn: orders },

@@ -174,8 +174,6 @@ interface Fold {
   readonly from: number;
   readonly to: number;
   readonly skips: Skips | undefined;
-  /** Of a view that is folded from others: from this position on it has what the entity was before. */
-  readonly parked: number;
   /** How many of the asked places have their sums. */
   summed: number;
   /** Whether the rows have been compared since the last change, and were ever equal. */
@@ -195,43 +193,31 @@ function startFold(
 ): Fold {
   const own = bearings.parkingOf(view.name);
   const events = view.eventsFrom;
-  // What the view that it is folded from passes over is in no state that it was given.
+  // A document is built from the states of the view that it is folded from, which skips records.
   const parking = view.foldedFrom === undefined ? own : bearings.parkingOf(view.foldedFrom);
-  const place = view.foldedFrom === undefined ? undefined : own?.find(urn)?.position;
-  const parked = place ?? Number.POSITIVE_INFINITY;
   return {
     ...{ view, urn },
-    folded: view.fold(urn),
+    folded: view.fold(urn, own),
     there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
     from: held?.from ?? 0,
     to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
-    skips: skippedBy({
-      parking,
-      ofEvents: events === undefined ? undefined : bearings.parkingOf(events),
-      dropping: view.foldedFrom !== undefined && own?.hasDropped(urn) ? own : undefined,
-    }),
-    ...{ parked, summed: 0, compared: false, matched: false, ended: false, error: undefined },
+    skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
+    ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
   };
 }
 
-/** What of a change is in no row: all of it, or what it says of states, or of events. */
+/** Parts of a change that are in no row: all of it, or its effect on states, or on events. */
 type Skips = (change: PlacedChange) => { readonly states: boolean; readonly events: boolean };
 
-/**
- * `ofEvents`: what is passed over of timeseries, where a view of its own has those. `dropping`: what the
- * view itself has dropped, of what it is folded from.
- */
-function skippedBy(by: {
-  readonly parking: ReadParking | undefined;
-  readonly ofEvents: ReadParking | undefined;
-  readonly dropping: ReadParking | undefined;
-}): Skips | undefined {
-  const { parking, ofEvents, dropping } = by;
-  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true) && !dropping) return undefined;
+/** `ofEvents`: the parking of timeseries, if another view has those. */
+function skippedBy(
+  parking: ReadParking | undefined,
+  ofEvents: ReadParking | undefined,
+): Skips | undefined {
+  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true)) return undefined;
   return (change) => {
-    const dropped = dropping?.isDropped(change.position) === true;
-    const states = dropped || parking?.skips(change) === true;
-    return { states, events: ofEvents === undefined ? states : dropped || ofEvents.skips(change) };
+    const states = parking?.skips(change) === true;
+    return { states, events: ofEvents === undefined ? states : ofEvents.skips(change) };
   };
 }
 
@@ -241,18 +227,16 @@ const lastOf = ({ foldedFrom }: FoldedView, { to }: HeldRows): number =>
 
 function take(fold: Fold, change: PlacedChange, sums: Sums): void {
   if (fold.ended) return;
-  const { parked, from } = fold;
-  const aside = change.position >= parked;
-  sumUpTo(fold, aside ? Number.POSITIVE_INFINITY : change.position, sums);
-  if (change.position > from || aside) compare(fold);
+  sumUpTo(fold, change.position, sums);
+  if (change.position > fold.from) compare(fold);
   // A view that was not as far when it was read may show any later state.
-  if (change.position > fold.to || (aside && from >= parked)) fold.ended = true;
+  if (change.position > fold.to) fold.ended = true;
   else add(fold, change);
 }
 
 function add(fold: Fold, change: PlacedChange): void {
   const skipped = fold.skips?.(change);
-  if (skipped?.states && skipped.events) return;
+  if (skipped?.states && skipped.events && fold.view.foldedFrom === undefined) return;
   try {
     fold.folded.add(change, skipped);
   } catch (error) {

@@ -3,6 +3,7 @@
  * as well (RowFold). Numbers that a store gives for itself are in no row.
  */
 import type { PlacedChange } from "../../core/change.ts";
+import type { ParkedValues } from "../../core/parked-values.ts";
 import type { Position } from "../../core/position.ts";
 import type { RowSums } from "./row-sums.ts";
 
@@ -86,7 +87,8 @@ export interface FoldedView {
   readonly shape: RowShape;
   /** Absent: nothing can be compared. */
   readonly rows?: ViewRows | undefined;
-  readonly fold: (urn: string) => FoldedRows;
+  /** `parked`: values that a document of the entity is built without. */
+  readonly fold: (urn: string, parked?: ParkedValues) => FoldedRows;
   /** The view that it is folded from: it may show any later state, and none that is parked there. */
   readonly foldedFrom?: string | undefined;
   /** The view that it has events of timeseries from. */
