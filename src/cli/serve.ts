@@ -16,7 +16,7 @@ import type { Terminal } from "./terminal.ts";
 /** How long a start may take before a line reports that it continues. */
 const SILENCE_MS = 4_000;
 /** When the garbage of the start is collected. */
-const GARBAGE_AFTER_MS = 5_000;
+const GARBAGE_AFTER_MS = 1_000;
 
 export async function serve(
   config: Config,

@@ -110,7 +110,7 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromThread): void => port.postMessage(message);
 /** As in the main thread (cli/serve.ts): after the service has started. */
-const GARBAGE_AFTER_MS = 5_000;
+const GARBAGE_AFTER_MS = 1_000;
 
 try {
   const configured = new Promise<ThreadData>((resolve) => port.once("message", resolve));
