@@ -20,9 +20,10 @@ export async function ask(
   } = {},
 ): Promise<string | undefined> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  if (isSecret) process.stderr.write(question);
   const output = isSecret ? silent : process.stderr;
   const prompt = createInterface({ input: process.stdin, output, terminal: true });
+  // The terminal echoes what is typed before the interface is open.
+  if (isSecret) process.stderr.write(question);
   let answer: string | undefined;
   try {
     answer = await Promise.race([

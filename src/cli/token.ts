@@ -58,7 +58,7 @@ export async function createToken(
 }
 
 function refusalOf(server: string, error: unknown): Error {
-  if (!(error instanceof AnnalsError)) return noAnswer(server, error);
+  if (!(error instanceof AnnalsError) || error.status === 0) return noAnswer(server, error);
   if (error.status >= 500) return error;
   return new CatalogError("invalid", `no token was created: ${error.message}`, { cause: error });
 }

@@ -11,8 +11,8 @@
  */
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import { type Change, type ChangesQuery, followChanges } from "./changes.ts";
-import { AnnalsError, errorOf } from "./errors.ts";
-import { type RetryOptions, retryingFetch } from "./retries.ts";
+import { AnnalsError, errorOf, unreachable } from "./errors.ts";
+import { type RetryOptions, reasonOf, retryingFetch } from "./retries.ts";
 import type { components, paths } from "./schema.ts";
 
 export type { Change, ChangesQuery, components, paths, RetryOptions };
@@ -50,7 +50,11 @@ export function createAnnalsClient(options: AnnalsClientOptions): AnnalsClient {
   const send = retryingFetch(options.fetch ?? ((request) => fetch(request)), options);
   const client = createFetchClient<paths>({
     baseUrl: options.address,
-    fetch: send,
+    fetch: (request) =>
+      send(request).catch((error: unknown) => {
+        // The reason of an abort belongs to the caller.
+        throw request.signal.aborted ? error : unreachable(options.address, reasonOf(error), error);
+      }),
     querySerializer,
     headers: {
       ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),

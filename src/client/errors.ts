@@ -14,6 +14,12 @@ export class AnnalsError extends Error {
   }
 }
 
+/** No response arrived: the service is down, or the connection was lost. */
+export const unreachable = (address: string, reason: string, cause: unknown): AnnalsError =>
+  new AnnalsError(`${address} did not answer (${reason})`, 0, "unavailable", {
+    cause: cause instanceof Error ? (cause.cause ?? cause) : cause,
+  });
+
 /** `body`: the parsed body of an error response. */
 export function errorOf(response: Response, body: unknown): AnnalsError {
   const { message, code } = membersOf(body);

@@ -67,6 +67,7 @@ async function stallingAfter(scrolls: number) {
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stalled,
+    disconnect: () => server.closeAllConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -305,6 +306,19 @@ describe("annals export", () => {
     expect(urns.stdout).toBe((await run("list", "tag", "--output", "urns")).stdout);
     const flagsOfFile = ["--file", join(home.path, "urns.jsonl"), "--output", "urns"];
     expect((await run("export", ...flagsOfFile)).code).toBe(2);
+  });
+
+  test("names the command that resumes when the connection is lost", async () => {
+    const file = join(home.path, "lost.jsonl");
+    await using slow = await stallingAfter(1);
+    const flags = ["export", "--type", "dataset", "--batch", "2", "--file", file];
+    const exporting = begin(flags, { ANNALS_SERVER: slow.address });
+    await slow.stalled;
+    slow.disconnect();
+    const { code, stderr } = await exporting.ended;
+    const [resume, lost] = stderr.trim().split("\n");
+    expect({ code, resume }).toEqual({ code: 1, resume: expect.stringContaining("--resume") });
+    expect(lost).toBe(`annals: ${slow.address} did not answer (UND_ERR_SOCKET)`);
   });
 
   test("removes the file of an export that ends before its first page", async () => {

@@ -65,6 +65,25 @@ describe("the typed client", () => {
     expect(sent.at(-1)?.headers.has("x-annals-min-position")).toBe(false);
   });
 
+  test("throws unavailable with the cause when no response arrives", async () => {
+    const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+    const client = createAnnalsClient({
+      ...{ address: "http://127.0.0.1:9", attemptsMax: 1 },
+      fetch: () => Promise.reject(new TypeError("fetch failed", { cause: refused })),
+    });
+    await expect(client.GET("/config")).rejects.toMatchObject({
+      ...{ name: "AnnalsError", status: 0, code: "unavailable", cause: refused },
+      message: "http://127.0.0.1:9 did not answer (ECONNREFUSED)",
+    });
+  });
+
+  test("throws the reason of its signal after an abort", async () => {
+    const reason = new Error("enough");
+    const { address } = service;
+    const client = createAnnalsClient({ address, signal: AbortSignal.abort(reason) });
+    await expect(client.GET("/config")).rejects.toBe(reason);
+  });
+
   test("throws the message and code of the service", async () => {
     const client = createAnnalsClient({ address: service.address });
     const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
