@@ -23,18 +23,20 @@ export interface Postings {
   readonly levels: Uint16Array;
 }
 
-/** Documents ascend. */
+/** Writes the first `count` of lists; documents ascend. */
 export function writePostings(
   writer: ByteWriter,
   docs: readonly number[],
   levels: readonly number[],
+  count: number,
 ): void {
-  const [level = 0] = levels;
-  const uniform = levels.every((other) => other === level);
-  writer.varint(docs.length);
+  const level = levels[0] as number;
+  let uniform = true;
+  for (let at = 1; at < count && uniform; at++) uniform = levels[at] === level;
+  writer.varint(count);
   writer.varint(uniform ? level + 1 : 0);
   let before = -1;
-  for (let at = 0; at < docs.length; at++) {
+  for (let at = 0; at < count; at++) {
     const doc = docs[at] as number;
     writer.varint(doc - before - 1);
     if (!uniform) writer.varint(levels[at] as number);

@@ -129,8 +129,9 @@ function mergeTerms(
   );
 }
 
-/** The postings of one term. */
+/** The postings of one term: the first `count` entries of lists that are reused for all terms. */
 class MergedPostings {
+  private count = 0;
   private readonly docs: number[] = [];
   private readonly levels: number[] = [];
   /** Of each posting the positions: a range of bytes. */
@@ -148,28 +149,28 @@ class MergedPostings {
       reader.at += length;
       const doc = newDocs[docs[at] as number] as number;
       if (doc < 0) continue;
-      this.docs.push(doc);
-      this.levels.push(levelMap[levels[at] as number] as number);
-      this.bytes.push(bytes);
-      this.starts.push(start);
-      this.ends.push(reader.at);
+      const { count } = this;
+      this.docs[count] = doc;
+      this.levels[count] = levelMap[levels[at] as number] as number;
+      this.bytes[count] = bytes;
+      this.starts[count] = start;
+      this.ends[count] = reader.at;
+      this.count++;
     }
   }
 
   /** Writes the postings in the order of their documents, and forgets them. False without one. */
   writeTo(writer: TermsWriter): boolean {
-    const { docs, levels, bytes, starts, ends } = this;
-    const count = docs.length;
-    const isSorted = docs.every((doc, at) => at === 0 || (docs[at - 1] as number) < doc);
-    const packed = new Float64Array(isSorted ? 0 : count);
-    for (let at = 0; at < packed.length; at++) packed[at] = (docs[at] as number) * count + at;
-    packed.sort();
+    const { count, docs, levels, bytes, starts, ends } = this;
+    const packed = new Float64Array(count);
+    for (let at = 0; at < count; at++) packed[at] = (docs[at] as number) * count + at;
+    if (count > 1) packed.sort();
     for (let place = 0; place < count; place++) {
-      const at = isSorted ? place : (packed[place] as number) % count;
+      const at = (packed[place] as number) % count;
       const [doc, level] = [docs[at] as number, levels[at] as number];
       writer.posting(doc, level, bytes[at] as Uint8Array, starts[at] as number, ends[at] as number);
     }
-    for (const list of [docs, levels, bytes, starts, ends]) list.length = 0;
+    this.count = 0;
     return count > 0;
   }
 }

@@ -26,8 +26,10 @@ export class TermsWriter {
   private readonly dictionary: DictionaryWriter;
   private readonly postings = new ByteListsWriter();
   private readonly positions = new ByteListsWriter();
+  /** The postings of the next term: the first `count` of lists that are reused. */
   private readonly docs: number[] = [];
   private readonly levels: number[] = [];
+  private count = 0;
 
   constructor(core: ByteWriter) {
     this.core = core;
@@ -36,8 +38,8 @@ export class TermsWriter {
 
   /** Adds a document, behind all others, to the next term. The positions are a range of `bytes`. */
   posting(doc: number, level: number, bytes: Uint8Array, from: number, to: number): void {
-    this.docs.push(doc);
-    this.levels.push(level);
+    this.docs[this.count] = doc;
+    this.levels[this.count++] = level;
     if (from === to) return;
     this.positions.data.varint(to - from);
     this.positions.data.bytes(bytes, from, to);
@@ -46,10 +48,10 @@ export class TermsWriter {
   /** The key must stay unchanged until the next call. */
   term(key: Uint8Array): void {
     this.dictionary.add(key);
-    writePostings(this.postings.data, this.docs, this.levels);
+    writePostings(this.postings.data, this.docs, this.levels, this.count);
     this.postings.close();
     this.positions.close();
-    this.docs.length = this.levels.length = 0;
+    this.count = 0;
   }
 
   /** Appends the lists to `segment`. */

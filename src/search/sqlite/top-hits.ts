@@ -17,6 +17,9 @@ export interface TopHit {
   readonly cursor: Cursor;
 }
 
+/** So many more than are wanted are collected before they are sorted. */
+const SORTED_MIN = 100;
+
 type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
 
 export function topHits(all: readonly Matched[], page: Page): readonly TopHit[] {
@@ -50,7 +53,7 @@ class SegmentHits {
   private readonly page: Page;
   private readonly keys: readonly Float64Array[];
   /** Indexes of documents in the set that matched. */
-  private readonly order: ArrayLike<number>;
+  private readonly order: readonly number[];
   private at = 0;
 
   constructor(matched: Matched, page: Page, wanted: number) {
@@ -84,23 +87,22 @@ class SegmentHits {
     return (scores[b] as number) - (scores[a] as number) || a - b;
   }
 
-  private first(wanted: number): ArrayLike<number> {
+  private first(wanted: number): readonly number[] {
     const { docs } = this.matched.found;
     const isAfter = this.page.after === undefined ? undefined : this.comesAfter(this.page.after);
-    // A heap: the last of the first so far is at its root.
-    const heap: number[] = [];
-    const comesFirst = (a: number, b: number): boolean => this.compare(a, b) < 0;
+    const compare = (a: number, b: number): number => this.compare(a, b);
+    let first: number[] = [];
+    /** The last of the first so far; undefined before so many are found. */
+    let last: number | undefined;
     for (let index = 0; index < docs.length; index++) {
       if (isAfter !== undefined && !isAfter(index)) continue;
-      if (heap.length < wanted) {
-        heap.push(index);
-        if (heap.length === wanted) heapify(heap, comesFirst);
-      } else if (comesFirst(index, heap[0] as number)) {
-        heap[0] = index;
-        sink(heap, 0, comesFirst);
-      }
+      if (last !== undefined && compare(index, last) > 0) continue;
+      first.push(index);
+      if (first.length < 2 * wanted + SORTED_MIN) continue;
+      first = first.sort(compare).slice(0, wanted);
+      last = first.at(-1);
     }
-    return heap.sort((a, b) => this.compare(a, b));
+    return first.sort(compare).slice(0, wanted);
   }
 
   /** Whether a document comes after a position in the order. */
@@ -161,24 +163,4 @@ function compareCursors(a: Cursor, b: Cursor, sort: readonly SortBy[]): number {
   }
   const score = Number(b[sort.length]) - Number(a[sort.length]);
   return score || compareKeys(String(a[sort.length + 1]), String(b[sort.length + 1]));
-}
-
-type ComesFirst = (a: number, b: number) => boolean;
-
-function heapify(heap: number[], comesFirst: ComesFirst): void {
-  for (let at = (heap.length >>> 1) - 1; at >= 0; at--) sink(heap, at, comesFirst);
-}
-
-/** Moves a number down until none below comes after it. */
-function sink(heap: number[], from: number, comesFirst: ComesFirst): void {
-  const moved = heap[from] as number;
-  let at = from;
-  for (let below = 2 * at + 1; below < heap.length; below = 2 * at + 1) {
-    const right = heap[below + 1];
-    if (right !== undefined && comesFirst(heap[below] as number, right)) below++;
-    if (!comesFirst(moved, heap[below] as number)) break;
-    heap[at] = heap[below] as number;
-    at = below;
-  }
-  heap[at] = moved;
 }
