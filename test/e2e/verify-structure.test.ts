@@ -217,8 +217,8 @@ describe("repairing", { timeout: 120_000 }, () => {
       writeFileSync(file, content.fill(0xff, 4_096, 40_960));
       const repaired = await run("--repair");
       expect(repaired, repaired.stderr).toMatchObject({ code: 0 });
-      expect(repaired.stdout).toMatch(/search: grown anew/);
-      expect(repaired.stdout).toMatch(/graph: grown anew/);
+      expect(repaired.stdout).toMatch(/search: rebuilt from the log/);
+      expect(repaired.stdout).toMatch(/graph: rebuilt from the log/);
       expect((await run()).code).toBe(0);
       expect((await differencesFromRegrown(directory)).differences).toEqual([]);
     });
