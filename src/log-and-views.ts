@@ -1,6 +1,6 @@
 /**
- * The lower half of a service: its log, the projector that brings the log into the views, and the
- * readers of these. Whoever opens it closes what `opened` tells, the last first.
+ * The log of a service, the projector that applies it to the views, and the readers of the views. The caller
+ * closes what `opened` lists, the last first.
  */
 import { randomUUID } from "node:crypto";
 import type { Worker } from "node:worker_threads";

@@ -30,9 +30,13 @@ export async function openService(
     opened.push(() => lock.release());
     const traces = await tracesOf(config, opened);
     const opening: Opening = { logger, opened, traces, projectorWorker };
-    const below = await openLogAndViews(config, { ...opening, meanwhile: upper });
-    const { openUpper } = await upper();
-    const address = await openUpper(config, below, { ...opening, version: version(), onMadeToken });
+    const below = await openLogAndViews(config, { ...opening, meanwhile: loadRest });
+    const { openCatalogAndHttp } = await loadRest();
+    const address = await openCatalogAndHttp(config, below, {
+      ...opening,
+      version: version(),
+      onMadeToken,
+    });
     return { address: () => address, close };
   } catch (error) {
     await close();
@@ -41,7 +45,7 @@ export async function openService(
 }
 
 /** Loaded while the projector's thread opens the views: the start waits for both. */
-const upper = () => import("./upper-half.ts");
+const loadRest = () => import("./catalog-and-http.ts");
 
 /** Undefined, and nothing is loaded, where no collector is configured. */
 async function tracesOf(

@@ -25,13 +25,13 @@ const packagesIn = (modules: readonly string[]): readonly string[] =>
   modules.filter((module) => !/^(node:|src\/|projections\/|package\.json)/.test(module)).sort();
 
 test("an embedded service loads no package that only servers, metrics, GraphQL or the first value need", () => {
-  const packages = packagesIn(loadedWith(["src/service.ts", "src/upper-half.ts"]));
+  const packages = packagesIn(loadedWith(["src/service.ts", "src/catalog-and-http.ts"]));
   const needed = ["avsc", "fastest-levenshtein", "fastify", "lru-cache"];
   expect(packages).toEqual(needed);
 });
 
 test("the service's start does not load the comparison of views with the log", () => {
-  const modules = loadedWith(["src/service.ts", "src/upper-half.ts"]);
+  const modules = loadedWith(["src/service.ts", "src/catalog-and-http.ts"]);
   expect(modules).not.toContain("src/verified-views.ts");
 });
 

@@ -154,7 +154,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   // The process and its composition roots.
   "src/main.ts": ["src/"],
   "src/service.ts": ["src/", "node:"],
-  "src/upper-half.ts": ["src/", "node:"],
+  "src/catalog-and-http.ts": ["src/", "node:"],
   "src/log-and-views.ts": ["src/", "node:"],
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
@@ -234,7 +234,7 @@ export const adapterMayImport: readonly string[] = [
 
 export const mayOpenAdapters: readonly string[] = [
   "src/service.ts",
-  "src/upper-half.ts",
+  "src/catalog-and-http.ts",
   "src/stores.ts",
   "src/adapters.ts",
   "src/row-adapters.ts",

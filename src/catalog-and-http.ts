@@ -1,6 +1,6 @@
 /**
- * The upper half of a service, over its log and views: use cases, access, operations, and the HTTP
- * server that offers them.
+ * The part of a service over its log and views: use cases, access, operations, and the HTTP server that
+ * offers them.
  */
 import { readFileSync } from "node:fs";
 import { createLowering } from "./auth/hierarchies.ts";
@@ -72,7 +72,7 @@ const waitMsMax = 10_000;
 /** Milliseconds between two checks of the log's indexes. */
 const INDEX_CHECK_MS = 24 * 60 * 60 * 1_000;
 
-export interface UpperParts extends Opening {
+export interface CatalogAndHttpParts extends Opening {
   /** Of the service. */
   readonly version: string;
   /** Called with the file of the operator's token if this start creates it. */
@@ -80,10 +80,10 @@ export interface UpperParts extends Opening {
 }
 
 /** Opens all of it, and listens; returns the URL of the server. The caller closes `opened`. */
-export async function openUpper(
+export async function openCatalogAndHttp(
   config: Config,
   below: LogAndViews,
-  { version, onMadeToken, ...opening }: UpperParts,
+  { version, onMadeToken, ...opening }: CatalogAndHttpParts,
 ): Promise<string> {
   const { logger, opened } = opening;
   const bodyThread = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
