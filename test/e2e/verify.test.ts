@@ -358,7 +358,10 @@ test("the command finds, tells and mends, and says by its exit code what is left
     damageIn(other.directory, "graph", "DELETE FROM node");
     damageIn(other.directory, "aspects", "UPDATE entity_kind SET living = living + 5");
     const grown = await run("--repair");
-    expect(grown).toMatchObject({ code: 0, stdout: expect.stringContaining("rebuilt from the log") });
+    expect(grown).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("rebuilt from the log"),
+    });
     expect((await differencesFromRegrown(other.directory)).differences).toEqual([]);
     expect((await run("cellar")).code).toBe(2);
   });
