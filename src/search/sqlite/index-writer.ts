@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { fieldValues } from "../evaluate.ts";
 import { decodeDocument } from "../stored-document.ts";
-import { dueMerge, dueRewrite, type Merged, type Merging, startMerge } from "./merging.ts";
+import { createMerger, dueMerge, dueRewrite, type Merged, type Merging } from "./merging.ts";
 import type { Segment, SegmentRow } from "./segment.ts";
 import { buildSegment, type IndexedDocument } from "./segment-builder.ts";
 import { mergeSegments } from "./segment-merge.ts";
@@ -48,6 +48,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   let characters = 0;
   /** Segments that were inspected, with parts in memory. */
   const inspected = new Map<number, Segment>();
+  const merger = createMerger(db.location() ?? "");
   let merging: Merging | undefined;
 
   function stateNow(): StoredState {
@@ -209,7 +210,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       const due = dueLarge();
       if (due === undefined) return false;
       const ids = due.map(({ id }) => id);
-      merging = startMerge(db.location() ?? "", ids);
+      merging = merger.start(ids);
       return true;
     },
     /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
@@ -227,7 +228,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       return page.length < HOLDERS_MAX ? { urns: page } : { urns: page, next: page.at(-1) };
     },
     forget: drop,
-    close: () => merging?.stop(),
+    close: () => merger.close(),
   };
 }
 

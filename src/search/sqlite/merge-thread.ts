@@ -1,4 +1,7 @@
-/** The thread that merges large segments; it ends with its merge. Its other end is merging.ts. */
+/**
+ * The thread that merges large segments. Each message has the ids of adjacent segments; each response is a
+ * FromMergeThread. Its other end is merging.ts.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
 import { type ToldError, toldError } from "../../core/told-error.ts";
@@ -8,12 +11,6 @@ import { mergeSegments } from "./segment-merge.ts";
 import { createSegmentReader } from "./segment-store.ts";
 import type { BuiltSegment } from "./segment-writer.ts";
 
-export interface MergeThreadData {
-  readonly path: string;
-  /** Ids of adjacent segments. */
-  readonly segments: readonly number[];
-}
-
 export type FromMergeThread =
   /** `built` is undefined if all documents are deleted. Later tombstones than of `turn` remain. */
   | { readonly turn: number; readonly built: BuiltSegment | undefined }
@@ -21,9 +18,9 @@ export type FromMergeThread =
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
-const { path, segments } = workerData as MergeThreadData;
+const path = workerData as string;
 
-function merge(): FromMergeThread {
+function merge(segments: readonly number[]): FromMergeThread {
   const db = openSqliteViewReader(searchSchema, path);
   try {
     db.exec("BEGIN");
@@ -37,10 +34,12 @@ function merge(): FromMergeThread {
   }
 }
 
-let message: FromMergeThread;
-try {
-  message = merge();
-} catch (error) {
-  message = { failure: toldError(error) };
-}
-port.postMessage(message);
+port.on("message", (segments: readonly number[]) => {
+  let message: FromMergeThread;
+  try {
+    message = merge(segments);
+  } catch (error) {
+    message = { failure: toldError(error) };
+  }
+  port.postMessage(message);
+});

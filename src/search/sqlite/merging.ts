@@ -1,11 +1,11 @@
 /**
- * The merge policy, and merges in a thread of their own. Adjacent segments of about the same size
+ * The merge policy, and merges in another thread. Adjacent segments of about the same size
  * are merged, so that a view has few segments and each document is merged a few times.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { errorOf } from "../../core/told-error.ts";
-import type { FromMergeThread, MergeThreadData } from "./merge-thread.ts";
+import type { FromMergeThread } from "./merge-thread.ts";
 import type { SegmentRow } from "./segment.ts";
 
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
@@ -62,32 +62,79 @@ export const dueRewrite = <S extends SegmentRow>(
 
 export type Merged = Extract<FromMergeThread, { turn: number }>;
 
-/** A merge that runs in a thread. */
+/** A merge that runs in the thread. */
 export interface Merging {
   /** Ids of the segments that it merges. */
   readonly segments: readonly number[];
   /** Waits for its end, at most so long; undefined if it still runs. Rejects if it failed. */
   wait(ms: number): Promise<Merged | undefined>;
-  stop(): void;
 }
 
-export function startMerge(path: string, segments: readonly number[]): Merging {
-  const { promise, resolve, reject } = Promise.withResolvers<Merged>();
-  promise.catch(() => {});
-  const worker = new Worker(new URL("./merge-thread.ts", import.meta.url), {
-    workerData: { path, segments } satisfies MergeThreadData,
-    name: "search merge",
-  });
-  worker.unref();
-  worker.on("message", (message: FromMergeThread) => {
-    if ("failure" in message) reject(errorOf(message.failure));
-    else resolve(message);
-  });
-  worker.on("error", reject);
-  worker.on("exit", () => reject(new Error("the merge thread of the search view ended")));
+/** Merges in a thread, one after the other. */
+export interface Merger {
+  start(segments: readonly number[]): Merging;
+  /** Ends the thread, and a merge that still runs. */
+  close(): void;
+}
+
+/** A thread without a merge ends after so long: it keeps the memory of its last merge. */
+const IDLE_MS = 10_000;
+
+/** `path`: the file of the view. The thread starts with the first merge. */
+export function createMerger(path: string): Merger {
+  let thread: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let isBusy = false;
+
+  function close(): void {
+    clearTimeout(idle);
+    void thread?.terminate();
+    thread = undefined;
+    isBusy = false;
+  }
+
+  function startThread(): Worker {
+    const worker = new Worker(new URL("./merge-thread.ts", import.meta.url), {
+      workerData: path,
+      name: "search merge",
+    });
+    worker.unref();
+    return worker;
+  }
+
   return {
-    segments,
-    wait: (ms) => Promise.race([promise, delay(ms, undefined)]),
-    stop: () => void worker.terminate(),
+    start(segments) {
+      clearTimeout(idle);
+      // Nobody waits for the merge before this one any more.
+      if (isBusy) close();
+      thread ??= startThread();
+      isBusy = true;
+      const worker = thread;
+      const { promise, resolve, reject } = Promise.withResolvers<Merged>();
+      promise.catch(() => {});
+      worker.once("message", (message: FromMergeThread) => {
+        worker.removeAllListeners();
+        if (thread !== worker) return;
+        // Without a listener, an error of the idle thread would end the process.
+        worker.once("error", close);
+        isBusy = false;
+        idle = setTimeout(close, IDLE_MS).unref();
+        if ("failure" in message) reject(errorOf(message.failure));
+        else resolve(message);
+      });
+      const fail = (error: Error): void => {
+        worker.removeAllListeners();
+        if (thread === worker) close();
+        reject(error);
+      };
+      worker.once("error", fail);
+      worker.once("exit", () => fail(new Error("the merge thread of the search view ended")));
+      worker.postMessage(segments);
+      return {
+        segments,
+        wait: (ms) => Promise.race([promise, delay(ms, undefined)]),
+      };
+    },
+    close,
   };
 }
