@@ -91,6 +91,23 @@ test("a thread merges large segments while batches are applied", async () => {
   await sink.close();
 });
 
+test("the thread merges again after its first merge", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "search.sqlite");
+  const sink = openSqliteSearchSink({ path });
+  const size = 4_000;
+  for (const first of [0, 6]) {
+    for (let batch = first; batch < first + 6; batch++) {
+      await sink.apply(writesOf(batch, size), position((batch + 1) * size));
+    }
+    const before = countOf(path, "segment");
+    while (await sink.tidy?.());
+    expect(countOf(path, "segment")).toBeLessThan(before);
+  }
+  expect(await totals(path, ["batch11", "batch5"])).toEqual([size, 0, size]);
+  await sink.close();
+});
+
 test("a reset discards the result of a merge that runs", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");

@@ -84,13 +84,14 @@ const IDLE_MS = 10_000;
 export function createMerger(path: string): Merger {
   let thread: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let isBusy = false;
+  /** The merge that runs. */
+  let running: PromiseWithResolvers<Merged> | undefined;
 
   function close(): void {
     clearTimeout(idle);
     void thread?.terminate();
     thread = undefined;
-    isBusy = false;
+    running = undefined;
   }
 
   function startThread(): Worker {
@@ -98,7 +99,21 @@ export function createMerger(path: string): Merger {
       workerData: path,
       name: "search merge",
     });
+    const fail = (error: Error): void => {
+      if (thread !== worker) return;
+      running?.reject(error);
+      close();
+    };
     worker.unref();
+    worker.on("message", (message: FromMergeThread) => {
+      if (thread !== worker) return;
+      if ("failure" in message) running?.reject(errorOf(message.failure));
+      else running?.resolve(message);
+      running = undefined;
+      idle = setTimeout(close, IDLE_MS).unref();
+    });
+    worker.on("error", fail);
+    worker.on("exit", () => fail(new Error("the merge thread of the search view ended")));
     return worker;
   }
 
@@ -106,33 +121,15 @@ export function createMerger(path: string): Merger {
     start(segments) {
       clearTimeout(idle);
       // Nobody waits for the merge before this one any more.
-      if (isBusy) close();
+      if (running !== undefined) close();
       thread ??= startThread();
-      isBusy = true;
-      const worker = thread;
-      const { promise, resolve, reject } = Promise.withResolvers<Merged>();
-      promise.catch(() => {});
-      worker.once("message", (message: FromMergeThread) => {
-        worker.removeAllListeners();
-        if (thread !== worker) return;
-        // Without a listener, an error of the idle thread would end the process.
-        worker.once("error", close);
-        isBusy = false;
-        idle = setTimeout(close, IDLE_MS).unref();
-        if ("failure" in message) reject(errorOf(message.failure));
-        else resolve(message);
-      });
-      const fail = (error: Error): void => {
-        worker.removeAllListeners();
-        if (thread === worker) close();
-        reject(error);
-      };
-      worker.once("error", fail);
-      worker.once("exit", () => fail(new Error("the merge thread of the search view ended")));
-      worker.postMessage(segments);
+      const own = Promise.withResolvers<Merged>();
+      own.promise.catch(() => {});
+      running = own;
+      thread.postMessage(segments);
       return {
         segments,
-        wait: (ms) => Promise.race([promise, delay(ms, undefined)]),
+        wait: (ms) => Promise.race([own.promise, delay(ms, undefined)]),
       };
     },
     close,
