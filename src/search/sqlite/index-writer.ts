@@ -3,6 +3,7 @@
  * reader waits for them (`bulk`), until there are many.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { fieldValues } from "../evaluate.ts";
 import { decodeDocument } from "../stored-document.ts";
@@ -50,6 +51,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const inspected = new Map<number, Segment>();
   const merger = createMerger(db.location() ?? "");
   let merging: Merging | undefined;
+  let mergeAt = 0;
 
   function stateNow(): StoredState {
     state ??= reader.state();
@@ -200,7 +202,10 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       try {
         const ended = await merging?.wait(MERGE_WAIT_MS);
         if (merging !== undefined && ended === undefined) return true;
-        if (merging !== undefined && ended !== undefined) await take(merging, ended, mend);
+        if (merging !== undefined && ended !== undefined) {
+          mergeAt = performance.now() + MERGE_PAUSE_MS;
+          await take(merging, ended, mend);
+        }
         merging = undefined;
       } catch (error) {
         merging = undefined;
@@ -209,6 +214,10 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       }
       const due = dueLarge();
       if (due === undefined) return false;
+      if (performance.now() < mergeAt) {
+        await delay(MERGE_WAIT_MS);
+        return true;
+      }
       const ids = due.map(({ id }) => id);
       merging = merger.start(ids);
       return true;
@@ -236,6 +245,9 @@ type Mend = (write: () => void) => Promise<void>;
 
 /** A merge is waited for at most so long, with every batch and between two. */
 const MERGE_WAIT_MS = 5;
+
+/** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
+const MERGE_PAUSE_MS = 2_000;
 
 interface Holding {
   readonly entityType: string;
