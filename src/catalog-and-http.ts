@@ -314,7 +314,7 @@ function operationsParts(
         readers: editions.editions,
         isShared,
         lanes: async (views) => growthLanes(config, views, await countRecords(log)),
-        startRegrowers: (lanes, told) => startRegrowers({ stores, lanes, ...told }),
+        startRegrowers: (lanes, options) => startRegrowers({ stores, lanes, ...options }),
         verify: (grown, signal) =>
           verifyEditions({ ...verifyModule, config: stores }, grown, signal),
         verifyGrowing: (growing, signal) =>
@@ -396,13 +396,13 @@ const bodyConfig = (config: Config): BodyThreadData["config"] => ({
   bodyMembersMax: config.bodyMembersMax,
 });
 
-/** Throws `invalid` where nobody could be told apart, and all would see, or write, everything. */
+/** Throws `invalid` if the service cannot distinguish users, so that all could read or write everything. */
 function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
   if (config[`${what}Authorization`] === "off") return false;
-  // Where actor headers are trusted, reads are told apart; but all may write the policies themselves.
+  // Trusted actor headers distinguish readers, but everyone may write the policies.
   if (required || (what === "read" && isLoopback(config.host))) return true;
-  const told = `--${what}-authorization is on, but nobody is asked for a token`;
-  throw new CatalogError("invalid", told, { hint: "Say --auth on, too" });
+  const why = `--${what}-authorization is on, but no request needs a token`;
+  throw new CatalogError("invalid", why, { hint: "Set --auth on, too" });
 }
 
 const openToAll =
