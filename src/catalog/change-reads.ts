@@ -57,11 +57,14 @@ export interface ChangeTransaction {
 
 export interface ChangeReads {
   /**
-   * Changes after a position, the log's start when absent: some of those that there are, at most
-   * `limit`. None of what only confirms a value. `end`: there are no more at present; without it the
-   * next ones are asked for after `position`, also where there are none here. A position that the log
-   * does not have yet is `invalid`. A record that cannot be read is not passed over: what lies before
-   * it is told, and after that the answer is `unreadable`; so with those below.
+   * A page of changes after a position, or from the start of the log: in the order of the log, at most
+   * `limit`, without records that only confirm a value. `end`: no change follows at present. Without
+   * it, continue after `position`, even if the page has no changes. A position beyond the head of the
+   * log is `invalid`. A page ends before an unreadable record; a page that would begin with it is
+   * `unreadable`. The same holds for `followChanges`.
+   *
+   * The changes of up to 10 urns are read from the streams of these entities, all others by a scan of
+   * the log. The streams are those of the entity and of every timeseries aspect of the model.
    */
   readChanges(
     query: ChangesFilter & {

@@ -1,19 +1,21 @@
 /**
- * The changes of the log for those who follow them: a page at a time, or as they happen.
+ * The changes of the log, in its order: one page at a time, or as they happen.
  *
- * What is asked for is looked for in the log itself, in its order, so that a reader who goes on after
- * the last position misses nothing and is told nothing twice. A record that cannot be read is never
- * passed over: what lies before it is told, and who goes on from there is refused with its position.
+ * A reader that continues after the last position misses no change and receives none twice. An unreadable
+ * record is never skipped: the page ends before it, and a read from there fails with its position.
+ *
+ * The changes of a few entities are read from their streams, all others by a scan of the log.
  */
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { isNews, type PlacedChange } from "../core/change.ts";
 import { CatalogError, isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
-import { parseStream } from "../core/stream.ts";
+import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { toldNumber } from "../core/told-number.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../feed/previous-values.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { mergeStreams } from "../log/merged-streams.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import { type Catalog, type ChangesFilter, changesMax, type ToldChange } from "./catalog.ts";
@@ -22,7 +24,7 @@ import { unknownAspect } from "./unknown-aspect.ts";
 type Changes = Pick<Catalog, "readChanges" | "followChanges">;
 
 interface Dependencies {
-  readonly log: Pick<ChangeLog, "readAll" | "tail" | "head">;
+  readonly log: Pick<ChangeLog, "readAll" | "readStream" | "tail" | "head">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly model: Model;
@@ -32,12 +34,16 @@ interface Dependencies {
 }
 
 const limitDefault = 100;
-/** Records that one page looks at, however few of them it is asked for. */
-const lookedAtMax = 50_000;
+/** Records that one page scans, however few changes it returns. */
+const scannedMax = 50_000;
 /** Of the values of one page, which is whole in memory. */
 const pageBytesMax = 8 * 1024 * 1024;
 /** Records that are read at once: what others wait for meanwhile is some milliseconds. */
 const readMax = 500;
+/** The streams of more entities cost more than a scan of a page. */
+const urnsMax = 10;
+/** Records of one stream in memory at a time. */
+const streamPageMax = 100;
 /** How long a follower waits for a view that is away before it looks again. */
 const retryMs = 1_000;
 
@@ -81,6 +87,66 @@ export function createChanges(dependencies: Dependencies): Changes {
     throw unknownAspect(model, name);
   }
 
+  /** The streams that have all requested changes; undefined if only a scan of the log finds them. */
+  function streamsOf({ urns, aspects }: ChangesFilter): readonly StreamName[] | undefined {
+    if (urns === undefined || urns.length > urnsMax) return undefined;
+    const timeseries = [...model.aspects.values()].filter(
+      (one) => one.timeseries && aspects?.includes(one.name) !== false,
+    );
+    const streams = urns.flatMap((text) => {
+      const { urn } = addresses.known(text);
+      return [entityStream(urn), ...timeseries.map(({ name }) => timeseriesStream(urn, name))];
+    });
+    return [...new Set(streams)];
+  }
+
+  async function* scan(after: Position): AsyncIterable<LogRecord> {
+    for (let page = await log.readAll(after, { limit: readMax }); ; ) {
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      page = await log.readAll(last.position, { limit: readMax });
+    }
+  }
+
+  async function* readStreams(
+    streams: readonly StreamName[],
+    after: Position,
+    upTo: Position,
+  ): AsyncIterable<LogRecord> {
+    // Rejects a position between two records. Reads of streams would accept it.
+    if (after !== START) await log.readAll(after, { limit: 1 });
+    yield* mergeStreams(log, streams, { after, upTo, pageMax: streamPageMax });
+  }
+
+  /** Changes after a position, and the position up to which the page has all of them. */
+  async function readPage(filter: ChangesFilter, after: Position, limit: number) {
+    const sieve = createSieve(filter);
+    const streams = streamsOf(filter);
+    const upTo = await log.head();
+    const records = streams === undefined ? scan(after) : readStreams(streams, after, upTo);
+    const changes: PlacedChange[] = [];
+    let [position, scanned, bytes] = [after, 0, 0];
+    try {
+      for await (const record of records) {
+        const change = sieve(record);
+        position = record.position;
+        if (++scanned % readMax === 0) await turn();
+        if (change !== undefined) {
+          changes.push(change);
+          bytes += change.value?.length ?? 0;
+        }
+        const full = changes.length >= limit || bytes >= pageBytesMax || scanned >= scannedMax;
+        if (full) return { changes, position };
+      }
+    } catch (error) {
+      // The next page begins with the unreadable record.
+      if (!isUnreadable(error) || position === after) throw error;
+      return { changes, position };
+    }
+    return { changes, position: position > upTo ? position : upTo };
+  }
+
   async function known(after: Position): Promise<Position> {
     const head = await log.head();
     if (after <= head) return after;
@@ -110,32 +176,8 @@ export function createChanges(dependencies: Dependencies): Changes {
           hint: `Send 1 to ${changesMax}`,
         });
       }
-      const sieve = createSieve(filter);
-      let position = await known(after);
-      const changes: PlacedChange[] = [];
-      let lookedAt = 0;
-      let bytes = 0;
-      const full = () =>
-        changes.length >= limit || bytes >= pageBytesMax || lookedAt >= lookedAtMax;
-      try {
-        while (!full()) {
-          const page = await log.readAll(position, { limit: readMax });
-          if (page.length === 0) break;
-          for (const record of page) {
-            const change = sieve(record);
-            position = record.position;
-            lookedAt++;
-            if (change === undefined) continue;
-            changes.push(change);
-            bytes += change.value?.length ?? 0;
-            if (changes.length === limit || bytes >= pageBytesMax) break;
-          }
-          await turn();
-        }
-      } catch (error) {
-        // The next page begins with it.
-        if (!isUnreadable(error) || position === after) throw error;
-      }
+      const from = await known(after);
+      const { changes, position } = await readPage(filter, from, limit);
       const end = position >= (await log.head());
       return { changes: await told(changes, filter.previous), position, end };
     },
@@ -143,7 +185,7 @@ export function createChanges(dependencies: Dependencies): Changes {
     async followChanges({ after, ...filter }, signal) {
       const sieve = createSieve(filter);
       const from = after === undefined ? await log.head() : await known(after);
-      // Before there is an answer: who comes again where a feed ended is told why.
+      // A feed that would begin with an unreadable record fails before its first page.
       const [next] = await log.readAll(from, { limit: 1 });
       if (next !== undefined) sieve(next);
 
@@ -161,7 +203,15 @@ export function createChanges(dependencies: Dependencies): Changes {
 
       async function* follow() {
         yield { changes: [], position: from };
-        for await (const page of log.tail(from, signal)) {
+        let at = from;
+        // The streams of a few entities have the changes up to the head of the log; later ones follow.
+        const head = streamsOf(filter) === undefined ? START : await log.head();
+        while (at < head && !signal.aborted) {
+          const { changes, position } = await readPage(filter, at, changesMax);
+          yield { changes: await whenThere(changes), position };
+          at = position;
+        }
+        for await (const page of log.tail(at, signal)) {
           for (let start = 0; start < page.length; start += readMax) {
             const { changes, upTo, fault } = sift(page.slice(start, start + readMax), sieve);
             if (upTo !== undefined) yield { changes: await whenThere(changes), position: upTo };

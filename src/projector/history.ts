@@ -8,6 +8,7 @@ import { type Position, revision } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
+import { isLastPage, mergeStreams, pageMax } from "../log/merged-streams.ts";
 import type { Decode } from "./batch.ts";
 
 export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "listStreams">;
@@ -24,10 +25,6 @@ export interface Histories {
   isAtHand(urn: string): boolean;
 }
 
-/** Records of one stream that are held at a time. */
-const PAGE_MAX = 500;
-/** An adapter that ends a page early does so because of its bytes: not below so many. */
-const PAGE_BYTES_MIN = 512 * 1024;
 /** Names of one page of streams. */
 const NAMES_MAX = 1_000;
 
@@ -54,12 +51,12 @@ export async function openHistories(
     ];
   }
 
-  const beginnings = await readBeginnings(log, [...new Set(urns.flatMap(streamsOf))], PAGE_MAX);
+  const beginnings = await readBeginnings(log, [...new Set(urns.flatMap(streamsOf))], pageMax);
 
   const reading = (decoding: Decode): Histories => ({
     changes(urn, upTo, others = []) {
       const streams = [...new Set([...streamsOf(urn), ...others])];
-      return merged({ log, decode: decoding, beginnings }, streams, upTo);
+      return changesOf(mergeStreams(log, streams, { upTo, beginnings }), decoding);
     },
     without: (passes) =>
       reading((record) => (passes(record.position) ? undefined : decoding(record))),
@@ -71,10 +68,20 @@ export async function openHistories(
     isAtHand: (urn) =>
       streamsOf(urn).every((stream) => {
         const page = beginnings.get(stream);
-        return page !== undefined && isLastPage(page, PAGE_MAX);
+        return page !== undefined && isLastPage(page, pageMax);
       }),
   });
   return reading(decodingOnce(decode));
+}
+
+async function* changesOf(
+  records: AsyncIterable<LogRecord>,
+  decode: Decode,
+): AsyncIterable<PlacedChange> {
+  for await (const record of records) {
+    const change = decode(record);
+    if (change !== undefined) yield change;
+  }
 }
 
 /** The streams that an entity may have of its own, where the log has events of these aspects. */
@@ -89,7 +96,7 @@ export async function* recordsOf(
   stream: StreamName,
 ): AsyncIterable<LogRecord> {
   for (let from = revision(0); ; ) {
-    const page = await log.readStream(stream, from, { limit: PAGE_MAX });
+    const page = await log.readStream(stream, from, { limit: pageMax });
     const last = page.at(-1);
     if (last === undefined) return;
     yield* page;
@@ -113,14 +120,6 @@ export async function readBeginnings(
     if (page !== undefined) found.set(stream, page);
   }
   return found;
-}
-
-/** Whether nothing of the stream comes after a page of at most so many records. */
-export function isLastPage(page: readonly LogRecord[], limit: number): boolean {
-  if (page.length === limit) return false;
-  let bytes = 0;
-  for (const { data } of page) bytes += data.length;
-  return bytes < PAGE_BYTES_MIN;
 }
 
 /** What was read ahead is asked for once for each view. */
@@ -147,42 +146,3 @@ export async function timeseriesAspects(
     after = of === undefined ? name : `timeseries-${of.aspect}.`;
   }
 }
-
-interface Source {
-  readonly stream: StreamName;
-  page: readonly LogRecord[];
-  at: number;
-}
-
-async function* merged(
-  parts: { readonly log: HistoryLog; readonly decode: Decode; readonly beginnings: Beginnings },
-  streams: readonly StreamName[],
-  upTo: Position,
-): AsyncIterable<PlacedChange> {
-  const { log, decode, beginnings } = parts;
-  const read = (stream: StreamName, from: number) =>
-    log.readStream(stream, revision(from), { limit: PAGE_MAX });
-  let sources: Source[] = [];
-  for (const stream of streams) {
-    const page = beginnings.get(stream) ?? (await read(stream, 0));
-    if (page.length > 0) sources.push({ stream, page, at: 0 });
-  }
-  for (;;) {
-    let first: Source | undefined;
-    for (const source of sources) {
-      if (first === undefined || positionOf(source) < positionOf(first)) first = source;
-    }
-    const record = first?.page[first.at];
-    if (first === undefined || record === undefined || record.position > upTo) return;
-    const change = decode(record);
-    if (change !== undefined) yield change;
-    first.at++;
-    if (first.at < first.page.length) continue;
-    const ended = isLastPage(first.page, PAGE_MAX);
-    first.page = ended ? [] : await read(first.stream, record.revision + 1);
-    first.at = 0;
-    if (first.page.length === 0) sources = sources.filter((source) => source !== first);
-  }
-}
-
-const positionOf = ({ page, at }: Source): number => page[at]?.position ?? Infinity;

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe("a position between two records", () => {
-  test.each(["/changes", "/changes?previous=true"])(
+  test.each(["/changes", "/changes?previous=true", `/changes?urn=${tag("one")}`])(
     "a position between two records is invalid for GET %s, with a hint",
     async (path) => {
       const first = await service.client.upsert(tag("one"), "tagProperties", { name: "one" });
@@ -58,6 +58,21 @@ describe("a position between two records", () => {
     });
     expect(answer).toMatchObject({ status: 422, body: { code: "invalid" } });
   });
+});
+
+test("the changes of an entity equal those that a scan of the log finds", async () => {
+  for (let n = 0; n < 12; n++) {
+    await service.client.upsert(tag(`t${n % 3}`), "tagProperties", { name: `tag ${n}` });
+  }
+  const all = (await service.client.get("/changes?limit=1000")).body;
+  const isOf = ({ entityUrn }: { entityUrn: string }) => entityUrn === tag("t1");
+  const expected = all.changes.filter(isOf);
+  const own = (await service.client.get(`/changes?urn=${tag("t1")}`)).body;
+  expect(own).toEqual({ changes: expected, position: all.position, end: true });
+  expect(expected.length).toBeGreaterThanOrEqual(4);
+  const after = expected[2].position;
+  const rest = (await service.client.get(`/changes?urn=${tag("t1")}&after=${after}`)).body;
+  expect(rest.changes).toEqual(expected.slice(3));
 });
 
 test("a write to a tombstoned stream is answered with 410, and the service stays healthy", async () => {

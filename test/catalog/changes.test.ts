@@ -1,35 +1,50 @@
 /** Following the log (src/catalog/changes.ts): bounds of a page, and views that are away. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAddresses } from "../../src/catalog/address.ts";
-import type { ToldChanges } from "../../src/catalog/catalog.ts";
+import type { ChangesFilter, ToldChanges } from "../../src/catalog/catalog.ts";
 import { createChanges } from "../../src/catalog/changes.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
-import { entityStream, JOBS, timeseriesStream, truncationStream } from "../../src/core/stream.ts";
+import {
+  entityStream,
+  JOBS,
+  parseStream,
+  timeseriesStream,
+  truncationStream,
+} from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
+import { createChance } from "../fuzz/chance.ts";
 import { defaultModel as model } from "../model/default-model.ts";
 
 const TAG = "urn:li:tag:a";
 const DATASET = "urn:li:dataset:(urn:li:dataPlatform:hive,t,PROD)";
 
 let records: LogRecord[];
+let streams: Map<string, LogRecord[]>;
 let changes: Map<Position, Partial<PlacedChange>>;
 let decoded: number;
+let scanned: number;
 let aspectsAt: Position;
 let away: boolean;
 
 beforeEach(() => {
   records = [];
+  streams = new Map();
   changes = new Map();
   decoded = 0;
+  scanned = 0;
   aspectsAt = position(1_000_000);
   away = false;
 });
 
 function append(stream: string, change: Partial<PlacedChange> = {}): void {
   const at = position(records.length + 1);
-  records.push({ position: at, stream, revision: revision(at), data: new Uint8Array(1) });
+  const own = streams.get(stream) ?? [];
+  const record = { position: at, stream, revision: revision(own.length), data: new Uint8Array(1) };
+  own.push(record);
+  streams.set(stream, own);
+  records.push(record);
   changes.set(at, change);
 }
 
@@ -42,7 +57,16 @@ const open = () =>
     }),
     log: {
       head: async () => position(records.length),
-      readAll: async (from, { limit }) => records.slice(Number(from), Number(from) + limit),
+      async readAll(from, { limit }) {
+        const page = records.slice(Number(from), Number(from) + limit);
+        scanned += page.length;
+        return page;
+      },
+      async readStream(stream, from, { limit, backward }) {
+        const own = streams.get(stream) ?? [];
+        if (backward) return own.toReversed().slice(0, limit);
+        return own.slice(Number(from), Number(from) + limit);
+      },
       async *tail(after, signal) {
         for (let at: number = after; !signal.aborted && at < records.length; at += 700) {
           yield records.slice(at, at + 700);
@@ -140,6 +164,102 @@ describe("a page", () => {
     const { readChanges } = open();
     expect(placesOf(await readChanges({ limit: 1 }))).toEqual([1]);
     await expect(readChanges({ after: position(1) })).rejects.toThrow("damaged");
+  });
+});
+
+describe("a page of some entities", () => {
+  const datasetStreams = [
+    entityStream(DATASET),
+    timeseriesStream(DATASET, "datasetProfile"),
+    timeseriesStream(DATASET, "operation"),
+  ];
+
+  /** A log with changes of two entities among records of others, in random order. */
+  function appendRandomly(): void {
+    const chance = createChance(36);
+    for (let n = 0; n < 600; n++) {
+      const stream = [...datasetStreams, entityStream(TAG), JOBS, JOBS][chance.int(6)] ?? JOBS;
+      const aspect = parseStream(stream);
+      if (aspect?.kind === "timeseries") {
+        append(stream, { aspect: aspect.aspect, timeseries: true });
+      } else {
+        const changeType = chance.int(4) === 0 ? "RESTATE" : "UPSERT";
+        append(stream, { aspect: ["status", "ownership"][chance.int(2)] ?? "", changeType });
+      }
+    }
+  }
+
+  const filters: readonly Partial<ChangesFilter>[] = [
+    { urns: [DATASET] },
+    { urns: [TAG] },
+    { urns: [TAG, DATASET] },
+    { urns: [DATASET], aspects: ["ownership"] },
+    { urns: [DATASET], aspects: ["operation", "status"] },
+    { urns: [DATASET], aspects: ["datasetProfile"] },
+    { urns: [DATASET], entityTypes: ["tag"] },
+    { urns: [] },
+  ];
+  /** More urns than are read from streams: the same entities, and some without changes. */
+  const scanning = ({ urns = [], ...filter }: Partial<ChangesFilter>): ChangesFilter => ({
+    ...filter,
+    urns: [...urns, ...Array.from({ length: 11 }, (_, n) => `urn:li:tag:none${n}`)],
+  });
+
+  test.each(filters)("of %j equals the page of a scan, from any position", async (filter) => {
+    appendRandomly();
+    const { readChanges } = open();
+    for (const after of [0, 1, 7, 250, 251, 599, 600].map(position)) {
+      for (const limit of [1, 13, 1_000]) {
+        const page = await readChanges({ ...filter, after, limit });
+        expect(page).toEqual(await readChanges({ ...scanning(filter), after, limit }));
+      }
+    }
+  });
+
+  test.each(filters)("of %j leads to the same changes as a scan, page by page", async (filter) => {
+    appendRandomly();
+    const { readChanges } = open();
+    const found: number[] = [];
+    for (let page = await readChanges({ ...filter, limit: 7 }); ; ) {
+      found.push(...placesOf(page));
+      if (page.end) break;
+      page = await readChanges({ ...filter, limit: 7, after: page.position });
+    }
+    expect(found).toEqual(placesOf(await readChanges({ ...scanning(filter), limit: 1_000 })));
+  });
+
+  test("does not scan the log", async () => {
+    append(entityStream(TAG));
+    for (let n = 0; n < 5_000; n++) append(JOBS);
+    append(entityStream(TAG));
+    const { readChanges, followChanges } = open();
+    expect(placesOf(await readChanges({ urns: [TAG] }))).toEqual([1, 5_002]);
+    expect(placesOf(await readChanges({ urns: [TAG], after: position(9) }))).toEqual([5_002]);
+    const query = { urns: [TAG], after: position(0) };
+    const followed: unknown[] = [];
+    for await (const page of await followChanges(query, new AbortController().signal)) {
+      followed.push([placesOf(page), Number(page.position)]);
+    }
+    expect(followed).toEqual([
+      [[], 0],
+      [[1, 5_002], 5_002],
+    ]);
+    expect(scanned).toBeLessThan(5);
+  });
+
+  test("ends before an unreadable record, and the next page fails", async () => {
+    append(entityStream(TAG));
+    append(JOBS);
+    append(entityStream(DATASET), { aspect: "damaged" });
+    append(entityStream(TAG), { aspect: "damaged" });
+    append(entityStream(TAG));
+    const { readChanges } = open();
+    const page = await readChanges({ urns: [TAG] });
+    expect([placesOf(page), page.end]).toEqual([[1], false]);
+    const next = readChanges({ urns: [TAG], after: page.position });
+    await expect(next).rejects.toThrow("damaged");
+    const rest = await readChanges({ urns: [TAG], after: position(4) });
+    expect(placesOf(rest)).toEqual([5]);
   });
 });
 

@@ -7,8 +7,9 @@ import { revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { LogRecord } from "../../log/change-log.ts";
+import { isLastPage } from "../../log/merged-streams.ts";
 import type { Decode } from "../batch.ts";
-import { type Beginnings, type HistoryLog, isLastPage, readBeginnings } from "../history.ts";
+import { type Beginnings, type HistoryLog, readBeginnings } from "../history.ts";
 import { type Bearings, decodedOrNothing } from "./bearings.ts";
 import type { FoldedView } from "./view-rows.ts";
 
