@@ -60,10 +60,14 @@ export async function search(session: Session, input: string, flags: SearchFlags
   };
   const found = flags.scroll
     ? await scroll(session, query)
-    : await searchPage(session, { ...query, start: flags.start, count: flags.count });
+    : await searchPage(session, {
+        ...{ ...query, start: flags.start, count: flags.count },
+        searchFlags: { getSuggestions: true },
+      });
   const { numEntities, metadata } = found;
   const facets = metadata.aggregations ?? [];
   const matches = metadata.matches ?? [];
+  const suggestions = metadata.suggestions ?? [];
   const hits = found.entities.map((hit, at) =>
     typeof hit === "string"
       ? { urn: hit, match: matchOf(matches[at]?.matchedFields ?? []) }
@@ -71,7 +75,7 @@ export async function search(session: Session, input: string, flags: SearchFlags
   );
   const entities = hits.map(({ urn }) => urn);
   await session.print({
-    value: { total: numEntities, entities, facets },
+    value: { total: numEntities, entities, facets, suggestions },
     urns: entities,
     table: flags.facets
       ? { heads: ["FACET", "VALUE", "COUNT"], rows: facetRows(facets) }
@@ -79,12 +83,18 @@ export async function search(session: Session, input: string, flags: SearchFlags
           heads: ["TYPE", "URN", "MATCH"],
           rows: hits.map(({ urn, match }) => [entityTypeIn(urn), urn, match]),
         },
-    none: `nothing matches "${input}"`,
+    none: noHits(input, suggestions),
   });
   const shown = flags.start + entities.length;
   if (!flags.facets && entities.length > 0 && shown < numEntities) {
     session.terminal.tell(`${entities.length} of ${numEntities}; --scroll lists every one`);
   }
+}
+
+function noHits(input: string, suggestions: NonNullable<Metadata["suggestions"]>): string {
+  const texts = suggestions.map(({ text }) => `"${text}"`);
+  const hint = texts.length === 0 ? "" : `. Did you mean ${texts.join(" or ")}?`;
+  return `nothing matches "${input}"${hint}`;
 }
 
 async function searchPage(

@@ -151,6 +151,24 @@ describe("reading", () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('mean "platform"') });
   });
 
+  test("annals search without hits suggests queries with hits, on stderr", async () => {
+    const mistyped = ["search", "forcast"];
+    expect(await run(...mistyped)).toMatchObject({
+      ...{ code: 0, stdout: "" },
+      stderr: 'nothing matches "forcast". Did you mean "forecast"?\n',
+    });
+    expect(await run(...mistyped, "--quiet")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(await run(...mistyped, "--output", "urns")).toMatchObject({ stdout: "", stderr: "" });
+    const found = await run(...mistyped, "--json");
+    expect(found.stderr).toBe("");
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      ...{ total: 0, entities: [] },
+      suggestions: [{ text: "forecast", frequency: expect.any(Number) }],
+    });
+    const nonsense = await run("search", "qqqqzzzz");
+    expect(nonsense).toMatchObject({ stdout: "", stderr: 'nothing matches "qqqqzzzz"\n' });
+  });
+
   test("annals lineage prints a tree, and annals relationships prints edges", async () => {
     const { stdout } = await run("lineage", accession);
     expect(stdout).toContain(
