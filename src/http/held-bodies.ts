@@ -14,8 +14,11 @@ const smallBytesMax = 1024 * 1024;
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
 export interface HeldBodies {
-  /** Counts the bytes of a body, decompressed; to be called before anything reads it. */
-  watch(body: Readable, response: ServerResponse): void;
+  /**
+   * Counts the bytes of a body, decompressed; to be called before anything reads it. `ownMax`: the limit
+   * of this body. Its reader rejects a larger one with 413.
+   */
+  watch(body: Readable, response: ServerResponse, ownMax: number): void;
   /** How many bytes are held. */
   bytes(): number;
 }
@@ -24,16 +27,20 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
   let held = 0;
 
   return {
-    watch(body, response) {
+    watch(body, response, ownMax) {
       let own = 0;
       const count = (chunk: Buffer): void => {
         own += chunk.length;
         held += chunk.length;
+        if (own > ownMax) {
+          release();
+          return;
+        }
         const max = own <= smallBytesMax ? bytesMax + RESERVE_BYTES : bytesMax;
         if (held <= max) return;
         const error = noRoom(held, bytesMax);
         release();
-        // The reader of the body answers with it, and what is still to come is passed over.
+        // The reader of the body answers with the error and discards the rest of the body.
         body.emit("error", error);
       };
       const release = (): void => {

@@ -235,7 +235,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     }
     attempt(() => {
       const body = decodedBody(request.raw, reply.raw);
-      held.watch(body, reply.raw);
+      held.watch(body, reply.raw, request.routeOptions.bodyLimit ?? config.bodyBytesMax);
       return body;
     }, done as Done);
   });

@@ -274,6 +274,22 @@ describe("a request body", () => {
     await door.app.close();
   });
 
+  test.each([2 ** 20, 2 ** 22])(
+    "over its own limit gets 413, also where all bodies together may have %i bytes",
+    async (heldBytesMax) => {
+      const door = openTestDoor({ bodyBytesMax: 2 ** 20, heldBytesMax });
+      const reply = await door.app.inject({
+        method: "POST",
+        url: "/entities?action=exists",
+        headers: { "content-encoding": "gzip" },
+        payload: gzipSync(Buffer.alloc(2 ** 26, 32)),
+      });
+      expect(reply.statusCode).toBe(413);
+      expect(reply.json().message).toContain(`of at most ${2 ** 20}`);
+      await door.app.close();
+    },
+  );
+
   test("counts unpacked in the limit of all bodies in flight", async () => {
     const door = openTestDoor({ bodyBytesMax: 2 ** 27, heldBytesMax: 2 ** 21 });
     const reply = await door.app.inject({
