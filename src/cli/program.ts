@@ -69,6 +69,8 @@ export async function createProgram(
   const program = new Command("annals")
     .description(packageJson.description)
     .version(packageJson.version, "--version", "print the version")
+    // An option after the command belongs to the command: get --version 1 is an error.
+    .enablePositionalOptions()
     .helpOption("-h, --help", "print this help, or that of a command")
     .configureHelp({ showGlobalOptions: false })
     .showHelpAfterError("Add -h to see the arguments and options")

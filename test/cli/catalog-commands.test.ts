@@ -479,6 +479,7 @@ describe("errors", () => {
     [["list", "datset"], 2, 'unknown entity type "datset". Did you mean "dataset"?'],
     [["watch", "--type", "datset"], 2, 'unknown entity type "datset". Did you mean "dataset"?'],
     [["serch", "x"], 2, "(Did you mean search?)"],
+    [["get", forecast, "ownership", "--version", "1"], 2, "unknown option '--version'"],
     [["list", "tag", "--output", "xml"], 2, "Allowed choices are table, json, yaml, urns"],
   ])("%j ends with a message", async (args, code, message) => {
     const ended = await run(...args);
