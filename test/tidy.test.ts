@@ -42,7 +42,8 @@ function pages(): readonly SourceFile[] {
       (name) => `${folder}/${name.replaceAll("\\", "/")}`,
     ),
   );
-  return ["README.md", ...inFolders.filter((path) => path.endsWith(".md"))].map((path) => ({
+  const atTheTop = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+  return [...atTheTop, ...inFolders.filter((path) => path.endsWith(".md"))].map((path) => ({
     path,
     text: readFileSync(join(root, path), "utf8"),
   }));

@@ -271,6 +271,7 @@ export const emptyNames: readonly string[] = [
 /** What may lie at the top beside dotfiles; `data`, `dist` and `node_modules` are generated. */
 export const topLevel: readonly string[] = [
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "LICENSE",
   "README.md",
   "avro",
