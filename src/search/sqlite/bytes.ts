@@ -1,7 +1,7 @@
 /**
  * Bytes of a segment: a growing writer, variable-length integers and keys. Numbers are
- * little-endian. A key encodes each UTF-16 code unit by itself in one to three bytes (CESU-8), so
- * that keys compare byte by byte as their texts compare in JavaScript.
+ * little-endian. A key is the UTF-8 of a text in which U+E000 to U+FFFF sort behind the characters
+ * beyond them, so that keys compare byte by byte as their texts compare in JavaScript.
  */
 
 /** Position and length of a section, in bytes. */
@@ -111,51 +111,30 @@ export function narrowed(numbers: ArrayLike<number>, greatest: number): Numbers 
   return greatest <= 0xffffffff ? Uint32Array.from(numbers) : Float64Array.from(numbers);
 }
 
+/** UTF-8 begins U+E000 to U+FFFF with 0xee or 0xef, keys with 0xf5 or 0xf6. */
+const RAISED_FROM = 0xee;
+const RAISED_TO = 0xef;
+const RAISED_BY = 7;
+
 /** The key of a well-formed text. */
 export function keyOf(text: string): Buffer {
-  // Without a character beyond ASCII, UTF-8 is the same and native.
-  const quick = Buffer.from(text, "utf8");
-  return quick.length === text.length || !/[\ud800-\udfff]/.test(text) ? quick : unitKey(text);
-}
-
-function unitKey(text: string): Buffer {
-  const key = Buffer.allocUnsafe(3 * text.length);
-  let end = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) key[end++] = unit;
-    else if (unit < 0x800) {
-      key[end++] = 0xc0 | (unit >> 6);
-      key[end++] = 0x80 | (unit & 0x3f);
-    } else {
-      key[end++] = 0xe0 | (unit >> 12);
-      key[end++] = 0x80 | ((unit >> 6) & 0x3f);
-      key[end++] = 0x80 | (unit & 0x3f);
-    }
+  const key = Buffer.from(text, "utf8");
+  if (key.length === text.length) return key;
+  for (let at = 0; at < key.length; at++) {
+    const byte = key[at] as number;
+    if (byte === RAISED_FROM || byte === RAISED_TO) key[at] = byte + RAISED_BY;
   }
-  return key.subarray(0, end);
+  return key;
 }
 
 /** The text of a key. */
 export function textOfKey(key: Buffer, from: number, to: number): string {
-  let wide = false;
-  for (let at = from; at < to; at++) {
-    const byte = key[at] as number;
-    // Half a surrogate pair.
-    if (byte === 0xed && (key[at + 1] as number) >= 0xa0) return textOfUnits(key, from, to);
-    wide ||= byte >= 0x80;
-  }
-  return wide ? key.toString("utf8", from, to) : key.toString("latin1", from, to);
-}
-
-function textOfUnits(key: Buffer, from: number, to: number): string {
-  let text = "";
-  for (let at = from; at < to; ) {
-    const byte = key[at++] as number;
-    const second = () => (key[at++] as number) & 0x3f;
-    if (byte < 0x80) text += String.fromCharCode(byte);
-    else if (byte < 0xe0) text += String.fromCharCode(((byte & 0x1f) << 6) | second());
-    else text += String.fromCharCode(((byte & 0xf) << 12) | (second() << 6) | second());
-  }
-  return text;
+  let greatest = 0;
+  for (let at = from; at < to; at++) greatest = Math.max(greatest, key[at] as number);
+  if (greatest < 0x80) return key.toString("latin1", from, to);
+  if (greatest < RAISED_FROM + RAISED_BY) return key.toString("utf8", from, to);
+  const utf8 = key
+    .subarray(from, to)
+    .map((byte) => (byte < RAISED_FROM + RAISED_BY ? byte : byte - RAISED_BY));
+  return Buffer.from(utf8).toString("utf8");
 }

@@ -13,7 +13,7 @@ export const CHUNK_BYTES = 16 * 1024;
 
 export const searchSchema: ViewSchema = {
   view: "search",
-  version: 3,
+  version: 4,
   // Segments and chunks have checksums; verification compares the documents with the log.
   pageChecksums: false,
   tables: `
