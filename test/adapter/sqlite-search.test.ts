@@ -17,12 +17,13 @@ import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink
 import { searchContract } from "../contract/search.contract.ts";
 import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
+import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
   openSink: openSqliteSearchSink,
-  openReader: openSqliteSearchReader,
+  openReader: openDumpedSearchReader,
 });
 
 searchContract("sqlite", { createPlace });

@@ -15,8 +15,8 @@ import { type Projector, startProjector } from "../../src/projector/projector.ts
 import { regrow } from "../../src/projector/regrow.ts";
 import type { View } from "../../src/projector/sink.ts";
 import type { SearchDocument, SearchWrite } from "../../src/search/search.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urns = ["urn:li:tag:a", "urn:li:tag:b", "urn:li:tag:c"];
@@ -278,7 +278,7 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
   await soon(() => expect(later.progress()).toEqual({ one: { position: 15, parked: 1 } }));
   await later.stop();
   await view.sink.close();
-  const reader = openSqliteSearchReader(path);
+  const reader = openDumpedSearchReader(path);
   const found = (await Array.fromAsync(reader.dump())).flat();
   await reader.close();
   for (const urn of others) expect(JSON.stringify(found)).toContain(urn);
@@ -367,7 +367,7 @@ test("documents that are made when they are written park the same as those of a 
     const retried = await projector.restore([...unfit], "one");
     await projector.stop();
     await view.sink.close();
-    const reader = openSqliteSearchReader(path);
+    const reader = openDumpedSearchReader(path);
     const rows = await Array.fromAsync(reader.dump());
     await reader.close();
     const parked = (await notes.load("one")).map(({ time: _, ...record }) => record);

@@ -12,9 +12,9 @@ import { decodeRecord } from "../../src/log/record-codec.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
 import { regrow } from "../../src/projector/regrow.ts";
 import type { SearchDocument } from "../../src/search/search.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
 import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { openDumpedSearchReader } from "./sqlite-search-dump.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface Dumped extends Dump<unknown> {
@@ -25,7 +25,7 @@ export const embeddedReaders: Readonly<Record<string, (file: string) => Dumped>>
   aspects: openSqliteAspectReader,
   timeseries: openSqliteTimeseriesReader,
   graph: openSqliteGraphReader,
-  search: (file) => documentsOf(openSqliteSearchReader(file)),
+  search: (file) => documentsOf(openDumpedSearchReader(file)),
 };
 
 /**

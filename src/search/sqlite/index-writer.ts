@@ -5,10 +5,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
-import { fieldValues } from "../evaluate.ts";
+import type { Scope } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
+import { Deadline } from "./deadline.ts";
 import { createMerger, dueMerge, dueRewrite, type Merged, type Merging } from "./merging.ts";
-import type { Segment, SegmentRow } from "./segment.ts";
+import { createAnswers } from "./search-index.ts";
+import type { SegmentRow } from "./segment.ts";
 import { buildSegment, type IndexedDocument } from "./segment-builder.ts";
 import { mergeSegments } from "./segment-merge.ts";
 import { createSegmentReader, createSegmentWriter, type StoredState } from "./segment-store.ts";
@@ -23,12 +25,15 @@ const BULK_FAN_IN = 32;
 const INLINE_BYTES_MAX = 512 * 1024;
 /** Entities of one page of `holding`. */
 const HOLDERS_MAX = 1_000;
+/** The score of each document that matches `all`. */
+const ALL_SCORE = 1;
 
 export type IndexWriter = ReturnType<typeof createIndexWriter>;
 
 export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const { arrays } = preparingOn(db);
   const reader = createSegmentReader(db);
+  const answers = createAnswers(db, reader);
   const writer = createSegmentWriter(db);
   const saveState = db.prepare("UPDATE state SET turn = ?, document = ?, segment = ?, chunk = ?");
   const bury = db.prepare("INSERT OR REPLACE INTO tombstone (id, urn, turn) VALUES (?, ?, ?)");
@@ -47,8 +52,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   /** Documents that are in no segment, by id; undefined before they are read. */
   let waiting: Map<number, IndexedDocument> | undefined;
   let characters = 0;
-  /** Segments that were inspected, with parts in memory. */
-  const inspected = new Map<number, Segment>();
   const merger = createMerger(db.location() ?? "");
   let merging: Merging | undefined;
   let mergeAt = 0;
@@ -82,15 +85,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       }
     }
     return waiting;
-  }
-
-  /** The segments, of which those that were not inspected before are opened. */
-  function inspect(): readonly Segment[] {
-    return reader.rows().map((row) => {
-      const segment = inspected.get(row.id) ?? reader.open(row);
-      inspected.set(row.id, segment);
-      return segment;
-    });
   }
 
   function addSegment(built: BuiltSegment, range: readonly [first: number, last: number]): void {
@@ -145,7 +139,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     state = undefined;
     changed = false;
     waiting = undefined;
-    inspected.clear();
     reader.forget();
   }
 
@@ -179,14 +172,14 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     },
     /** Documents of an entity in the index that have no tombstone. */
     versionsOf(urn: string): readonly number[] {
-      return inspect().flatMap((segment) => {
+      return reader.segments().flatMap((segment) => {
         const doc = segment.urns.find(urn);
         const id = doc < 0 ? undefined : segment.idOf(doc);
         return id === undefined || isBuried.get(id) !== undefined ? [] : [id];
       });
     },
-    /** Releases the parts of segments that were inspected. */
-    release: () => inspected.clear(),
+    /** Releases the segments that were read. */
+    release: () => reader.release(),
     /** Writes what waits, in a transaction. */
     flush(): void {
       flush();
@@ -223,18 +216,18 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       return true;
     },
     /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
-    holding(entityType: string, fields: readonly string[], from = "") {
-      const urns: string[] = [];
-      for (const { document } of waitingNow().values()) {
-        const { urn, values } = document;
-        if (urn <= from || document.entityType !== entityType) continue;
-        if (fields.some((field) => fieldValues(values, field).length > 0)) urns.push(urn);
-      }
-      inspected.clear();
-      for (const segment of inspect()) urns.push(...holders(segment, { entityType, fields, from }));
-      inspected.clear();
-      const page = urns.sort().slice(0, HOLDERS_MAX);
-      return page.length < HOLDERS_MAX ? { urns: page } : { urns: page, next: page.at(-1) };
+    holding(entityType: string, fields: readonly string[], from?: string) {
+      const scope: Scope = {
+        entityTypes: [entityType],
+        expression: { kind: "all" },
+        condition: { kind: "any", any: fields.map((field) => ({ kind: "exists", field })) },
+      };
+      const after = from === undefined ? undefined : [ALL_SCORE, from];
+      const page = { sort: [], start: 0, count: HOLDERS_MAX, after, facets: [] };
+      const { hits } = answers.search({ ...scope, ...page }, new Deadline(Infinity));
+      reader.release();
+      const urns = hits.map(({ urn }) => urn);
+      return urns.length < HOLDERS_MAX ? { urns } : { urns, next: urns.at(-1) };
     },
     forget: drop,
     close: () => merger.close(),
@@ -248,26 +241,3 @@ const MERGE_WAIT_MS = 5;
 
 /** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
 const MERGE_PAUSE_MS = 2_000;
-
-interface Holding {
-  readonly entityType: string;
-  readonly fields: readonly string[];
-  readonly from: string;
-}
-
-function holders(segment: Segment, { entityType, fields, from }: Holding): readonly string[] {
-  const type = segment.types.find(entityType.toWellFormed());
-  const values = fields.flatMap((field) => segment.field(field.toWellFormed()) ?? []);
-  if (type < 0 || values.length === 0) return [];
-  const ofType = new Uint8Array(segment.types.count);
-  ofType[type] = 1;
-  const urns: string[] = [];
-  const first = from === "" ? 0 : segment.urns.lowerBound(from);
-  for (let doc = first; doc < segment.docs && urns.length <= HOLDERS_MAX; doc++) {
-    if (segment.deleted?.[doc] === 1 || !segment.types.some(doc, ofType)) continue;
-    if (!values.some((field) => field.has(doc))) continue;
-    const urn = segment.urns.text(doc);
-    if (urn > from) urns.push(urn);
-  }
-  return urns;
-}

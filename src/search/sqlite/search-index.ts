@@ -24,8 +24,7 @@ import { match } from "./matching.ts";
 import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
 import { hash32, searchSchema } from "./schema.ts";
 import type { Segment } from "./segment.ts";
-import type { SegmentReader } from "./segment-store.ts";
-import { createSnapshot, type Parts } from "./snapshot.ts";
+import { createSegmentReader, type SegmentReader, type ShareParts } from "./segment-store.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
 /** A document as it is stored; its JSON is decoded where it is needed. */
@@ -50,18 +49,20 @@ export interface SearchIndex {
   close(): void;
 }
 
-type OpenParts = (reader: SegmentReader) => Parts;
-
 /** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
-export function openSearchIndex(path: string, limitMs: number, openParts: OpenParts): SearchIndex {
-  let opened = openFile(path, openParts);
+export function openSearchIndex(
+  path: string,
+  limitMs: number,
+  shareParts: ShareParts,
+): SearchIndex {
+  let opened = openFile(path, shareParts);
 
   /** A rebuilt view is another file of the same name; without a file this one remains. */
   function current(): OpenFile {
     const file = fileNumber(path);
     if (file !== 0 && opened.file !== file) {
       opened.db.close();
-      opened = openFile(path, openParts);
+      opened = openFile(path, shareParts);
     }
     return opened;
   }
@@ -96,13 +97,13 @@ interface OpenFile {
 
 const CACHE_KIB = 4 * 1024;
 
-function openFile(path: string, openParts: OpenParts): OpenFile {
+function openFile(path: string, shareParts: ShareParts): OpenFile {
   const file = fileNumber(path);
   const db = openSqliteViewReader(searchSchema, path);
   try {
     // Each thread has a connection; the operating system caches the pages for all of them.
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    return { file, db, answers: createAnswers(db, openParts) };
+    return { file, db, answers: createAnswers(db, createSegmentReader(db, shareParts)) };
   } catch (error) {
     db.close();
     throw error;
@@ -113,9 +114,9 @@ const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).
 
 type Answers = ReturnType<typeof createAnswers>;
 
-function createAnswers(db: DatabaseSync, openParts: OpenParts) {
+/** Answers queries from the segments of the transaction that is open. */
+export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   const { arrays, objects } = preparingOn(db);
-  const snapshot = createSnapshot(db, openParts);
   const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
   const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
   const selectByUrn = objects<StoredDocument>(`
@@ -132,7 +133,7 @@ function createAnswers(db: DatabaseSync, openParts: OpenParts) {
   /** What matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const simple = condition && simplifiedCondition(condition);
-    return snapshot.follow().map((segment): Matched & VisibleSegment => {
+    return reader.segments().map((segment): Matched & VisibleSegment => {
       const holds = simple && compileCondition(simple, segment, deadline);
       const visible = (set: DocSet): DocSet => {
         const ofTypes = withoutOthers(set, segment, entityTypes);

@@ -43,7 +43,7 @@ let index: SearchIndex | undefined;
 
 function answer(question: Question): Answers[Question["kind"]] {
   // A view that cannot be opened now may be there for the next query.
-  index ??= openSearchIndex(path, limitMs, (reader) => new SharedParts(lock, messages, reader));
+  index ??= openSearchIndex(path, limitMs, (readInto) => new SharedParts(lock, messages, readInto));
   switch (question.kind) {
     case "search":
       return index.search(question.query);

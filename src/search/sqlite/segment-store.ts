@@ -1,4 +1,4 @@
-/** Segments in the tables of the view. What is read is compared with its checksum. */
+/** Segments in the tables of the view. Whatever is read is compared with its checksum. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../core/errors.ts";
@@ -6,7 +6,7 @@ import { ownCommand } from "../../core/own-command.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { bytesOf, type Range } from "./bytes.ts";
 import { CHUNK_BYTES, searchSchema } from "./schema.ts";
-import { Segment, type SegmentDirectory, type SegmentRow } from "./segment.ts";
+import { Segment, type SegmentBytes, type SegmentDirectory, type SegmentRow } from "./segment.ts";
 import type { BuiltSegment } from "./segment-writer.ts";
 
 /** The last ids that were given, and how often segments or tombstones have changed. */
@@ -17,8 +17,15 @@ export interface StoredState {
   readonly chunk: number;
 }
 
-/** A statement returns at most so many chunks. */
-const CHUNKS_AT_ONCE = 64;
+/** Where the parts of segments stay in memory. */
+export interface Parts {
+  load(segment: SegmentRow, part: Range): Uint8Array;
+  /** Only these segments are in use. */
+  retain(segments: readonly SegmentRow[]): void;
+}
+
+/** Reads a range of a segment into memory that is as long. */
+export type ReadInto = (memory: Uint8Array, segment: SegmentRow, range: Range) => void;
 
 type SegmentColumns = readonly [
   ...[id: number, first: number, last: number, bytes: number, chunk: number],
@@ -35,9 +42,12 @@ const sumOfSegment = (numbers: readonly number[], directory: string): number =>
 
 const sumOfChunk = (id: number, bytes: Uint8Array): number => crc32(bytes, crc32(String(id)));
 
+export type ShareParts = (readInto: ReadInto) => Parts;
+
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
-export function createSegmentReader(db: DatabaseSync) {
+/** `shareParts`: where readers share the parts of segments; without it each segment has its own. */
+export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
   const { arrays, objects } = preparingOn(db);
   const selectState = objects<StoredState>("SELECT turn, document, segment, chunk FROM state");
   const selectIds = arrays<readonly [id: number]>("SELECT id FROM segment ORDER BY first");
@@ -50,9 +60,19 @@ export function createSegmentReader(db: DatabaseSync) {
   const selectDeleted = arrays<readonly [id: number, urn: string]>(
     "SELECT id, urn FROM tombstone WHERE id BETWEEN ? AND ?",
   );
-
-  /** Segments that were read before; a row never changes. */
+  const selectDeletedAfter = arrays<readonly [id: number, urn: string]>(
+    "SELECT id, urn FROM tombstone WHERE turn > ?",
+  );
+  const parts = shareParts?.(readInto);
+  /** Rows that were read before; a row never changes. */
   const known = new Map<number, SegmentRow>();
+  let opened: { readonly turn: number; readonly segments: readonly Segment[] } = noneOpened;
+
+  function state(): StoredState {
+    const state = selectState.get();
+    if (state === undefined) throw damaged('the table "state" is empty');
+    return state;
+  }
 
   function readRow(id: number): SegmentRow {
     const row = selectSegment.get(id);
@@ -67,26 +87,27 @@ export function createSegmentReader(db: DatabaseSync) {
     };
   }
 
-  /** Reads a range of a segment into `memory`, which is as long. */
+  function rows(): readonly SegmentRow[] {
+    const found = selectIds.all().map(([id]) => known.get(id) ?? readRow(id));
+    known.clear();
+    for (const row of found) known.set(row.id, row);
+    return found;
+  }
+
   function readInto(memory: Uint8Array, segment: SegmentRow, [offset, length]: Range): void {
     if (length === 0) return;
+    const first = segment.chunk + Math.floor(offset / CHUNK_BYTES);
     const last = segment.chunk + Math.floor((offset + length - 1) / CHUNK_BYTES);
     let end = 0;
-    let next = segment.chunk + Math.floor(offset / CHUNK_BYTES);
-    for (; next <= last; next += CHUNKS_AT_ONCE) {
-      for (const [id, bytes, sum] of selectChunks.all(
-        next,
-        Math.min(last, next + CHUNKS_AT_ONCE - 1),
-      )) {
-        if (sumOfChunk(id, bytes) !== sum) {
-          throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
-        }
-        const start = (id - segment.chunk) * CHUNK_BYTES;
-        const to = Math.min(bytes.length, offset + length - start);
-        const part = bytes.subarray(Math.max(0, offset - start), to);
-        memory.set(part, end);
-        end += part.length;
+    for (const [id, bytes, sum] of selectChunks.iterate(first, last)) {
+      if (sumOfChunk(id, bytes) !== sum) {
+        throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
       }
+      const start = (id - segment.chunk) * CHUNK_BYTES;
+      const to = Math.min(bytes.length, offset + length - start);
+      const part = bytes.subarray(Math.max(0, offset - start), to);
+      memory.set(part, end);
+      end += part.length;
     }
     if (end !== length) throw damaged(`segment ${segment.id} lacks ${length - end} bytes`);
   }
@@ -97,44 +118,58 @@ export function createSegmentReader(db: DatabaseSync) {
     return memory;
   }
 
-  return {
-    state(): StoredState {
-      const state = selectState.get();
-      if (state === undefined) throw damaged('the table "state" is empty');
-      return state;
-    },
-    /** In the order of their documents. */
-    rows(): readonly SegmentRow[] {
-      const rows = selectIds.all().map(([id]) => known.get(id) ?? readRow(id));
-      known.clear();
-      for (const row of rows) known.set(row.id, row);
-      return rows;
-    },
-    /** Forgets rows: ids of a transaction that is rolled back are given again. */
-    forget: () => known.clear(),
-    readInto,
-    read,
-    /** A segment whose parts only this connection uses. */
-    open(row: SegmentRow): Segment {
-      const load = (range: Range) => read(row, range);
-      return withDeleted(new Segment(row, { load, read: load }));
-    },
-    /** The same, with all its bytes in memory. */
-    openWhole(row: SegmentRow): Segment {
-      const memory = read(row, [0, row.bytes]);
-      const load = (range: Range) => bytesOf(memory, range);
-      return withDeleted(new Segment(row, { load, read: load }));
-    },
-    withDeleted,
-  };
+  function segmentBytes(row: SegmentRow): SegmentBytes {
+    const load = (part: Range) => parts?.load(row, part) ?? read(row, part);
+    // A small segment is loaded whole.
+    if (row.bytes <= CHUNK_BYTES) return inMemory(load([0, row.bytes]));
+    return { load, read: (range) => read(row, range) };
+  }
 
-  /** Marks the documents of a segment that have a tombstone. */
-  function withDeleted(segment: Segment): Segment {
-    for (const [id, urn] of selectDeleted.all(segment.row.first, segment.row.last)) {
-      segment.delete(id, urn);
-    }
+  /** Opens a segment, and marks its documents that have a tombstone. */
+  function open(row: SegmentRow, bytes: SegmentBytes): Segment {
+    const segment = new Segment(row, bytes);
+    for (const [id, urn] of selectDeleted.all(row.first, row.last)) segment.delete(id, urn);
     return segment;
   }
+
+  return {
+    state,
+    /** In the order of their documents. */
+    rows,
+    /** The segments of the transaction in the order of their documents, with those that are deleted. */
+    segments(): readonly Segment[] {
+      const { turn } = state();
+      if (turn === opened.turn) return opened.segments;
+      const before = new Map(opened.segments.map((segment) => [segment.row.id, segment]));
+      for (const [id, urn] of before.size === 0 ? [] : selectDeletedAfter.all(opened.turn)) {
+        for (const segment of opened.segments) segment.delete(id, urn);
+      }
+      const now = rows();
+      const segments = now.map((row) => before.get(row.id) ?? open(row, segmentBytes(row)));
+      parts?.retain(now);
+      opened = { turn, segments };
+      return segments;
+    },
+    /** A segment for one use, with all its bytes in memory. */
+    openWhole: (row: SegmentRow): Segment => open(row, inMemory(read(row, [0, row.bytes]))),
+    read,
+    /** Releases the memory of the segments. */
+    release(): void {
+      opened = noneOpened;
+    },
+    /** Forgets rows as well: ids of a transaction that is rolled back are given again. */
+    forget(): void {
+      opened = noneOpened;
+      known.clear();
+    },
+  };
+}
+
+const noneOpened = { turn: -1, segments: [] };
+
+function inMemory(memory: Uint8Array): SegmentBytes {
+  const read = (range: Range) => bytesOf(memory, range);
+  return { load: read, read };
 }
 
 export function createSegmentWriter(db: DatabaseSync) {

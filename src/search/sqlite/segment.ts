@@ -154,19 +154,3 @@ function openCore(directory: SegmentDirectory, { load, read }: SegmentBytes): Co
     words: new Terms(memory, directory.words, read),
   };
 }
-
-/** The segment among some in the order of their documents whose range has the id. */
-export function segmentWith<S extends { readonly row: SegmentRow }>(
-  segments: readonly S[],
-  id: number,
-): S | undefined {
-  let low = 0;
-  let high = segments.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((segments[middle] as S).row.last < id) low = middle + 1;
-    else high = middle;
-  }
-  const found = segments[low];
-  return found !== undefined && found.row.first <= id ? found : undefined;
-}

@@ -3,10 +3,9 @@
  * it and sends it to the others. One lock makes sure that no part is loaded twice.
  */
 import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { bytesOf, type Range } from "./bytes.ts";
-import { CHUNK_BYTES } from "./schema.ts";
-import type { SegmentBytes, SegmentRow } from "./segment.ts";
-import type { SegmentReader } from "./segment-store.ts";
+import type { Range } from "./bytes.ts";
+import type { SegmentRow } from "./segment.ts";
+import type { Parts, ReadInto } from "./segment-store.ts";
 
 interface PartMessage {
   readonly segment: string;
@@ -17,34 +16,21 @@ interface PartMessage {
 /** The content distinguishes segments of two files, of which one replaces the other. */
 const keyOf = ({ id, bytes, content }: SegmentRow): string => `${id} ${bytes} ${content}`;
 
-export class SharedParts {
+export class SharedParts implements Parts {
   private readonly lock: Int32Array;
   private readonly channel: BroadcastChannel;
   /** By segment, then by the offset of the part. */
   private readonly parts = new Map<string, Map<number, Uint8Array>>();
-  private readonly reader: SegmentReader;
+  private readonly readInto: ReadInto;
 
-  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel, reader: SegmentReader) {
+  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel, readInto: ReadInto) {
     this.lock = new Int32Array(lock);
     this.channel = channel;
-    this.reader = reader;
+    this.readInto = readInto;
     channel.onmessage = ({ data }) => this.take(data as PartMessage);
     channel.unref();
   }
 
-  bytesOf(segment: SegmentRow): SegmentBytes {
-    // A small segment is loaded whole.
-    if (segment.bytes <= CHUNK_BYTES) {
-      const whole = (range: Range) => bytesOf(this.part(segment, [0, segment.bytes]), range);
-      return { load: whole, read: whole };
-    }
-    return {
-      load: (part) => this.part(segment, part),
-      read: (range) => this.reader.read(segment, range),
-    };
-  }
-
-  /** Forgets the parts of all segments but these. */
   retain(segments: readonly SegmentRow[]): void {
     const keys = new Set(segments.map(keyOf));
     for (const key of this.parts.keys()) if (!keys.has(key)) this.parts.delete(key);
@@ -56,7 +42,7 @@ export class SharedParts {
     parts.set(offset, new Uint8Array(memory));
   }
 
-  private part(segment: SegmentRow, part: Range): Uint8Array {
+  load(segment: SegmentRow, part: Range): Uint8Array {
     const key = keyOf(segment);
     const known = this.parts.get(key)?.get(part[0]);
     if (known !== undefined) return known;
@@ -67,7 +53,7 @@ export class SharedParts {
       const loaded = this.parts.get(key)?.get(part[0]);
       if (loaded !== undefined) return loaded;
       const memory = new SharedArrayBuffer(part[1]);
-      this.reader.readInto(new Uint8Array(memory), segment, part);
+      this.readInto(new Uint8Array(memory), segment, part);
       const message: PartMessage = { segment: key, offset: part[0], memory };
       this.channel.postMessage(message);
       this.take(message);

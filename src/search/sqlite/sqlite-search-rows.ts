@@ -8,7 +8,6 @@ import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { hash32, searchSchema } from "./schema.ts";
-import { type Segment, segmentWith } from "./segment.ts";
 import { createSegmentReader } from "./segment-store.ts";
 
 const URNS_PER_PAGE = 1_000;
@@ -21,43 +20,11 @@ interface Position {
 export const openSqliteSearchRows = (path: string): ViewRows =>
   openSqliteViewRows(searchSchema, path, queriesOf);
 
-/** The segments of a transaction. */
-function createIndex(db: DatabaseSync) {
-  const reader = createSegmentReader(db);
-  let turn = -1;
-  let opened: readonly Segment[] = [];
-
-  function segments(): readonly Segment[] {
-    const now = reader.state().turn;
-    if (now !== turn) opened = reader.rows().map(reader.open);
-    turn = now;
-    return opened;
-  }
-
-  return {
-    segments,
-    /** Whether the index has a document under its urn. What is damaged has none. */
-    has(id: number, urn: string): boolean {
-      try {
-        const one = segmentWith(segments(), id);
-        const doc = one?.docOf(id, urn) ?? -1;
-        return doc >= 0 && one?.deleted?.[doc] !== 1;
-      } catch {
-        return false;
-      }
-    },
-    /** Reads every byte. */
-    check(): void {
-      for (const { row } of segments()) reader.read(row, [0, row.bytes]);
-    },
-  };
-}
-
 type FoundColumns = readonly [json: string, id: number];
 
 function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays, objects } = preparingOn(db);
-  const index = createIndex(db);
+  const index = createSegmentReader(db);
   const find = arrays<FoundColumns>(`
     SELECT json, document.id FROM entity JOIN document ON document.id = entity.document
     WHERE hash = ? AND urn = ?`);
@@ -69,17 +36,30 @@ function queriesOf(db: DatabaseSync): RowQueries {
     SELECT coalesce(max(document.id), 0), (SELECT coalesce(max(id), 0) FROM segment),
       (SELECT coalesce(max(id), 0) FROM chunk) FROM document`);
 
+  /** Whether the index has a document under its urn. A damaged index has none. */
+  function isIndexed(id: number, urn: string): boolean {
+    try {
+      return index.segments().some((segment) => {
+        const doc = segment.docOf(id, urn);
+        return doc >= 0 && segment.deleted?.[doc] !== 1;
+      });
+    } catch {
+      return false;
+    }
+  }
+
   function indexFaults(deep: boolean): readonly string[] {
     try {
-      const state = createSegmentReader(db).state();
+      const state = index.state();
       const [document = 0, segment = 0, chunk = 0] = greatest.get() ?? [];
       const isBehind = document > state.document || segment > state.segment || chunk > state.chunk;
       let indexed = 0;
-      for (const { docs, deleted } of index.segments()) {
+      for (const { row, docs, deleted } of index.segments()) {
         indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
+        // Reading compares the checksums.
+        if (deep) index.read(row, [0, row.bytes]);
       }
       const documents = numberOf(countDocuments);
-      if (deep) index.check();
       return [
         ...(documents === indexed
           ? []
@@ -97,7 +77,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       const row = find.get(hash32(urn), urn);
       if (row === undefined) return [];
       const [json, id] = row;
-      return [["", index.has(id, urn) ? 1 : 0, json]];
+      return [["", isIndexed(id, urn) ? 1 : 0, json]];
     },
     count: () => numberOf(countDocuments),
     urns(after) {

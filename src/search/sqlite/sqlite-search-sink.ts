@@ -34,6 +34,7 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
     },
     async holding(entityType, fields, from) {
       if (!view.db.isOpen) throw closed();
+      if (bulk) await view.mend(() => index.flush());
       return translated(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
     ...(!bulk && { tidy: () => index.mergeLarge((write) => view.mend(write)) }),

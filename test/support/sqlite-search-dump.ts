@@ -1,0 +1,22 @@
+/** The reader of the search view in SQLite, with all rows of the view for comparisons. */
+import { DatabaseSync } from "node:sqlite";
+import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
+import { decodeDocument } from "../../src/search/stored-document.ts";
+
+export const openDumpedSearchReader = (path: string) => ({
+  ...openSqliteSearchReader(path),
+  /** In the order of the hashes of urns, then of urns. */
+  async *dump() {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+    try {
+      const rows = db.prepare(`
+        SELECT urn, position, json FROM entity JOIN document ON document.id = entity.document
+        ORDER BY hash, urn`);
+      for (const { urn, position, json } of rows.all()) {
+        yield { position: Number(position), document: decodeDocument(String(urn), String(json)) };
+      }
+    } finally {
+      db.close();
+    }
+  },
+});
