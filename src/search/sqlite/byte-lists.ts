@@ -1,6 +1,6 @@
 /**
- * Byte lists: one after the other in a section, found by number. The index has their lengths, and for
- * each block of lists where it begins.
+ * Byte lists of a segment, found by number. They lie one after the other. The core has their lengths,
+ * and for each block of lists where it begins.
  */
 import { ByteReader, ByteWriter, bytesOf, type Range, uint32Of } from "./bytes.ts";
 
@@ -8,7 +8,12 @@ export interface ByteListsEntry {
   readonly lengths: Range;
   /** For each block where its first list begins, and where its lengths do. */
   readonly blocks: Range;
+  /** The lists: a range of the segment. */
+  readonly lists: Range;
 }
+
+/** Reads bytes of a segment. */
+export type ReadBytes = (range: Range) => Uint8Array;
 
 const BLOCK = 16;
 
@@ -27,10 +32,11 @@ export class ByteListsWriter {
     this.count++;
   }
 
-  writeIndex(writer: ByteWriter): ByteListsEntry {
+  end(core: ByteWriter, segment: ByteWriter): ByteListsEntry {
     return {
-      lengths: writer.section(this.lengths.view()),
-      blocks: writer.section(Uint32Array.from(this.blocks)),
+      lengths: core.section(this.lengths.view()),
+      blocks: core.section(Uint32Array.from(this.blocks)),
+      lists: segment.section(this.data.view()),
     };
   }
 }
@@ -38,16 +44,21 @@ export class ByteListsWriter {
 export class ByteLists {
   private readonly lengths: Uint8Array;
   private readonly blocks: Uint32Array;
+  private readonly start: number;
+  private readonly read: ReadBytes;
 
-  constructor(memory: Uint8Array, entry: ByteListsEntry) {
-    this.lengths = bytesOf(memory, entry.lengths);
-    this.blocks = uint32Of(memory, entry.blocks);
+  constructor(core: Uint8Array, { lengths, blocks, lists }: ByteListsEntry, read: ReadBytes) {
+    this.lengths = bytesOf(core, lengths);
+    this.blocks = uint32Of(core, blocks);
+    this.start = lists[0];
+    this.read = read;
   }
 
-  /** Where the lists from one number up to another lie; there is one at least. */
-  range(from: number, to: number): Range {
+  /** The bytes of the lists from one number up to another; there is one at least. */
+  bytes(from: number, to: number): Uint8Array {
     const [start, end] = this.bounds(from);
-    return to === from + 1 ? [start, end - start] : [start, this.bounds(to - 1)[1] - start];
+    const last = to === from + 1 ? end : this.bounds(to - 1)[1];
+    return this.read([this.start + start, last - start]);
   }
 
   private bounds(list: number): readonly [start: number, end: number] {

@@ -3,12 +3,13 @@
  * bytes have a core (ids, urns, dictionaries) and doc values for each field, which are loaded when a
  * query needs them first, and the lists of terms, of which each query reads those of its terms.
  */
+import type { ReadBytes } from "./byte-lists.ts";
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
 import type { Level } from "./postings.ts";
 import { hash32 } from "./schema.ts";
-import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
+import { Terms, type TermsEntry } from "./terms.ts";
 
 /** What a segment has, and where: ranges of the core, or of the part of a field, or of the segment. */
 export interface SegmentDirectory {

@@ -2,22 +2,16 @@
  * The terms of one kind in a segment: a dictionary, which is in memory, and for each term a posting
  * list, and of words a list of positions, which are read for each query.
  */
-import { ByteLists, type ByteListsEntry, ByteListsWriter } from "./byte-lists.ts";
-import type { ByteWriter, Range } from "./bytes.ts";
+import { ByteLists, type ByteListsEntry, ByteListsWriter, type ReadBytes } from "./byte-lists.ts";
+import type { ByteWriter } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry, DictionaryWriter } from "./dictionary.ts";
 import { eachPosting, type Postings, readPostings, writePostings } from "./postings.ts";
 
 export interface TermsEntry {
   readonly dictionary: DictionaryEntry;
-  readonly postings: ListsEntry;
+  readonly postings: ByteListsEntry;
   /** Of words alone. */
-  readonly positions?: ListsEntry | undefined;
-}
-
-/** Byte lists: `index` in the core, `bytes` in the segment. */
-interface ListsEntry {
-  readonly index: ByteListsEntry;
-  readonly bytes: Range;
+  readonly positions?: ByteListsEntry | undefined;
 }
 
 /** Takes the terms in ascending order, behind what `core` has by then. */
@@ -56,30 +50,23 @@ export class TermsWriter {
 
   /** Appends the lists to `segment`. */
   end(segment: ByteWriter): TermsEntry {
-    const lists = (writer: ByteListsWriter): ListsEntry => ({
-      index: writer.writeIndex(this.core),
-      bytes: segment.section(writer.data.view()),
-    });
-    const { dictionary, postings, positions } = this;
+    const { core, dictionary, postings, positions } = this;
     return {
-      ...{ dictionary: dictionary.end(), postings: lists(postings) },
-      ...(positions.data.length > 0 && { positions: lists(positions) }),
+      ...{ dictionary: dictionary.end(), postings: postings.end(core, segment) },
+      ...(positions.data.length > 0 && { positions: positions.end(core, segment) }),
     };
   }
 }
 
-/** Reads bytes of a segment. */
-export type ReadBytes = (range: Range) => Uint8Array;
-
 export class Terms {
   readonly dictionary: Dictionary;
-  private readonly postingLists: StoredLists;
-  private readonly positionLists: StoredLists | undefined;
+  private readonly postingLists: ByteLists;
+  private readonly positionLists: ByteLists | undefined;
 
   constructor(core: Uint8Array, { dictionary, postings, positions }: TermsEntry, read: ReadBytes) {
     this.dictionary = new Dictionary(core, dictionary);
-    this.postingLists = new StoredLists(core, postings, read);
-    this.positionLists = positions && new StoredLists(core, positions, read);
+    this.postingLists = new ByteLists(core, postings, read);
+    this.positionLists = positions && new ByteLists(core, positions, read);
   }
 
   /** The posting list of a term, by its ordinal. */
@@ -95,22 +82,5 @@ export class Terms {
   /** The positions of a word in all its documents. */
   positions(term: number): Uint8Array {
     return this.positionLists?.bytes(term, term + 1) ?? new Uint8Array();
-  }
-}
-
-class StoredLists {
-  private readonly index: ByteLists;
-  private readonly start: number;
-  private readonly read: ReadBytes;
-
-  constructor(core: Uint8Array, { index, bytes }: ListsEntry, read: ReadBytes) {
-    this.index = new ByteLists(core, index);
-    this.start = bytes[0];
-    this.read = read;
-  }
-
-  bytes(from: number, to: number): Uint8Array {
-    const [offset, length] = this.index.range(from, to);
-    return this.read([this.start + offset, length]);
   }
 }

@@ -25,104 +25,87 @@ type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
 export function topHits(all: readonly Matched[], page: Page): readonly TopHit[] {
   const end = page.start + page.count;
   if (page.count === 0) return [];
-  const heads = all.flatMap((matched) => new SegmentHits(matched, page, end).next() ?? []);
+  const sources = all.map((matched) => hitsOf(matched, page, end));
+  const heads = sources.flatMap((source) => {
+    const { value } = source.next();
+    return value === undefined ? [] : [{ hit: value, source }];
+  });
   const hits: TopHit[] = [];
   while (hits.length < end && heads.length > 0) {
-    let first = 0;
-    for (let n = 1; n < heads.length; n++) {
-      const [one, other] = [heads[n] as Head, heads[first] as Head];
-      if (compareCursors(one.hit.cursor, other.hit.cursor, page.sort) < 0) first = n;
-    }
-    const { hit, rest } = heads[first] as Head;
-    hits.push(hit);
-    const next = rest.next();
-    if (next === undefined) heads.splice(first, 1);
-    else heads[first] = next;
+    const first = heads.reduce((a, b) =>
+      compareCursors(b.hit.cursor, a.hit.cursor, page.sort) < 0 ? b : a,
+    );
+    hits.push(first.hit);
+    const { value } = first.source.next();
+    if (value === undefined) heads.splice(heads.indexOf(first), 1);
+    else first.hit = value;
   }
   return hits.slice(page.start);
 }
 
-interface Head {
-  readonly hit: TopHit;
-  readonly rest: SegmentHits;
-}
-
 /** The first hits of a segment, one after the other. */
-class SegmentHits {
-  private readonly matched: Matched;
-  private readonly page: Page;
-  private readonly keys: readonly Float64Array[];
-  /** Indexes of documents in the set that matched. */
-  private readonly order: readonly number[];
-  private at = 0;
-
-  constructor(matched: Matched, page: Page, wanted: number) {
-    this.matched = matched;
-    this.page = page;
-    this.keys = page.sort.map((by) => sortKeys(matched, by));
-    this.order = this.first(wanted);
-  }
-
-  next(): Head | undefined {
-    if (this.at >= this.order.length) return undefined;
-    const index = this.order[this.at++] as number;
-    const { segment, found } = this.matched;
+function* hitsOf(matched: Matched, page: Page, wanted: number): Generator<TopHit, undefined> {
+  const { segment, found } = matched;
+  const keys = page.sort.map((by) => sortKeys(matched, by));
+  for (const index of firstOf(matched, keys, page, wanted)) {
     const doc = found.docs[index] as number;
     const score = found.scores[index] as number;
-    const keys = this.page.sort.map(({ field }, n): FieldValue | null => {
-      const rank = Math.abs(this.keys[n]?.[index] as number);
+    const sorted = page.sort.map(({ field }, n): FieldValue | null => {
+      const rank = Math.abs(keys[n]?.[index] as number);
       return rank === Infinity ? null : (segment.field(field)?.keyOfRank(rank) ?? null);
     });
-    const cursor = [...keys, score, segment.urns.text(doc)];
-    return { hit: { segment, doc, score, cursor }, rest: this };
+    yield { segment, doc, score, cursor: [...sorted, score, segment.urns.text(doc)] };
   }
+}
 
-  /** Below 0 if the first of two comes before the other; by document number in the end. */
-  private compare(a: number, b: number): number {
-    for (const keys of this.keys) {
+/** The sort keys of the documents that matched, for each criterion of order. */
+type Keys = readonly Float64Array[];
+
+/** Indexes of the first documents in the set that matched. */
+function firstOf(matched: Matched, allKeys: Keys, page: Page, wanted: number): readonly number[] {
+  const { docs, scores } = matched.found;
+  const isAfter = page.after && comesAfter(matched, allKeys, page.sort, page.after);
+  const compare = (a: number, b: number): number => {
+    for (const keys of allKeys) {
       const [left, right] = [keys[a] as number, keys[b] as number];
       if (left !== right) return left < right ? -1 : 1;
     }
-    const { scores } = this.matched.found;
     return (scores[b] as number) - (scores[a] as number) || a - b;
+  };
+  let first: number[] = [];
+  /** The last of the first so far; undefined before so many are found. */
+  let last: number | undefined;
+  for (let index = 0; index < docs.length; index++) {
+    if (isAfter !== undefined && !isAfter(index)) continue;
+    if (last !== undefined && compare(index, last) > 0) continue;
+    first.push(index);
+    if (first.length < 2 * wanted + SORTED_MIN) continue;
+    first = first.sort(compare).slice(0, wanted);
+    last = first.at(-1);
   }
+  return first.sort(compare).slice(0, wanted);
+}
 
-  private first(wanted: number): readonly number[] {
-    const { docs } = this.matched.found;
-    const isAfter = this.page.after === undefined ? undefined : this.comesAfter(this.page.after);
-    const compare = (a: number, b: number): number => this.compare(a, b);
-    let first: number[] = [];
-    /** The last of the first so far; undefined before so many are found. */
-    let last: number | undefined;
-    for (let index = 0; index < docs.length; index++) {
-      if (isAfter !== undefined && !isAfter(index)) continue;
-      if (last !== undefined && compare(index, last) > 0) continue;
-      first.push(index);
-      if (first.length < 2 * wanted + SORTED_MIN) continue;
-      first = first.sort(compare).slice(0, wanted);
-      last = first.at(-1);
+/** Whether a document comes after a position in the order. */
+function comesAfter(
+  { segment, found }: Matched,
+  keys: Keys,
+  sort: readonly SortBy[],
+  after: Cursor,
+): (index: number) => boolean {
+  const bounds = sort.map((by, n) => boundOf(segment, by, after[n] ?? null));
+  const score = Number(after[sort.length]);
+  const urn = String(after[sort.length + 1]).toWellFormed();
+  const exact = segment.urns.find(urn);
+  const lastDoc = exact >= 0 ? exact : segment.urns.lowerBound(urn) - 1;
+  return (index) => {
+    for (let n = 0; n < bounds.length; n++) {
+      const key = keys[n]?.[index] as number;
+      if (key !== bounds[n]) return key > (bounds[n] as number);
     }
-    return first.sort(compare).slice(0, wanted);
-  }
-
-  /** Whether a document comes after a position in the order. */
-  private comesAfter(after: Cursor): (index: number) => boolean {
-    const { segment, found } = this.matched;
-    const { sort } = this.page;
-    const bounds = sort.map((by, n) => boundOf(segment, by, after[n] ?? null));
-    const score = Number(after[sort.length]);
-    const urn = String(after[sort.length + 1]).toWellFormed();
-    const exact = segment.urns.find(urn);
-    const lastDoc = exact >= 0 ? exact : segment.urns.lowerBound(urn) - 1;
-    return (index) => {
-      for (let n = 0; n < bounds.length; n++) {
-        const key = this.keys[n]?.[index] as number;
-        if (key !== bounds[n]) return key > (bounds[n] as number);
-      }
-      const own = found.scores[index] as number;
-      return own === score ? (found.docs[index] as number) > lastDoc : own < score;
-    };
-  }
+    const own = found.scores[index] as number;
+    return own === score ? (found.docs[index] as number) > lastDoc : own < score;
+  };
 }
 
 /** A number for each document that sorts it: its rank, negative if descending; Infinity without one. */
