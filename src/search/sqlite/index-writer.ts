@@ -8,7 +8,8 @@ import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import type { Scope } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { Deadline } from "./deadline.ts";
-import { createMerger, dueMerge, dueRewrite, type Merged, type Merging } from "./merging.ts";
+import type { Merged } from "./merge-thread.ts";
+import { createMerger, dueMerge, dueRewrite } from "./merging.ts";
 import { createAnswers } from "./search-index.ts";
 import type { SegmentRow } from "./segment.ts";
 import { buildSegment, type IndexedDocument } from "./segment-builder.ts";
@@ -143,11 +144,11 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   }
 
   /** Takes the result of a merge that ended, in a transaction of its own. */
-  async function take({ segments: ids }: Merging, { turn, built }: Merged, mend: Mend) {
+  async function take(ids: readonly number[], { turn, built }: Merged, mend: Mend) {
     await mend(() => {
       const due = reader.rows().filter(({ id }) => ids.includes(id));
       // A reset may have removed them.
-      if (due.length < ids.length || turn < 0) return;
+      if (due.length < ids.length) return;
       replace(due, built, turn);
       save();
     });
@@ -193,11 +194,11 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     /** Starts a merge of large segments, or takes the result of one. True while one runs. */
     async mergeLarge(mend: Mend): Promise<boolean> {
       try {
-        const ended = await merging?.wait(MERGE_WAIT_MS);
-        if (merging !== undefined && ended === undefined) return true;
-        if (merging !== undefined && ended !== undefined) {
+        if (merging !== undefined) {
+          const merged = await Promise.race([merging.merged, delay(MERGE_WAIT_MS, undefined)]);
+          if (merged === undefined) return true;
           mergeAt = performance.now() + MERGE_PAUSE_MS;
-          await take(merging, ended, mend);
+          await take(merging.segments, merged, mend);
         }
         merging = undefined;
       } catch (error) {
@@ -211,8 +212,10 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         await delay(MERGE_WAIT_MS);
         return true;
       }
-      const ids = due.map(({ id }) => id);
-      merging = merger.start(ids);
+      const segments = due.map(({ id }) => id);
+      merging = { segments, merged: merger.merge(segments) };
+      // A later call takes the result, also a failure.
+      merging.merged.catch(() => {});
       return true;
     },
     /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
@@ -235,6 +238,12 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
 }
 
 type Mend = (write: () => void) => Promise<void>;
+
+/** A merge in the thread, and the ids of the segments that it merges. */
+interface Merging {
+  readonly segments: readonly number[];
+  readonly merged: Promise<Merged>;
+}
 
 /** A merge is waited for at most so long, with every batch and between two. */
 const MERGE_WAIT_MS = 5;

@@ -1,45 +1,28 @@
-/**
- * The thread that merges large segments. Each message has the ids of adjacent segments; each response is a
- * FromMergeThread. Its other end is merging.ts.
- */
-import { parentPort, workerData } from "node:worker_threads";
-import { assert } from "../../core/errors.ts";
-import { type ToldError, toldError } from "../../core/told-error.ts";
+/** The thread that merges large segments. Its other end is merging.ts. */
+import { workerData } from "node:worker_threads";
 import { openSqliteViewReader } from "../../projector/sqlite/sqlite-view.ts";
 import { searchSchema } from "./schema.ts";
 import { mergeSegments } from "./segment-merge.ts";
 import { createSegmentReader } from "./segment-store.ts";
 import type { BuiltSegment } from "./segment-writer.ts";
+import { answerQuestions } from "./thread.ts";
 
-export type FromMergeThread =
-  /** `built` is undefined if all documents are deleted. Later tombstones than of `turn` remain. */
-  | { readonly turn: number; readonly built: BuiltSegment | undefined }
-  | { readonly failure: ToldError };
+/** `built` is undefined if all documents are deleted. Tombstones of later turns than `turn` remain. */
+export interface Merged {
+  readonly turn: number;
+  readonly built: BuiltSegment | undefined;
+}
 
-const port = parentPort;
-assert(port !== null, "this file is a thread's own");
-const path = workerData as string;
-
-function merge(segments: readonly number[]): FromMergeThread {
-  const db = openSqliteViewReader(searchSchema, path);
+/** The question has the ids of adjacent segments. If one no longer exists, nobody uses the answer. */
+answerQuestions((segments: readonly number[]): Merged => {
+  const db = openSqliteViewReader(searchSchema, workerData as string);
   try {
     db.exec("BEGIN");
     const reader = createSegmentReader(db);
     const { turn } = reader.state();
     const rows = reader.rows().filter(({ id }) => segments.includes(id));
-    if (rows.length < segments.length) return { turn: -1, built: undefined };
     return { turn, built: mergeSegments(rows.map(reader.openWhole)) };
   } finally {
     db.close();
   }
-}
-
-port.on("message", (segments: readonly number[]) => {
-  let message: FromMergeThread;
-  try {
-    message = merge(segments);
-  } catch (error) {
-    message = { failure: toldError(error) };
-  }
-  port.postMessage(message);
 });

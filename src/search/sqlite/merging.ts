@@ -2,11 +2,9 @@
  * The merge policy, and merges in another thread. Adjacent segments of about the same size
  * are merged, so that a view has few segments and each document is merged a few times.
  */
-import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
-import { errorOf } from "../../core/told-error.ts";
-import type { FromMergeThread } from "./merge-thread.ts";
+import type { Merged } from "./merge-thread.ts";
 import type { SegmentRow } from "./segment.ts";
+import { Thread } from "./thread.ts";
 
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
 const FAN_IN = 5;
@@ -60,20 +58,10 @@ export const dueRewrite = <S extends SegmentRow>(
     return deleted >= DELETED_MIN && deleted > row.directory.docs * DELETED_PART_MAX;
   });
 
-export type Merged = Extract<FromMergeThread, { turn: number }>;
-
-/** A merge that runs in the thread. */
-export interface Merging {
-  /** Ids of the segments that it merges. */
-  readonly segments: readonly number[];
-  /** Waits for its end, at most so long; undefined if it still runs. Rejects if it failed. */
-  wait(ms: number): Promise<Merged | undefined>;
-}
-
 /** Merges in a thread, one after the other. */
 export interface Merger {
-  start(segments: readonly number[]): Merging;
-  /** Ends the thread, and a merge that still runs. */
+  merge(segments: readonly number[]): Promise<Merged>;
+  /** Ends the thread; a merge that still runs fails. */
   close(): void;
 }
 
@@ -82,55 +70,38 @@ const IDLE_MS = 10_000;
 
 /** `path`: the file of the view. The thread starts with the first merge. */
 export function createMerger(path: string): Merger {
-  let thread: Worker | undefined;
+  let thread: Thread<readonly number[], Merged> | undefined;
   let idle: NodeJS.Timeout | undefined;
-  /** The merge that runs. */
-  let running: PromiseWithResolvers<Merged> | undefined;
 
   function close(): void {
     clearTimeout(idle);
-    void thread?.terminate();
+    void thread?.end(new Error("the merge thread of the search view ended"));
     thread = undefined;
-    running = undefined;
   }
 
-  function startThread(): Worker {
-    const worker = new Worker(new URL("./merge-thread.ts", import.meta.url), {
-      workerData: path,
-      name: "search merge",
+  function start(): Thread<readonly number[], Merged> {
+    const file = new URL("./merge-thread.ts", import.meta.url);
+    const started = new Thread<readonly number[], Merged>(file, {
+      ...{ workerData: path, name: "search merge" },
+      onEnd: () => {
+        if (thread === started) close();
+      },
     });
-    const fail = (error: Error): void => {
-      if (thread !== worker) return;
-      running?.reject(error);
-      close();
-    };
-    worker.unref();
-    worker.on("message", (message: FromMergeThread) => {
-      if (thread !== worker) return;
-      if ("failure" in message) running?.reject(errorOf(message.failure));
-      else running?.resolve(message);
-      running = undefined;
-      idle = setTimeout(close, IDLE_MS).unref();
-    });
-    worker.on("error", fail);
-    worker.on("exit", () => fail(new Error("the merge thread of the search view ended")));
-    return worker;
+    return started;
   }
 
   return {
-    start(segments) {
+    merge(segments) {
       clearTimeout(idle);
       // Nobody waits for the merge before this one any more.
-      if (running !== undefined) close();
-      thread ??= startThread();
-      const own = Promise.withResolvers<Merged>();
-      own.promise.catch(() => {});
-      running = own;
-      thread.postMessage(segments);
-      return {
-        segments,
-        wait: (ms) => Promise.race([own.promise, delay(ms, undefined)]),
+      if (thread?.isIdle === false) close();
+      thread ??= start();
+      const merged = thread.ask(segments);
+      const rest = () => {
+        idle = setTimeout(close, IDLE_MS).unref();
       };
+      merged.then(rest, () => {});
+      return merged;
     },
     close,
   };

@@ -4,11 +4,10 @@
  * queries fail: the next query starts others.
  */
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
-import { errorOf, type ToldError } from "../../core/told-error.ts";
 import { searchSchema } from "./schema.ts";
-import type { Answers, FromSearchThread, Question, SearchThreadData } from "./search-thread.ts";
+import type { Answers, Question, SearchThreadData } from "./search-thread.ts";
+import { Thread } from "./thread.ts";
 
 export interface ReaderOptions {
   /** The most threads. */
@@ -22,15 +21,10 @@ const LIMIT_MS = 2_000;
 
 const threadsMax = (): number => Math.max(2, availableParallelism() - 1);
 
-interface Pending {
-  readonly question: Question;
-  resolve(answer: Answers[Question["kind"]]): void;
-  reject(error: Error): void;
-}
+type Answer = Answers[Question["kind"]];
 
-interface Thread {
-  readonly worker: Worker;
-  asked: Pending | undefined;
+interface Pending extends PromiseWithResolvers<Answer> {
+  readonly question: Question;
 }
 
 export interface ReaderPool {
@@ -54,42 +48,29 @@ export function createReaderPool(
     return { path, limitMs, channel, lock: new SharedArrayBuffer(4) };
   }
 
-  function start(): Thread {
-    const worker = new Worker(new URL("./search-thread.ts", import.meta.url), {
-      workerData: data,
-      name: "search",
+  function start(): Thread<Question, Answer> {
+    const file = new URL("./search-thread.ts", import.meta.url);
+    const thread = new Thread<Question, Answer>(file, {
+      ...{ workerData: data, name: "search" },
+      onEnd: (cause) => {
+        const why = cause === undefined ? "ended" : `ended: ${cause}`;
+        if (threads.includes(thread)) void endAll(unavailable(why, cause));
+      },
     });
-    const thread: Thread = { worker, asked: undefined };
-    let reason = unavailable("ended");
-    worker.on("message", (message: FromSearchThread) => {
-      const { asked } = thread;
-      thread.asked = undefined;
-      worker.unref();
-      if ("answer" in message) asked?.resolve(message.answer);
-      else asked?.reject(failureOf(message.failure));
-      dispatch();
-    });
-    worker.on("error", (cause) => {
-      reason = unavailable(`ended: ${cause}`, cause);
-    });
-    worker.on("exit", () => {
-      if (threads.includes(thread)) void endAll(reason);
-    });
-    worker.unref();
     return thread;
   }
 
   function dispatch(): void {
-    while (waiting.length > 0) {
-      let idle = threads.find(({ asked }) => asked === undefined);
+    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+      let idle = threads.find(({ isIdle }) => isIdle);
       if (idle === undefined) {
         if (threads.length >= most) return;
         idle = start();
         threads.push(idle);
       }
-      idle.asked = waiting.shift();
-      idle.worker.ref();
-      idle.worker.postMessage(idle.asked?.question);
+      waiting.shift();
+      const { question, resolve, reject } = first;
+      void idle.ask(question).then(resolve, reject).finally(dispatch);
     }
   }
 
@@ -98,18 +79,17 @@ export function createReaderPool(
     const ended = threads;
     threads = [];
     data = sharedData();
-    const failed = [...ended.flatMap(({ asked }) => asked ?? []), ...waiting.splice(0)];
-    for (const { reject } of failed) reject(reason);
-    await Promise.all(ended.map(({ worker }) => worker.terminate()));
+    for (const { reject } of waiting.splice(0)) reject(reason);
+    await Promise.all(ended.map((thread) => thread.end(reason)));
   }
 
   return {
     ask<K extends Question["kind"]>(question: Extract<Question, { kind: K }>) {
       if (closed) return Promise.reject(unavailable("is closed"));
-      const { promise, resolve, reject } = Promise.withResolvers<Answers[K]>();
-      waiting.push({ question, resolve: resolve as Pending["resolve"], reject });
+      const pending = Promise.withResolvers<Answer>();
+      waiting.push({ question, ...pending });
       dispatch();
-      return promise;
+      return pending.promise as Promise<Answers[K]>;
     },
     async close() {
       closed = true;
@@ -120,7 +100,3 @@ export function createReaderPool(
 
 const unavailable = (what: string, cause?: unknown): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" ${what}`, { cause });
-
-/** A programming error is no error of the catalog. */
-const failureOf = (failure: ToldError): Error =>
-  failure.code === "internal" ? new Error(failure.message) : errorOf(failure);

@@ -1,7 +1,5 @@
 /** A reader thread of the search view: one query at a time. Its other end is reader-pool.ts. */
-import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
-import { assert } from "../../core/errors.ts";
-import { type ToldError, toldError } from "../../core/told-error.ts";
+import { BroadcastChannel, workerData } from "node:worker_threads";
 import type { FolderAnswer, FolderQuery, SearchQuery } from "../search.ts";
 import {
   openSearchIndex,
@@ -10,6 +8,7 @@ import {
   type StoredDocument,
 } from "./search-index.ts";
 import { SharedParts } from "./shared-parts.ts";
+import { answerQuestions } from "./thread.ts";
 
 export interface SearchThreadData {
   readonly path: string;
@@ -31,17 +30,11 @@ export interface Answers {
   readonly documents: readonly (StoredDocument | undefined)[];
 }
 
-export type FromSearchThread =
-  | { readonly answer: Answers[Question["kind"]] }
-  | { readonly failure: ToldError };
-
-const port = parentPort;
-assert(port !== null, "this file is a thread's own");
 const { path, limitMs, lock, channel } = workerData as SearchThreadData;
 const messages = new BroadcastChannel(channel);
 let index: SearchIndex | undefined;
 
-function answer(question: Question): Answers[Question["kind"]] {
+answerQuestions((question: Question): Answers[Question["kind"]] => {
   // A view that cannot be opened now may be there for the next query.
   index ??= openSearchIndex(path, limitMs, (readInto) => new SharedParts(lock, messages, readInto));
   switch (question.kind) {
@@ -52,14 +45,4 @@ function answer(question: Question): Answers[Question["kind"]] {
     case "documents":
       return index.documents(question.urns);
   }
-}
-
-port.on("message", (question: Question) => {
-  let message: FromSearchThread;
-  try {
-    message = { answer: answer(question) };
-  } catch (error) {
-    message = { failure: toldError(error) };
-  }
-  port.postMessage(message);
 });
