@@ -36,7 +36,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const reader = createSegmentReader(db);
   const answers = createAnswers(db, reader);
   const writer = createSegmentWriter(db);
-  const saveState = db.prepare("UPDATE state SET turn = ?, document = ?, segment = ?, chunk = ?");
+  const saveState = db.prepare("UPDATE state SET turn = ?, document = ?");
   const bury = db.prepare("INSERT OR REPLACE INTO tombstone (id, urn, turn) VALUES (?, ?, ?)");
   const unbury = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
   const countBuried = arrays<readonly [number]>(
@@ -72,8 +72,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   function save(): void {
     if (changed) set({ turn: turnNow() });
     changed = false;
-    const { turn, document, segment, chunk } = stateNow();
-    saveState.run(turn, document, segment, chunk);
+    const { turn, document } = stateNow();
+    saveState.run(turn, document);
   }
 
   function waitingNow(): Map<number, IndexedDocument> {
@@ -89,7 +89,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   }
 
   function addSegment(built: BuiltSegment, range: readonly [first: number, last: number]): void {
-    set(writer.add(built, range, stateNow()));
+    writer.add(built, range);
     changed = true;
   }
 

@@ -61,15 +61,14 @@ export function createReaderPool(
   }
 
   function dispatch(): void {
-    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+    while (waiting.length > 0) {
       let idle = threads.find(({ isIdle }) => isIdle);
       if (idle === undefined) {
         if (threads.length >= most) return;
         idle = start();
         threads.push(idle);
       }
-      waiting.shift();
-      const { question, resolve, reject } = first;
+      const { question, resolve, reject } = waiting.shift() as Pending;
       void idle.ask(question).then(resolve, reject).finally(dispatch);
     }
   }

@@ -10,6 +10,8 @@ import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
 /** Bytes of a segment in one row. */
 export const CHUNK_BYTES = 16 * 1024;
+/** The id of the first chunk of a segment. */
+export const firstChunk = (segment: number): number => segment * 2 ** 20;
 
 export const searchSchema: ViewSchema = {
   view: "search",
@@ -34,20 +36,21 @@ CREATE TABLE document (
   json TEXT NOT NULL
 ) STRICT;
 
--- directory: what is in the segment and where (JSON). chunk: the first of its chunks. content: CRC-32
--- of its bytes. sum: CRC-32 of the directory and the numbers.
+-- No id is given twice, because readers cache segments by their ids. directory: the content of the
+-- segment, and where it is (JSON). content: CRC-32 of its bytes. sum: CRC-32 of the directory and the
+-- numbers.
 CREATE TABLE segment (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   first INTEGER NOT NULL,
   last INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  chunk INTEGER NOT NULL,
   content INTEGER NOT NULL,
   directory TEXT NOT NULL,
   sum INTEGER NOT NULL
 ) STRICT;
 
--- The bytes of segments. sum: CRC-32 of the id and the bytes.
+-- The bytes of segments. id: of the segment, times 2^20, and the index of the chunk in it. sum: CRC-32
+-- of the id and the bytes.
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY,
   bytes BLOB NOT NULL,
@@ -62,17 +65,15 @@ CREATE TABLE tombstone (
 ) STRICT;
 CREATE INDEX tombstone_turn ON tombstone (turn);
 
--- turn: how often segments or tombstones have changed. The others: the last ids that were given.
+-- turn: how often segments or tombstones have changed. document: the last id that was given to one.
 CREATE TABLE state (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   turn INTEGER NOT NULL,
-  document INTEGER NOT NULL,
-  segment INTEGER NOT NULL,
-  chunk INTEGER NOT NULL
+  document INTEGER NOT NULL
 ) STRICT;
-INSERT INTO state (one, turn, document, segment, chunk) VALUES (1, 0, 0, 0, 0);
+INSERT INTO state (one, turn, document) VALUES (1, 0, 0);
 `,
-  // Ids are never given twice, also after a reset: readers keep segments by their ids.
+  // Ids are not given twice, also after a reset: readers cache segments by their ids.
   reset: `
 DELETE FROM entity; DELETE FROM document; DELETE FROM segment; DELETE FROM chunk;
 DELETE FROM tombstone; UPDATE state SET turn = turn + 1;

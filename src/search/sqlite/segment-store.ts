@@ -5,16 +5,14 @@ import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { bytesOf, type Range } from "./bytes.ts";
-import { CHUNK_BYTES, searchSchema } from "./schema.ts";
+import { CHUNK_BYTES, firstChunk, searchSchema } from "./schema.ts";
 import { Segment, type SegmentBytes, type SegmentDirectory, type SegmentRow } from "./segment.ts";
 import type { BuiltSegment } from "./segment-writer.ts";
 
-/** The last ids that were given, and how often segments or tombstones have changed. */
+/** How often segments or tombstones have changed, and the last id that was given to a document. */
 export interface StoredState {
   readonly turn: number;
   readonly document: number;
-  readonly segment: number;
-  readonly chunk: number;
 }
 
 /** Where the parts of segments stay in memory. */
@@ -28,8 +26,8 @@ export interface Parts {
 export type ReadInto = (memory: Uint8Array, segment: SegmentRow, range: Range) => void;
 
 type SegmentColumns = readonly [
-  ...[id: number, first: number, last: number, bytes: number, chunk: number],
-  ...[content: number, directory: string, sum: number],
+  ...[first: number, last: number, bytes: number, content: number],
+  ...[directory: string, sum: number],
 ];
 
 const damaged = (what: string): CatalogError =>
@@ -49,10 +47,10 @@ export type SegmentReader = ReturnType<typeof createSegmentReader>;
 /** `shareParts`: where readers share the parts of segments; without it each segment has its own. */
 export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
   const { arrays, objects } = preparingOn(db);
-  const selectState = objects<StoredState>("SELECT turn, document, segment, chunk FROM state");
+  const selectState = objects<StoredState>("SELECT turn, document FROM state");
   const selectIds = arrays<readonly [id: number]>("SELECT id FROM segment ORDER BY first");
   const selectSegment = arrays<SegmentColumns>(
-    "SELECT id, first, last, bytes, chunk, content, directory, sum FROM segment WHERE id = ?",
+    "SELECT first, last, bytes, content, directory, sum FROM segment WHERE id = ?",
   );
   const selectChunks = arrays<readonly [id: number, bytes: Uint8Array, sum: number]>(
     "SELECT id, bytes, sum FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id",
@@ -77,12 +75,12 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
   function readRow(id: number): SegmentRow {
     const row = selectSegment.get(id);
     if (row === undefined) throw damaged(`segment ${id} is missing`);
-    const [, first, last, bytes, chunk, content, directory, sum] = row;
-    if (sumOfSegment([id, first, last, bytes, chunk, content], directory) !== sum) {
+    const [first, last, bytes, content, directory, sum] = row;
+    if (sumOfSegment([first, last, bytes, content], directory) !== sum) {
       throw damaged(`the checksum of segment ${id} does not match`);
     }
     return {
-      ...{ id, first, last, bytes, chunk, content },
+      ...{ id, first, last, bytes, content },
       directory: JSON.parse(directory) as SegmentDirectory,
     };
   }
@@ -96,14 +94,15 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
 
   function readInto(memory: Uint8Array, segment: SegmentRow, [offset, length]: Range): void {
     if (length === 0) return;
-    const first = segment.chunk + Math.floor(offset / CHUNK_BYTES);
-    const last = segment.chunk + Math.floor((offset + length - 1) / CHUNK_BYTES);
+    const base = firstChunk(segment.id);
+    const first = base + Math.floor(offset / CHUNK_BYTES);
+    const last = base + Math.floor((offset + length - 1) / CHUNK_BYTES);
     let end = 0;
     for (const [id, bytes, sum] of selectChunks.iterate(first, last)) {
       if (sumOfChunk(id, bytes) !== sum) {
         throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
       }
-      const start = (id - segment.chunk) * CHUNK_BYTES;
+      const start = (id - base) * CHUNK_BYTES;
       const to = Math.min(bytes.length, offset + length - start);
       const part = bytes.subarray(Math.max(0, offset - start), to);
       memory.set(part, end);
@@ -174,33 +173,29 @@ function inMemory(memory: Uint8Array): SegmentBytes {
 
 export function createSegmentWriter(db: DatabaseSync) {
   const insertSegment = db.prepare(`
-    INSERT INTO segment (id, first, last, bytes, chunk, content, directory, sum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO segment (first, last, bytes, content, directory, sum) VALUES (?, ?, ?, ?, ?, ?)`);
   const insertChunk = db.prepare("INSERT INTO chunk (id, bytes, sum) VALUES (?, ?, ?)");
   const removeSegment = db.prepare("DELETE FROM segment WHERE id = ?");
   const removeChunks = db.prepare("DELETE FROM chunk WHERE id BETWEEN ? AND ?");
   return {
-    /** Stores a segment of documents from `first` to `last`; returns the last ids that it took. */
+    /** Stores a segment of documents from `first` to `last`. */
     add(
       { directory, bytes }: BuiltSegment,
       [first, last]: readonly [first: number, last: number],
-      state: Pick<StoredState, "segment" | "chunk">,
-    ): Pick<StoredState, "segment" | "chunk"> {
-      const id = state.segment + 1;
-      const chunk = state.chunk + 1;
+    ): void {
       const text = JSON.stringify(directory);
-      const numbers = [id, first, last, bytes.length, chunk, crc32(bytes)];
-      insertSegment.run(...numbers, text, sumOfSegment(numbers, text));
-      let end = state.chunk;
+      const numbers = [first, last, bytes.length, crc32(bytes)];
+      const added = insertSegment.run(...numbers, text, sumOfSegment(numbers, text));
+      let chunk = firstChunk(Number(added.lastInsertRowid));
       for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
         const part = bytes.subarray(from, from + CHUNK_BYTES);
-        insertChunk.run(++end, part, sumOfChunk(end, part));
+        insertChunk.run(chunk, part, sumOfChunk(chunk, part));
+        chunk++;
       }
-      return { segment: id, chunk: end };
     },
-    remove({ id, chunk, bytes }: SegmentRow): void {
+    remove({ id }: SegmentRow): void {
       removeSegment.run(id);
-      removeChunks.run(chunk, chunk + Math.ceil(bytes / CHUNK_BYTES) - 1);
+      removeChunks.run(firstChunk(id), firstChunk(id + 1) - 1);
     },
   };
 }

@@ -36,8 +36,6 @@ export interface SegmentRow {
   readonly first: number;
   readonly last: number;
   readonly bytes: number;
-  /** The first of its chunks. */
-  readonly chunk: number;
   /** CRC-32 of its bytes. */
   readonly content: number;
   readonly directory: SegmentDirectory;

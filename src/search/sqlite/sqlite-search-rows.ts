@@ -32,9 +32,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const urnsAfter = objects<Position>(`
     SELECT hash, urn FROM entity JOIN document ON document.id = entity.document
     WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
-  const greatest = arrays<readonly [document: number, segment: number, chunk: number]>(`
-    SELECT coalesce(max(document.id), 0), (SELECT coalesce(max(id), 0) FROM segment),
-      (SELECT coalesce(max(id), 0) FROM chunk) FROM document`);
+  const greatestDocument = arrays<readonly [number]>("SELECT coalesce(max(id), 0) FROM document");
 
   /** Whether the index has a document under its urn. A damaged index has none. */
   function isIndexed(id: number, urn: string): boolean {
@@ -50,9 +48,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
 
   function indexFaults(deep: boolean): readonly string[] {
     try {
-      const state = index.state();
-      const [document = 0, segment = 0, chunk = 0] = greatest.get() ?? [];
-      const isBehind = document > state.document || segment > state.segment || chunk > state.chunk;
+      const isBehind = numberOf(greatestDocument) > index.state().document;
       let indexed = 0;
       for (const { row, docs, deleted } of index.segments()) {
         indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
@@ -64,7 +60,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
         ...(documents === indexed
           ? []
           : [`the index has ${indexed} documents, the view has ${documents}`]),
-        ...(isBehind ? ["the last ids are not those of the tables"] : []),
+        ...(isBehind ? ["the last id is not that of the documents"] : []),
       ];
     } catch (error) {
       return [`the index cannot be read: ${saidBy(error)}`];
