@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { crc32 } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { hash32 } from "../../src/search/sqlite/schema.ts";
 import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
@@ -213,7 +213,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
     "search",
     "a document of an unknown entity",
     `INSERT INTO entity (hash, urn, position, document)
-     VALUES (${hash32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 1, 99999);
+     VALUES (${crc32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 1, 99999);
      INSERT INTO document (id, entity, json) SELECT 99999, (SELECT max(id) FROM entity), json
      FROM document LIMIT 1`,
     ["unexpected"],

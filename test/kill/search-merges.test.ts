@@ -72,7 +72,9 @@ const service = killableService("annals-merges");
 function segmentsOf(directory: string): number {
   const db = new DatabaseSync(join(directory, "search.sqlite"), { readOnly: true });
   try {
-    return Number(db.prepare("SELECT segment FROM state").get()?.segment);
+    return Number(
+      db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'segment'").get()?.seq ?? 0,
+    );
   } finally {
     db.close();
   }

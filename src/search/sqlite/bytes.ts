@@ -116,6 +116,23 @@ const RAISED_FROM = 0xee;
 const RAISED_TO = 0xef;
 const RAISED_BY = 7;
 
+/** The first index of a range of an ascending list whose number is not less; `to` without one. */
+export function lowerBound(
+  list: Float64Array | Uint32Array,
+  wanted: number,
+  from = 0,
+  to = list.length,
+): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle] as number) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The key of a well-formed text. */
 export function keyOf(text: string): Buffer {
   const key = Buffer.from(text, "utf8");

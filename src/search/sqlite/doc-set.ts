@@ -2,6 +2,7 @@
  * Sets of documents of one segment with their scores: what an expression matches. Operations on
  * sorted lists; scores are multiples of 1/64, so sums are exact.
  */
+import { lowerBound } from "./bytes.ts";
 import type { Postings } from "./postings.ts";
 
 export interface DocSet {
@@ -117,18 +118,6 @@ function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: num
     if (left <= right) m++;
     if (right <= left) n++;
   }
-}
-
-/** The first index from `from` on whose number is not less. */
-function lowerBound(list: Uint32Array, wanted: number, from: number): number {
-  let low = from;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Documents of the set for which it holds. */

@@ -9,7 +9,7 @@
  */
 import type { FieldValue } from "../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../sort-key.ts";
-import { float64Of, integersOf, type Numbers, type Range, uint32Of } from "./bytes.ts";
+import { float64Of, integersOf, lowerBound, type Numbers, type Range, uint32Of } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 
 export interface FieldEntry {
@@ -211,12 +211,6 @@ function countMulti(
 
 /** The index of a number in an ascending list; -1 without it. */
 function indexOfSorted(list: Float64Array | Uint32Array, wanted: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return list[low] === wanted ? low : -1;
+  const index = lowerBound(list, wanted);
+  return list[index] === wanted ? index : -1;
 }

@@ -1,6 +1,6 @@
 /** Matches phrases by the positions of their words, which only these queries read. */
 import type { Expression } from "../search.ts";
-import { ByteReader } from "./bytes.ts";
+import { ByteReader, lowerBound } from "./bytes.ts";
 import type { Deadline } from "./deadline.ts";
 import { type DocSet, intersect, noDocs, scored, weighted } from "./doc-set.ts";
 import { boostOf, readPositions } from "./postings.ts";
@@ -80,17 +80,9 @@ class PositionCursor {
     this.count = readPositions(reader, length, this.positions);
   }
 
-  /** Binary search: a word may be in a text ten thousand times. */
   has(wanted: number): boolean {
-    const { positions } = this;
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((positions[middle] as number) < wanted) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.count && positions[low] === wanted;
+    const at = lowerBound(this.positions, wanted, 0, this.count);
+    return at < this.count && this.positions[at] === wanted;
   }
 }
 

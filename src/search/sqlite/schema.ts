@@ -19,7 +19,7 @@ export const searchSchema: ViewSchema = {
   // Segments and chunks have checksums; verification compares the documents with the log.
   pageChecksums: false,
   tables: `
--- Every entity that has had a document. hash: of the urn, which is too long for an index of its own.
+-- Every entity that has had a document. hash: CRC-32 of the urn, which is too long for an index of its own.
 -- document: the id of its document; null without one.
 CREATE TABLE entity (
   id INTEGER PRIMARY KEY,
@@ -79,15 +79,3 @@ DELETE FROM entity; DELETE FROM document; DELETE FROM segment; DELETE FROM chunk
 DELETE FROM tombstone; UPDATE state SET turn = turn + 1;
 `,
 };
-
-const FNV_START = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** 32 bits of a text: FNV-1a over its code units. */
-export function hash32(text: string): number {
-  let hash = FNV_START;
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
-  }
-  return hash >>> 0;
-}

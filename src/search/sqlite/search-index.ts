@@ -1,6 +1,7 @@
 /** Answers queries from the segments of a view, each in one read transaction. */
 import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { type Position, position } from "../../core/position.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../projector/sqlite/sqlite-view.ts";
@@ -22,8 +23,8 @@ import { countFacet } from "./facets.ts";
 import { countFolders } from "./folders.ts";
 import { match } from "./matching.ts";
 import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
-import { hash32, searchSchema } from "./schema.ts";
-import type { Segment } from "./segment.ts";
+import { searchSchema } from "./schema.ts";
+import { type Segment, typeField } from "./segment.ts";
 import { createSegmentReader, type SegmentReader, type ShareParts } from "./segment-store.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
@@ -170,17 +171,16 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
     documents: (urns: readonly string[]): readonly (StoredDocument | undefined)[] =>
       urns.map((given) => {
         const urn = given.toWellFormed();
-        return selectByUrn.get(hash32(urn), urn);
+        return selectByUrn.get(crc32(urn), urn);
       }),
   };
 }
 
 /** Leaves out documents that are deleted and those of other types. */
-function withoutOthers(
-  set: DocSet,
-  { types, deleted }: Segment,
-  entityTypes: readonly string[],
-): DocSet {
+function withoutOthers(set: DocSet, segment: Segment, entityTypes: readonly string[]): DocSet {
+  const { deleted } = segment;
+  const types = segment.field(typeField);
+  if (types === undefined) return set;
   const wanted = new Uint8Array(types.count);
   for (const type of entityTypes) {
     const ordinal = types.find(type.toWellFormed());

@@ -3,7 +3,7 @@ import type { DocumentText, SearchDocument } from "../search.ts";
 import { ByteWriter, keyOf } from "./bytes.ts";
 import { FieldBuilder } from "./field-builder.ts";
 import { type Level, LevelTable, writePositions } from "./postings.ts";
-import { wholeTerm } from "./segment.ts";
+import { typeField, wholeTerm } from "./segment.ts";
 import { type BuiltSegment, writeSegment } from "./segment-writer.ts";
 import type { TermsWriter } from "./terms.ts";
 
@@ -21,7 +21,7 @@ export function buildSegment(documents: readonly IndexedDocument[]): BuiltSegmen
   const wholes = new TermsBuilder(levels);
   const words = new TermsBuilder(levels);
   const types = new FieldBuilder();
-  const fields = new Map<string, FieldBuilder>();
+  const fields = new Map([[typeField, types]]);
   for (const [doc, { document }] of ordered.entries()) {
     types.add(doc, types.number(document.entityType));
     addTexts(doc, document.texts, { levels, wholes, words });
@@ -35,7 +35,7 @@ export function buildSegment(documents: readonly IndexedDocument[]): BuiltSegmen
   return writeSegment({
     ids: ordered.map(({ id }) => id),
     urns: ordered.map(({ urn }) => keyOf(urn)),
-    ...{ types, fields, levels },
+    ...{ fields, levels },
     wholes: (writer) => wholes.write(writer),
     words: (writer) => words.write(writer),
   });

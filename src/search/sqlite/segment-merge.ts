@@ -4,7 +4,6 @@
  */
 import { ByteReader } from "./bytes.ts";
 import type { DictionaryCursor } from "./dictionary.ts";
-import type { FieldValues } from "./doc-values.ts";
 import { FieldBuilder } from "./field-builder.ts";
 import { LevelTable } from "./postings.ts";
 import type { Segment } from "./segment.ts";
@@ -24,8 +23,7 @@ export function mergeSegments(segments: readonly Segment[]): BuiltSegment | unde
   return writeSegment({
     ids: documents.ids,
     urns: documents.urns,
-    types: mergeField(documents, ({ types }) => types),
-    fields: names.values().map((name) => [name, mergeField(documents, (one) => one.field(name))]),
+    fields: names.values().map((name) => [name, mergeField(documents, name)]),
     levels,
     wholes: terms(({ wholes }) => wholes),
     words: terms(({ words }) => words),
@@ -175,13 +173,10 @@ class MergedPostings {
   }
 }
 
-function mergeField(
-  { sources, origins }: Documents,
-  fieldOf: (segment: Segment) => FieldValues | undefined,
-): FieldBuilder {
+function mergeField({ sources, origins }: Documents, name: string): FieldBuilder {
   const merged = new FieldBuilder();
   const fields = sources.map(({ segment }) => {
-    const field = fieldOf(segment);
+    const field = segment.field(name);
     /** By ordinal: the number of the value. */
     const numbers: number[] = [];
     field?.eachValue((value) => numbers.push(merged.number(value)));

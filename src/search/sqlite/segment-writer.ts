@@ -16,7 +16,6 @@ export interface SegmentContent {
   readonly ids: readonly number[];
   /** Their keys. */
   readonly urns: readonly Uint8Array[];
-  readonly types: FieldBuilder;
   readonly fields: Iterable<readonly [name: string, field: FieldBuilder]>;
   /** Complete when all terms are written. */
   readonly levels: LevelTable;
@@ -25,7 +24,7 @@ export interface SegmentContent {
 }
 
 export function writeSegment(content: SegmentContent): BuiltSegment {
-  const { ids, urns, types, levels } = content;
+  const { ids, urns, levels } = content;
   const segment = new ByteWriter();
   const core = new ByteWriter();
   const firstId = ids.reduce((first, id) => Math.min(first, id));
@@ -36,14 +35,11 @@ export function writeSegment(content: SegmentContent): BuiltSegment {
     write(writer);
     return writer.end(segment);
   };
-  const typesEntry = types.write(core, "", ids.length);
-  if (typesEntry === undefined) throw new Error("a segment without documents");
   const directory = {
     docs: ids.length,
     firstId,
     ids: core.section(narrowed(distances, greatest)),
     urns: writeDictionary(core, urns),
-    types: typesEntry,
     wholes: terms(content.wholes),
     words: terms(content.words),
     levels: levels.levels,

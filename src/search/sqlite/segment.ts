@@ -1,14 +1,15 @@
 /**
  * A segment: an immutable index of some documents, which it numbers in the order of their urns. Its
- * bytes have a core (ids, urns, dictionaries) and doc values for each field, which are loaded when a
- * query needs them first, and the lists of terms, of which each query reads those of its terms.
+ * bytes have a core (ids, urns, dictionaries), which is loaded with the segment, doc values for each field,
+ * which are loaded when a query needs them first, and the lists of terms, of which each query reads those
+ * of its terms.
  */
+import { crc32 } from "node:zlib";
 import type { ReadBytes } from "./byte-lists.ts";
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
 import type { Level } from "./postings.ts";
-import { hash32 } from "./schema.ts";
 import { Terms, type TermsEntry } from "./terms.ts";
 
 /** What a segment has, and where: ranges of the core, or of the part of a field, or of the segment. */
@@ -21,13 +22,15 @@ export interface SegmentDirectory {
   /** By document: the distance of its id from the first one. */
   readonly ids: Range;
   readonly urns: DictionaryEntry;
-  readonly types: FieldEntry;
   /** Whole folded values of texts. */
   readonly wholes: TermsEntry;
   readonly words: TermsEntry;
   /** Parts are ranges of the segment. */
   readonly fields: readonly { readonly part: Range; readonly entry: FieldEntry }[];
 }
+
+/** The field of entity types. No document has a field of this name. */
+export const typeField = "\0type";
 
 /** A row of the table of segments. */
 export interface SegmentRow {
@@ -55,7 +58,7 @@ export const wholeUnitsMax = 32;
 export const wholeTerm = (folded: string): string =>
   folded.length <= wholeUnitsMax
     ? folded.toWellFormed()
-    : `${wholeBeginning(folded)}${hash32(folded.toWellFormed()).toString(36)}`;
+    : `${wholeBeginning(folded)}${crc32(folded.toWellFormed()).toString(36)}`;
 
 export const wholeBeginning = (folded: string): string =>
   folded.slice(0, wholeUnitsMax).toWellFormed();
@@ -65,43 +68,31 @@ export class Segment {
   /** The number of documents. */
   readonly docs: number;
   readonly levels: readonly Level[];
+  readonly urns: Dictionary;
+  readonly wholes: Terms;
+  readonly words: Terms;
   /** 1 for each document that has a tombstone; undefined if none has. */
   deleted: Uint8Array | undefined;
+  private readonly ids: Numbers;
   private readonly bytes: SegmentBytes;
   private readonly fields = new Map<string, FieldValues | undefined>();
-  private loadedCore: Core | undefined;
   private everyDoc: Uint32Array | undefined;
 
   constructor(row: SegmentRow, bytes: SegmentBytes) {
+    const { docs, levels, core, ids, urns, wholes, words } = row.directory;
+    const memory = bytes.load(core);
     this.row = row;
-    this.docs = row.directory.docs;
-    this.levels = row.directory.levels;
+    this.docs = docs;
+    this.levels = levels;
+    this.urns = new Dictionary(memory, urns);
+    this.wholes = new Terms(memory, wholes, bytes.read);
+    this.words = new Terms(memory, words, bytes.read);
+    this.ids = integersOf(memory, ids, docs);
     this.bytes = bytes;
   }
 
-  private get core(): Core {
-    this.loadedCore ??= openCore(this.row.directory, this.bytes);
-    return this.loadedCore;
-  }
-
-  get urns(): Dictionary {
-    return this.core.urns;
-  }
-
-  get wholes(): Terms {
-    return this.core.wholes;
-  }
-
-  get words(): Terms {
-    return this.core.words;
-  }
-
-  get types(): FieldValues {
-    return this.core.types;
-  }
-
   idOf(doc: number): number {
-    return this.row.directory.firstId + (this.core.ids[doc] as number);
+    return this.row.directory.firstId + (this.ids[doc] as number);
   }
 
   /** Marks a document that this segment was built from as deleted; another is none of it. */
@@ -133,23 +124,4 @@ export class Segment {
     this.everyDoc ??= Uint32Array.from({ length: this.docs }, (_, doc) => doc);
     return this.everyDoc;
   }
-}
-
-interface Core {
-  readonly ids: Numbers;
-  readonly urns: Dictionary;
-  readonly types: FieldValues;
-  readonly wholes: Terms;
-  readonly words: Terms;
-}
-
-function openCore(directory: SegmentDirectory, { load, read }: SegmentBytes): Core {
-  const memory = load(directory.core);
-  return {
-    ids: integersOf(memory, directory.ids, directory.docs),
-    urns: new Dictionary(memory, directory.urns),
-    types: new FieldValues(memory, directory.types),
-    wholes: new Terms(memory, directory.wholes, read),
-    words: new Terms(memory, directory.words, read),
-  };
 }

@@ -3,11 +3,12 @@
  * the index has each under its urn. The bytes of the index are compared with their checksums.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { saidBy } from "../../core/errors.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import { hash32, searchSchema } from "./schema.ts";
+import { searchSchema } from "./schema.ts";
 import { createSegmentReader } from "./segment-store.ts";
 
 const URNS_PER_PAGE = 1_000;
@@ -70,7 +71,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
   return {
     rowsOf(given): readonly Row[] {
       const urn = given.toWellFormed();
-      const row = find.get(hash32(urn), urn);
+      const row = find.get(crc32(urn), urn);
       if (row === undefined) return [];
       const [json, id] = row;
       return [["", isIndexed(id, urn) ? 1 : 0, json]];

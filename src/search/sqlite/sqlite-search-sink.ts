@@ -4,8 +4,10 @@
  * documents of a batch make a segment; small segments are merged in the same transaction, large ones
  * in a thread while later batches are applied (merging.ts).
  */
+import { crc32 } from "node:zlib";
 import { CatalogError } from "../../core/errors.ts";
-import { type Position, position, START } from "../../core/position.ts";
+import { type Position, START } from "../../core/position.ts";
+import { preparingOn } from "../../projector/sqlite/prepared.ts";
 import { createSqliteSink } from "../../projector/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
@@ -16,7 +18,7 @@ import {
 import type { SearchSink, SearchWrite } from "../search.ts";
 import { encodeDocument } from "../stored-document.ts";
 import { createIndexWriter, type IndexWriter } from "./index-writer.ts";
-import { hash32, searchSchema } from "./schema.ts";
+import { searchSchema } from "./schema.ts";
 
 export function openSqliteSearchSink(file: ViewFile): SearchSink {
   const view = openSqliteView(searchSchema, file);
@@ -81,8 +83,17 @@ interface Last {
 }
 
 function createWriter(db: Database, index: IndexWriter) {
-  const entities = createEntities(db);
-  const documents = createDocuments(db);
+  const { arrays, objects } = preparingOn(db);
+  const selectEntity = objects<Entity>(
+    "SELECT id, position, document FROM entity WHERE hash = ? AND urn = ?",
+  );
+  const insertEntity = objects<Entity>(
+    "INSERT INTO entity (hash, urn, position) VALUES (?, ?, 0) RETURNING id, position, document",
+  );
+  const updateEntity = db.prepare("UPDATE entity SET position = ?, document = ? WHERE id = ?");
+  const compareDocument = arrays<readonly [1]>("SELECT 1 FROM document WHERE id = ? AND json = ?");
+  const insertDocument = db.prepare("INSERT INTO document (id, entity, json) VALUES (?, ?, ?)");
+  const removeDocument = db.prepare("DELETE FROM document WHERE id = ?");
 
   /** The writes that count, in the order of their entities. */
   function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
@@ -90,37 +101,38 @@ function createWriter(db: Database, index: IndexWriter) {
     for (const write of writes) {
       if (write.position > checkpoint) last.set(write.urn.toWellFormed(), write);
     }
-    const found: Last[] = [];
+    const all: Last[] = [];
     for (const [urn, write] of last) {
-      const entity = entities.find(urn) ?? (write.op === "put" ? entities.add(urn) : undefined);
-      if (entity !== undefined) found.push({ entity, urn, write });
+      const found = selectEntity.get(crc32(urn), urn);
+      const entity = found ?? (write.op === "put" ? insertEntity.get(crc32(urn), urn) : undefined);
+      if (entity !== undefined) all.push({ entity, urn, write });
     }
-    return found.sort((a, b) => a.entity.id - b.entity.id);
+    return all.sort((a, b) => a.entity.id - b.entity.id);
   }
 
   function apply({ entity, urn, write }: Last): void {
     const { id, document: before } = entity;
     if (write.op === "remove") {
       if (before === null) return;
-      entities.update(id, write.position, null);
+      updateEntity.run(write.position, null, id);
       remove(before, urn);
       return;
     }
     const { document } = write;
     const json = encodeDocument(document);
-    if (before !== null && documents.has(before, json)) {
-      entities.update(id, write.position, before);
+    if (before !== null && compareDocument.get(before, json) !== undefined) {
+      updateEntity.run(write.position, before, id);
       return;
     }
     if (before !== null) remove(before, urn);
     const added = index.nextDocument();
-    documents.add(added, id, json);
-    entities.update(id, write.position, added);
+    insertDocument.run(added, id, json);
+    updateEntity.run(write.position, added, id);
     index.add({ id: added, document }, json.length);
   }
 
   function remove(document: number, urn: string): void {
-    documents.remove(document);
+    removeDocument.run(document);
     index.remove(document, urn);
   }
 
@@ -136,10 +148,10 @@ function createWriter(db: Database, index: IndexWriter) {
       writes: Iterable<SearchWrite> | AsyncIterable<SearchWrite>,
     ): Promise<void> {
       const urn = given.toWellFormed();
-      const before = entities.find(urn);
+      const before = selectEntity.get(crc32(urn), urn);
       if (before !== undefined) {
         if (before.document !== null) remove(before.document, urn);
-        entities.update(before.id, position(before.position), null);
+        updateEntity.run(before.position, null, before.id);
       }
       for (const document of index.versionsOf(urn)) remove(document, urn);
       const all = await Array.fromAsync(writes);
@@ -147,32 +159,5 @@ function createWriter(db: Database, index: IndexWriter) {
       index.commit();
     },
     forget: () => index.forget(),
-  };
-}
-
-function createEntities(db: Database) {
-  const select = db.prepare("SELECT id, position, document FROM entity WHERE hash = ? AND urn = ?");
-  const insert = db.prepare("INSERT INTO entity (hash, urn, position) VALUES (?, ?, 0)");
-  const update = db.prepare("UPDATE entity SET position = ?, document = ? WHERE id = ?");
-  return {
-    find: (urn: string) => select.get(hash32(urn), urn) as Entity | undefined,
-    add(urn: string): Entity {
-      const { lastInsertRowid } = insert.run(hash32(urn), urn);
-      return { id: Number(lastInsertRowid), position: 0, document: null };
-    },
-    update(id: number, at: Position, document: number | null): void {
-      update.run(at, document, id);
-    },
-  };
-}
-
-function createDocuments(db: Database) {
-  const compare = db.prepare("SELECT 1 FROM document WHERE id = ? AND json = ?");
-  const insert = db.prepare("INSERT INTO document (id, entity, json) VALUES (?, ?, ?)");
-  const remove = db.prepare("DELETE FROM document WHERE id = ?");
-  return {
-    has: (id: number, json: string): boolean => compare.get(id, json) !== undefined,
-    add: (id: number, entity: number, json: string) => void insert.run(id, entity, json),
-    remove: (id: number) => void remove.run(id),
   };
 }
