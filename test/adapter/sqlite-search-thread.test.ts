@@ -1,5 +1,6 @@
 /** The reader threads of the search view: one ends by itself, a query is slow. */
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -74,6 +75,16 @@ const laborious: SearchQuery = {
     })),
   },
 };
+
+test("the first query starts the first reader thread", async () => {
+  await using view = await open(10);
+  // Node reports a new thread in the next turn of the event loop.
+  await turn();
+  const before = threads.length;
+  expect((await view.reader.search(all)).total).toBe(10);
+  expect((await view.reader.search(all)).total).toBe(10);
+  expect([before, threads.length]).toEqual([0, 1]);
+});
 
 test("when a reader thread ends, its queries fail and the next query starts another", async () => {
   await using view = await open(2_000);

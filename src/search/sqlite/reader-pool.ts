@@ -1,7 +1,8 @@
 /**
- * The reader threads of the search view. A query holds one thread; others wait in order. The first
- * thread starts with the pool, others when queries wait. When one ends by itself, all end and their
- * queries fail: the next query starts others.
+ * The reader threads of the search view. A query holds one thread; others wait in order. The first query
+ * starts the first thread, so that the start of the service does not compete with it for processors;
+ * other threads start when queries wait. When a thread ends by itself, all end and their queries fail:
+ * the next query starts others.
  */
 import { availableParallelism } from "node:os";
 import { CatalogError } from "../../core/errors.ts";
@@ -40,7 +41,7 @@ export function createReaderPool(
 ): ReaderPool {
   const waiting: Pending[] = [];
   let data = sharedData();
-  let threads = [start()];
+  let threads: Thread<Question, Answer>[] = [];
   let closed = false;
 
   function sharedData(): SearchThreadData {
