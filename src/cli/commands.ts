@@ -209,7 +209,7 @@ export function addCommands(
   const listed = program
     .command("settings")
     .description("print every setting with its value and where that comes from")
-    .option("--markdown", "print the table of settings that the README holds", false)
+    .option("--markdown", "print the table of settings of docs/settings.md", false)
     .addHelpText("after", exitCodesHelp)
     .action(async (flags: OutputFlags & { readonly markdown: boolean }) =>
       printSettings(flags, commandOutput(flags, terminal)),

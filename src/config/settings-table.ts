@@ -1,4 +1,4 @@
-/** The table of settings as Markdown; the README holds it between the markers of `settingsSection`. */
+/** The table of settings as Markdown. docs/settings.md has it between the markers of `settingsSection`. */
 import {
   defaultOf,
   flagOf,

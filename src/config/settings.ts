@@ -1,5 +1,5 @@
 /**
- * Every setting there is, in one table. Flags, variables, `--help`, the README's table and the type
+ * The table of all settings. Flags, variables, `--help`, docs/settings.md and the type
  * Config follow from it: the key `bodyBytesMax` is the flag `--body-bytes-max` and the variable
  * ANNALS_BODY_BYTES_MAX.
  */
@@ -29,7 +29,7 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   /** As a user would give it. */
   readonly fallback: string;
-  /** How `--help` and the README show the default where that is not `fallback`. */
+  /** How `--help` and docs/settings.md show the default where that is not `fallback`. */
   readonly shownDefault?: string | undefined;
   /** One sentence without a full stop. */
   readonly about: string;

@@ -1,6 +1,6 @@
 /**
  * The service's numbers in the text format of Prometheus. Requests are counted as they are answered;
- * all other numbers are read when somebody asks. README's table has every name.
+ * all other numbers are read when somebody asks. docs/operations.md lists every name.
  */
 import { createDurations } from "./durations.ts";
 import type { FigureGauges } from "./figure-gauges.ts";

@@ -17,9 +17,9 @@ test("a document's table is what stands between its markers", () => {
   expect(settingsSection("a\n<!-- settings -->\n| x |\n")).toBeUndefined();
 });
 
-test("the README holds the table (npm run -s annals -- settings --markdown)", () => {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  expect(settingsSection(readme)).toBe(settingsMarkdown());
+test("docs/settings.md has the table (npm run -s annals -- settings --markdown)", () => {
+  const page = readFileSync(new URL("../../docs/settings.md", import.meta.url), "utf8");
+  expect(settingsSection(page)).toBe(settingsMarkdown());
 });
 
 test("pages name no variable with the catalog's prefix that is no setting: it stops the start", () => {

@@ -89,15 +89,15 @@ test("names follow the conventions of Prometheus", async () => {
   }
 });
 
-test("are those that the README tells, and no others", async () => {
+test("docs/operations.md lists all metrics, and no others", async () => {
   const metrics = createMetrics(async () => figures);
-  const told = [...(await metrics.text()).matchAll(/^# TYPE (annals_\w+) (\w+)$/gm)].map(
+  const served = [...(await metrics.text()).matchAll(/^# TYPE (annals_\w+) (\w+)$/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  const [, table = ""] = /<!-- metrics -->(.*)<!-- \/metrics -->/s.exec(readme) ?? [];
+  const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+  const [, table = ""] = /<!-- metrics -->(.*)<!-- \/metrics -->/s.exec(page) ?? [];
   const documented = [...table.matchAll(/^\| `(annals_\w+)[^|]*\| (\w+) \|/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
-  expect(documented.sort()).toEqual(told.sort());
+  expect(documented.sort()).toEqual(served.sort());
 });

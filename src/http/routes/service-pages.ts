@@ -119,7 +119,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getMetrics",
       summary: "The service's numbers, for Prometheus",
       about:
-        "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and what there is to know of the process. The README tells every name.",
+        "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and the state of the process. docs/operations.md lists every name.",
       reply: { type: "string" },
       replyType: "text/plain; version=0.0.4",
       example: { path: "/metrics", reply: "annals_log_position 126\n…" },
