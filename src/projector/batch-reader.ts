@@ -12,7 +12,7 @@ import { createRecent } from "./recent.ts";
 
 export interface ReadBatch {
   readonly batch: Batch<PlacedChange>;
-  /** There was as much as was asked for: there may be more. */
+  /** The log may have more: the batch is as large as batches get, or ends before a record at fault. */
   readonly full: boolean;
   /** The log has nothing there. */
   readonly atHead: boolean;
@@ -29,6 +29,8 @@ export interface BatchReader {
     },
   ): Promise<ReadBatch>;
 }
+
+const FULL_BYTES = 1024 * 1024;
 
 export function createBatchReader({
   log,
@@ -53,7 +55,10 @@ export function createBatchReader({
         const needed = position(Math.min(...later.map((follower) => follower.position)));
         if (later.length > 0) recent.add(after, batch, needed);
       }
-      return { batch, full: page.length === limit, atHead: page.length === 0 };
+      const bytes = page.reduce((sum, { data }) => sum + data.length, 0);
+      // A log may end a page early because of its bytes.
+      const full = page.length === limit || bytes >= FULL_BYTES || batch.failure !== undefined;
+      return { batch, full, atHead: page.length === 0 };
     },
   };
 }

@@ -63,11 +63,6 @@ export interface ProjectorThreadOptions {
 }
 
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
-/**
- * How much later a view may have an append because appends are told together, when nobody waits:
- * the first after a pause, and those that come one upon the other.
- */
-const POKE_GATHERED_MS = { first: 5, next: 25 };
 /** A batch takes milliseconds: a thread that has not stopped by then never will. */
 const STOP_MS_MAX = 30_000;
 
@@ -103,8 +98,6 @@ export async function startProjectorThread(
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
   for (const view of options.aside ?? []) onEmptied(view, "damaged");
-  const gathered = gatherPokes(pokes.poke);
-
   const send = (message: ToThread): boolean => {
     if (running) thread?.postMessage(message);
     return running;
@@ -234,7 +227,7 @@ export async function startProjectorThread(
       const at = positions[view];
       if (at === undefined) return Promise.reject(unreached(view, at, position, "there is none"));
       if (at >= position) return Promise.resolve();
-      gathered.flush();
+      pokes.flush();
       if (ended !== undefined) {
         return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
       }
@@ -268,12 +261,12 @@ export async function startProjectorThread(
     fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
     onRestored: restores.onRestored,
-    poke: gathered.poke,
+    poke: pokes.poke,
     async close() {
       if (ended === "closed") return;
       ended = "closed";
       clearTimeout(restarting);
-      gathered.flush();
+      pokes.flush();
       stuck.close();
       waits.refuse(new CatalogError("unavailable", "the projector is closed"));
       if (thread !== undefined) await stopped(thread);
@@ -289,31 +282,6 @@ const otherPages =
   "pages of the view are not as they were written; it is not read until it is grown again";
 const ofAnotherModel =
   "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
-
-/**
- * Waking the thread for each append would cost both more than the projecting: appends of some
- * milliseconds are told together, or at once when somebody waits for them.
- */
-function gatherPokes(poke: (position: Position) => void) {
-  let head: Position | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let flushed = Number.NEGATIVE_INFINITY;
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    flushed = performance.now();
-    if (head !== undefined) poke(head);
-  }
-  return {
-    flush,
-    poke(position: Position): void {
-      head = position;
-      if (timer !== undefined) return;
-      const { first, next } = POKE_GATHERED_MS;
-      timer = setTimeout(flush, Math.max(first, flushed + next - performance.now())).unref();
-    },
-  };
-}
 
 interface WaitOptions {
   readonly timeoutMs: number;

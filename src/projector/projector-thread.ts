@@ -12,7 +12,6 @@ import { decodeRecord } from "../log/record-codec.ts";
 import { type Parked, type ParkingNotes, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
-import { createSharing } from "./sharing.ts";
 import type { View } from "./sink.ts";
 
 /** The first message: what the functions of the stores' module are called with. */
@@ -147,7 +146,6 @@ async function open(stores: ThreadStores, { config }: ThreadData): Promise<void>
     views,
     decode: decodeRecord,
     notes,
-    sharing: createSharing(),
     editions: stores.putInPlace && {
       async open(names) {
         const edition = createEdition();

@@ -37,8 +37,9 @@
  *      nobody else gets a turn in the thread (one turn).
  *   6. New records are found without a poke too. (rest ends after idleMs)
  *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
- *   8. A costly view neither holds up the others nor is held up for good by them: it has a turn of
- *      its own when they do not move, and one in COSTLY_TURN when they do. (turn)
+ *   8. A costly view neither holds up the others nor is held up for good by them: it has a batch in
+ *      each turn in which they reach the end of the log, and in one of COSTLY_TURN when they do not.
+ *      (turn)
  *   9. What a view has put off is done when the others have had their turn, with pauses. (tidy)
  *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
  *      up. Until it has it, nothing else is asked of it. (advance, settled)
@@ -48,11 +49,12 @@
  *      it to be, and says `conflict` else. (feed, look)
  *  12. A view that is held is at one position until it is released, by the edition that was there
  *      or by the next one, which is not behind it. (replacing.ts)
- *  13. Far behind, where writers want the core, it takes a part of it alone. (run, sharing.ts)
+ *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
+ *      together, and most of the processor is left to writers. (run, pokes.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { lastOf, type Position } from "../core/position.ts";
+import { type Position } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { Batch, Decode } from "./batch.ts";
 import { createBatchReader } from "./batch-reader.ts";
@@ -67,7 +69,6 @@ import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
 import { restoreEntities, restoreParked, type Unrestored } from "./restore.ts";
-import { type Sharing, unshared } from "./sharing.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
 import { type ProjectorProgress, progressOf } from "./told-progress.ts";
@@ -92,8 +93,6 @@ export interface ProjectorParts {
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
   readonly batchMax?: number | undefined;
-  /** How the cores are shared with others; not at all when absent. */
-  readonly sharing?: Sharing | undefined;
   /** Milliseconds until a failed batch is tried again, first and at most. */
   readonly retryMs?: RetryMs | undefined;
   /** Milliseconds after which the log is looked at without a poke. */
@@ -149,17 +148,17 @@ const WATCHED = { everyMs: 25, forMs: 2_000 };
  */
 const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
 
-/** Of so many turns in which other views move, costly ones have one. */
+/** Of so many turns in which other views do not reach the end of the log, costly ones have one. */
 const COSTLY_TURN = 4;
-/** Of a batch: a costly view that is less behind is near. Half of what writers can bring leaves it a third. */
-const NEAR_PART = 3 / 4;
+/** Between turns while the log grows, where no poke comes: another process may have written. */
+const BUSY_MS = 50;
 
 /**
  * Reads the checkpoints and begins. Rejects when a view cannot read its own, is ahead of the log, or
  * covers a record that the log does not have.
  */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
-  const { log, decode, onProgress, batchMax = BATCH_MAX, sharing = unshared } = parts;
+  const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
   const between = (from: Position, to: Position) => recordsBetween(log, from, to);
   const parkingOf = async (view: View): Promise<Parking | undefined> =>
@@ -210,12 +209,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       poked = false;
       comparison.look();
       watching.look();
-      sharing.begin();
-      const moved = await turn();
-      if (!stopping && wanted.length === 0) await sharing.end(log, lastOf(followers));
+      const { moved, more } = await turn();
       await mend();
       await tidy();
-      if (!moved && !poked && !stopping) await rest();
+      if (!more && !poked && !stopping) await rest(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
       // Sinks may work without ever waiting: messages must get in between all the same.
       await otherTurns();
     }
@@ -238,7 +235,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     wanted.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
-    sharing.goOn();
     wakeUp();
     return promise;
   }
@@ -255,7 +251,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         const costly = follower.view.costly === true;
         const { times, msMax } = costly ? TIDY_PAUSE.costly : TIDY_PAUSE.others;
         follower.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
-        if (costly) sharing.took(0, true);
       } catch (error) {
         fail(follower, error);
         told();
@@ -274,27 +269,32 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await view.sink.apply([], position, record).catch(() => {});
   }
 
-  /** One batch for every group, costly views when it is their turn; whether any record was taken. */
-  async function turn(): Promise<boolean> {
+  /** One batch for every group, for costly views when it is their turn. */
+  async function turn(): Promise<Advanced> {
     const [costly, others] = partition(await ready(), ({ view }) => view.costly === true);
-    const moved = await advanceAll(others);
-    turnsWithout = moved ? turnsWithout + 1 : COSTLY_TURN;
-    if (turnsWithout < COSTLY_TURN) return moved;
+    const first = await advanceAll(others);
+    turnsWithout = first.more ? turnsWithout + 1 : COSTLY_TURN;
+    if (turnsWithout < COSTLY_TURN) return first;
     turnsWithout = 0;
-    return (await advanceAll(costly)) || moved;
+    const then = await advanceAll(costly);
+    return { moved: first.moved || then.moved, more: first.more || then.more };
   }
 
-  async function advanceAll(due: readonly Follower[]): Promise<boolean> {
-    let moved = false;
+  async function advanceAll(due: readonly Follower[]): Promise<Advanced> {
+    let [moved, more] = [false, false];
     let ahead: Position | undefined;
     const groups = groupsOf(due);
     for (const [n, group] of groups.entries()) {
-      if (stopping) return moved;
-      const met = isWithin(log, batchMax, group, groups[n + 1]);
-      if (!met && (await advance(group, ahead))) moved = true;
+      if (stopping) break;
+      if (isWithin(log, batchMax, group, groups[n + 1])) more = true;
+      else {
+        const advanced = await advance(group, ahead);
+        moved ||= advanced.moved;
+        more ||= advanced.more;
+      }
       ahead = group[0]?.position;
     }
-    return moved;
+    return { moved, more };
   }
 
   /** The views that follow, and those whose pause is over. */
@@ -321,32 +321,29 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function advance(
     group: readonly Follower[],
     ahead: Position | undefined,
-  ): Promise<boolean> {
+  ): Promise<Advanced> {
     const [first] = group;
-    if (first === undefined) return false;
+    if (first === undefined) return IDLE;
     const after = first.position;
     const costly = first.view.costly === true;
     const end = endOf(group, ahead, followers);
-    if (end !== undefined && end <= after) return false;
+    if (end !== undefined && end <= after) return IDLE;
     let batch: Batch<PlacedChange>;
+    let full: boolean;
     try {
-      const behind = costly && end !== undefined ? between(after, end) : undefined;
-      const limit = sharing.recordsOf(batchMax, behind);
-      const read = await batches.read(after, { limit, end, costly });
-      const near = behind !== undefined && behind < sharing.recordsOf(batchMax) * NEAR_PART;
+      const read = await batches.read(after, { limit: batchMax, end, costly });
       // After a lost connection, the records may be those of another log.
-      if (comparison.isInDoubt()) return false;
-      if (read.full && !near) sharing.full();
-      batch = read.batch;
+      if (comparison.isInDoubt()) return IDLE;
+      [batch, full] = [read.batch, read.full];
       if (read.atHead) {
         for (const follower of group) failing.heal(follower);
-        return false;
+        return IDLE;
       }
     } catch (error) {
       for (const follower of group) fail(follower, error);
       comparison.doubt();
       told();
-      return false;
+      return IDLE;
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
     for (const follower of shared) {
@@ -357,11 +354,12 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         wake();
       });
     }
-    if (own.length === 0) return false;
+    if (own.length === 0) return IDLE;
     await Promise.all(own.map((follower) => feed(follower, batch)));
-    sharing.took(batch.items.length, costly);
     told();
-    return own.some(({ position }) => position > after);
+    const moved = own.some(({ position }) => position > after);
+    const behind = own.some(({ position }) => position < (end ?? batch.upTo));
+    return { moved, more: moved && (full || behind) };
   }
 
   const settled = async (some: readonly Follower[]): Promise<void> => {
@@ -390,8 +388,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  /** Until a poke, the end, the next attempt, or idleMs. */
-  function rest(): Promise<void> {
+  /** Until a poke, the end, the next attempt, or so many milliseconds. */
+  function rest(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const idle = followers.filter(({ feeding }) => feeding === undefined);
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
@@ -399,7 +397,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
     const tidyMs =
       Math.min(...followers.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
-    const ms = Math.min(quick ? WATCHED.everyMs : idleMs, retryAt - Date.now(), tidyMs);
+    const ms = Math.min(quick ? WATCHED.everyMs : msMax, retryAt - Date.now(), tidyMs);
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;
     return promise.finally(() => clearTimeout(timer));
@@ -437,12 +435,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }),
     stop() {
       stopping = true;
-      sharing.goOn();
       wake();
       return running;
     },
   };
 }
+
+/** Whether any record was applied, and whether there may be more to apply at once. */
+interface Advanced {
+  readonly moved: boolean;
+  readonly more: boolean;
+}
+
+const IDLE: Advanced = { moved: false, more: false };
 
 interface Wanted {
   /** Never rejects. */
