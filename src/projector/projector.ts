@@ -54,7 +54,7 @@
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
-import { type Position } from "../core/position.ts";
+import type { Position } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { Batch, Decode } from "./batch.ts";
 import { createBatchReader } from "./batch-reader.ts";

@@ -3,6 +3,7 @@
  * 80 % of the documents have, the default facets, 10 hits. Where Elasticsearch is reachable, also
  * against an index of the same documents there, with as many facets, by plain requests.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { addressOf } from "../adapter/elasticsearch-place.ts";
 import { caughtUp } from "../support/caught-up.ts";
 import { createClient, proposal } from "../support/client.ts";
@@ -16,6 +17,8 @@ import { ownershipOf, urnOf } from "./sample.ts";
 
 const seconds = 5;
 const rounds = 2;
+/** Readers at once, for the throughput of mixed words. */
+const readers = [1, 2, 4, 8, 16, 32, 64];
 const perRequest = 500;
 const words = 200;
 const [rarest, commonest] = [0.001, 0.8];
@@ -103,10 +106,14 @@ async function fill({ address }: ServiceProcess, entities: number): Promise<void
       }),
       proposal(urnOf(n), "ownership", ownershipOf(n)),
     ]);
-    const { status } = await client.call("POST", "/aspects?action=ingestProposalBatch", {
-      proposals,
-    });
-    if (status !== 200) throw new Error(`the service rejects a batch with ${status}`);
+    const path = "/aspects?action=ingestProposalBatch";
+    for (;;) {
+      const { status } = await client.call("POST", path, { proposals });
+      if (status === 200) break;
+      if (status !== 503) throw new Error(`the service rejects a batch with ${status}`);
+      // The views are as far behind as they may be.
+      await pause(1_000);
+    }
   }
 }
 
@@ -133,6 +140,14 @@ export async function benchSearches(entities: number, connections: number): Prom
     echo: { ...common, method: "GET", url: echo.url, requests: [{ path: "/text" }] },
     mixed: { ...common, url, requests: mixed(path, bodyOf) },
     alone: { ...common, url, requests: [{ path, body: bodyOf(commonest) }], connections: 1 },
+    selective: { ...common, url, requests: [{ path, body: bodyOf(0) }], connections: 1 },
+    completion: {
+      ...{ ...common, url, connections: 1 },
+      requests: numbers.map((n) => ({
+        path: "/entities?action=autocomplete",
+        body: JSON.stringify({ entity: "dataset", query: `table_${(n * 77) % words}`, limit: 10 }),
+      })),
+    },
   };
   const store = await reachStore("elasticsearch");
   if (!("skipped" in store)) {
@@ -152,6 +167,8 @@ export async function benchSearches(entities: number, connections: number): Prom
   report("searches, mixed words", rate(perSecond("mixed")), toEcho);
   report("p50 and p99", latencies(of("mixed")));
   report("a word in 80 %, one reader, p50 and p99", latencies(of("alone")));
+  report("a word in 0.1 %, one reader, p50 and p99", latencies(of("selective")));
+  report("completions, one reader, p50 and p99", latencies(of("completion")));
   const title = storeTitle("elasticsearch", store);
   if ("skipped" in store) report(title, "left out");
   else {
@@ -160,6 +177,13 @@ export async function benchSearches(entities: number, connections: number): Prom
     report("searches, mixed words", rate(perSecond("mixed")), toRaw);
     report(`${title}, p50 and p99`, latencies(of("raw")));
     report(`${title}, a word in 80 %, one reader`, latencies(of("rawAlone")));
+  }
+  for (const [name, one] of Object.entries({ searches: loads.mixed, [title]: loads.raw })) {
+    if (one === undefined) continue;
+    for (const connections of readers) {
+      const { perSecond } = await load({ ...one, connections });
+      report(`${name}, mixed words, readers: ${connections}`, rate(perSecond));
+    }
   }
   await service.stop();
 }
