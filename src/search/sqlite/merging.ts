@@ -7,7 +7,7 @@ import type { SegmentRow } from "./segment.ts";
 import { Thread } from "./thread.ts";
 
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
-const FAN_IN = 5;
+const FAN_IN = 10;
 const TIER_BYTES = 32 * 1024;
 /** Segments are not merged beyond. */
 const MERGED_BYTES_MAX = 512 * 1024 * 1024;
