@@ -93,41 +93,41 @@ export const settings = {
     commands: server,
   }),
   data: setting(directory, "./data", {
-    about: "Directory of the log and its views; serve makes it where it is not there",
+    about: "Directory of the log and its views; serve creates it",
     commands: placed,
   }),
   log: setting(store(eventStoreSchemes, "esdb://localhost:2113?tls=false"), embedded, {
-    about: "Where the log is: in the data directory, or an EventStoreDB",
+    about: "Store of the log: the data directory, or an EventStoreDB",
     commands: logged,
   }),
   aspects: setting(
     store(["postgres", "postgresql"], "postgres://user@localhost/annals"),
     embedded,
     {
-      about: "Where the aspect table is: in the data directory, or a PostgreSQL",
+      about: "Store of the aspect table: the data directory, or a PostgreSQL",
       commands: viewed,
     },
   ),
   timeseries: setting(store(elasticsearch, "http://localhost:9200"), embedded, {
-    about: "Where timeseries are: in the data directory, or an Elasticsearch or OpenSearch",
+    about: "Store of timeseries: the data directory, or an Elasticsearch or OpenSearch",
     commands: viewed,
   }),
   search: setting(store(elasticsearch, "http://localhost:9200"), embedded, {
-    about: "Where search documents are: in the data directory, or an Elasticsearch or OpenSearch",
+    about: "Store of search documents: the data directory, or an Elasticsearch or OpenSearch",
     commands: viewed,
   }),
   graph: setting(store(neo4j, "bolt://neo4j:password@localhost:7687"), embedded, {
-    about: "Where relationships are: in the data directory, or a Neo4j",
+    about: "Store of relationships: the data directory, or a Neo4j",
     commands: viewed,
   }),
   kafka: setting(servers("localhost:9092,localhost:9093"), "", {
     shownDefault: "none",
-    about: "Kafka brokers that changes are told to and proposals are taken from",
+    about: "Kafka brokers to send changes to and to receive proposals from",
     commands: ["serve", "check"],
   }),
   roles: setting(choices("roles", ["api", "projector", "feed"]), "api,projector,feed", {
     about:
-      "What this process does: api answers requests, projector feeds views in servers, feed serves Kafka",
+      "Roles of this node: api answers requests, projector builds views in servers, feed serves Kafka",
     commands: server,
   }),
   storeName: setting(
@@ -145,7 +145,7 @@ export const settings = {
   storeCertificatesFile: setting(optionalFile, "", {
     shownDefault: "those of the system",
     about:
-      "File with certificate authorities (PEM) that servers are believed by; for EventStoreDB, tlsCAFile=<file> in its address",
+      "File with certificate authorities (PEM) of servers; for EventStoreDB, tlsCAFile=<file> in its address",
     commands: ["serve", "rebuild", "verify", "check"],
   }),
   model: setting(directory, ownModel, {
@@ -163,7 +163,7 @@ export const settings = {
     text("name", "letters, digits and hyphens, at most 32", /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/),
     "li",
     {
-      about: "Namespace of the urns that are stored and shown; any is understood on input",
+      about: "Namespace of the urns that are stored and returned; any is accepted on input",
       commands: modelled,
     },
   ),
@@ -171,14 +171,13 @@ export const settings = {
     text("prefix", "names joined by dots", /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/),
     "com.linkedin",
     {
-      about: "Prefix of the record names that are shown; any is understood on input",
+      about: "Prefix of the record names that are returned; any is accepted on input",
       commands: modelled,
     },
   ),
   operatorTokenFile: setting(optionalFile, "", {
     shownDefault: "operator.token in the data directory",
-    about:
-      "File with the bearer token of the operations; the default one is made at the first start",
+    about: "File with the admin token; the first start creates the default one",
     commands: ["serve", ...operating],
   }),
   metricsTokenFile: setting(optionalFile, "", {
@@ -207,17 +206,16 @@ export const settings = {
   }),
   signingKeyFile: setting(optionalFile, "", {
     shownDefault: "signing.key in the data directory",
-    about: "File with the keys of access tokens, one in a line: the first signs, all are believed",
+    about: "File with the keys of access tokens, one on each line: the first signs, all verify",
     commands: server,
   }),
   tokenDurationMax: setting(choice("duration", tokenDurations), "NO_EXPIRY", {
-    about:
-      "How long an access token may live: none that was made longer ago is believed; NO_EXPIRY for no bound",
+    about: "Longest lifetime of access tokens; older tokens are not valid; NO_EXPIRY for no limit",
     commands: server,
   }),
   requestsPerSecondMax: setting(wholeNumber("requests", 0, 1_000_000), "0", {
     about:
-      "Requests a second of one user, or of one address without a token, before 429; 0 for any number",
+      "Requests a second of one user, or of one address without a token, before 429; 0 for no limit",
     commands: server,
   }),
   streamsPerUserMax: setting(wholeNumber("streams", 0, 100), "20", {
@@ -227,7 +225,7 @@ export const settings = {
   }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {
     about:
-      "What becomes of large views that another model made: they answer while they are rebuilt, or search and graph refuse until somebody rebuilds them; rebuild or refuse",
+      "Large views of another model: rebuild (they answer meanwhile), or refuse (search and graph answer 503 until an operator rebuilds them)",
     commands: server,
   }),
   readAuthorization: setting(choice("when", ["off", "on"]), "off", {
@@ -245,7 +243,7 @@ export const settings = {
     commands: server,
   }),
   auditDays: setting(wholeNumber("days", 0, 36_500), "0", {
-    about: "How many days back the audit trail is told; 0 for all that the log has",
+    about: "Days of audit history to serve; 0 for all",
     commands: server,
   }),
   builtInEntities: setting(choice("when", ["on", "off"]), "on", {
@@ -297,14 +295,13 @@ export const settings = {
     commands: server,
   }),
   verifyIntervalSeconds: setting(wholeNumber("seconds", 0, 2_592_000), "0", {
-    about:
-      "Time between two looks in the background at whether views are what the log says; 0: none",
+    about: "Time between two background verifications of the views; 0 for none",
     commands: server,
   }),
   tracesEndpoint: setting(text("url", "an http or https URL", /^(https?:\/\/[^\s]+)?$/), "", {
     shownDefault: "none",
     about:
-      "OpenTelemetry collector that traces are sent to (OTLP over HTTP, like http://localhost:4318); OTEL_EXPORTER_OTLP_ENDPOINT is taken, too",
+      "OpenTelemetry collector that traces are sent to (OTLP over HTTP, like http://localhost:4318); OTEL_EXPORTER_OTLP_ENDPOINT also sets it",
     standardVariable: "OTEL_EXPORTER_OTLP_ENDPOINT",
     commands: server,
   }),
