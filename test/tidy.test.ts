@@ -8,6 +8,7 @@ import {
   checkLinks,
   checkMentions,
   checkPackage,
+  checkProse,
   checkTopLevel,
   type SourceFile,
   tidy,
@@ -67,6 +68,10 @@ describe("the house is tidy", () => {
     const all = pages();
     expect(all.length).toBeGreaterThan(5);
     expect(all.flatMap((page) => checkLinks(page, textOf))).toEqual([]);
+  });
+
+  test("in the lines and words of its pages", () => {
+    expect(pages().flatMap(checkProse)).toEqual([]);
   });
 
   test("in its rules, which name what is there", () => {
@@ -216,6 +221,18 @@ describe("the tidier finds", () => {
       'x/README.md: leads to "x/README.md#d", which is no heading',
       'x/README.md: leads to "x/f.md#m", which is no heading',
     ]);
+  });
+
+  test("long lines and replaced words in pages", () => {
+    const long = `${"a ".repeat(50)}b`;
+    const text = [long, "As `told` says.", "```", "It tells.", long, "```", "Read it anew."].join(
+      "\n",
+    );
+    expect(checkProse({ path: "x/a.md", text })).toEqual([
+      "x/a.md:1: has 101 columns of at most 100",
+      'x/a.md:7: "anew": use a word of docs/glossary.md',
+    ]);
+    expect(checkProse({ path: "x/a.md", text: `| ${long} |` })).toEqual([]);
   });
 
   test("strangers at the top", () => {

@@ -258,6 +258,13 @@ export const fileLinesMax = 500;
 /** Written by a generator, and compared with its source by a test. */
 export const generated: readonly string[] = ["src/client/schema.ts"];
 
+/** Length of a line in a page. */
+export const pageColumnsMax = 100;
+
+/** Words that pages do not use: docs/glossary.md has the standard ones. */
+export const replacedWords =
+  /\b(told|tells?|telling|anew|heeds?|regrown?|culprits?|sights?|withheld|whoever|at hand|passed over|comes? to be|that there is not)\b/i;
+
 /** Names that say nothing about what a file or folder holds. */
 export const emptyNames: readonly string[] = [
   "utils",

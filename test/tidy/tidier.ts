@@ -11,6 +11,8 @@ import {
   fileLinesMax,
   mayOpenAdapters,
   nodeDrivers,
+  pageColumnsMax,
+  replacedWords,
   textRules,
   topLevel,
 } from "./house-rules.ts";
@@ -53,6 +55,24 @@ export function checkLinks(
     if (text === undefined) return [`${page.path}: leads to "${to}", which is not there`];
     if (heading === undefined || headingsOf(text).has(heading)) return [];
     return [`${page.path}: leads to "${path}#${heading}", which is no heading`];
+  });
+}
+
+/** Lines of a page that are too long, and words that the glossary replaces. Code and tables may be long. */
+export function checkProse({ path, text }: SourceFile): readonly Finding[] {
+  let inCode = false;
+  return text.split("\n").flatMap((line, n) => {
+    const fence = line.trimStart().startsWith("```");
+    if (fence) inCode = !inCode;
+    if (fence || inCode || line.startsWith("    ")) return [];
+    const place = `${path}:${n + 1}`;
+    const [word] = replacedWords.exec(line.replaceAll(/`[^`]*`/g, "")) ?? [];
+    return [
+      ...(line.length > pageColumnsMax && !line.startsWith("|")
+        ? [`${place}: has ${line.length} columns of at most ${pageColumnsMax}`]
+        : []),
+      ...(word === undefined ? [] : [`${place}: "${word}": use a word of docs/glossary.md`]),
+    ];
   });
 }
 
