@@ -37,6 +37,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   search: () => benchSearch(large ? 1_000_000 : 100_000),
   searches: async () => {
     await benchSearches(10_000, 32);
+    await benchSearches(30_000, 16);
     await benchSearches(100_000, 8);
     if (large) await benchSearches(1_000_000, 8);
   },

@@ -11,14 +11,16 @@ import { type ServiceProcess, startService } from "../support/service-process.ts
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startEcho } from "./echo.ts";
-import { type Load, load, type Measured, median } from "./load.ts";
+import { beginMs, type Load, load, type Measured, median } from "./load.ts";
 import { rate, report } from "./report.ts";
-import { ownershipOf, urnOf } from "./sample.ts";
+import { ownershipOf, single, urnOf } from "./sample.ts";
 
 const seconds = 5;
 const rounds = 2;
 /** Readers at once, for the throughput of mixed words. */
 const readers = [1, 2, 4, 8, 16, 32, 64];
+/** Beside searches: so many connections write so much together. */
+const [writers, writesPerSecond] = [20, 1_000];
 const perRequest = 500;
 const words = 200;
 const [rarest, commonest] = [0.001, 0.8];
@@ -185,7 +187,30 @@ export async function benchSearches(entities: number, connections: number): Prom
       report(`${name}, mixed words, readers: ${connections}`, rate(perSecond));
     }
   }
+  await besideWrites(loads.mixed);
   await service.stop();
+}
+
+/** The rate of searches beside writes that change entities, and that of these writes. */
+async function besideWrites(searches: Load | undefined): Promise<void> {
+  if (searches === undefined) return;
+  const { url } = searches;
+  const writes: Load = {
+    ...{ url, method: "POST", connections: writers, perSecondMax: writesPerSecond },
+    // The searches begin when all writers write.
+    seconds: 2 * seconds + beginMs / 1_000,
+    requests: Array.from({ length: 10_000 }, (_, n) => ({
+      path: "/aspects?action=ingestProposal",
+      body: single(n, 1),
+    })),
+  };
+  const alone = await load(searches);
+  const [written, beside] = await Promise.all([
+    load(writes),
+    pause(beginMs).then(() => load({ ...searches, seconds: 2 * seconds })),
+  ]);
+  const kept = { of: "those without", target: 0.5, ratio: beside.perSecond / alone.perSecond };
+  report(`searches beside ${Math.round(written.perSecond)} writes/s`, rate(beside.perSecond), kept);
 }
 
 /** Runs the loads in turn, some rounds after one that warms up; the figures of each. */
