@@ -186,7 +186,8 @@ describe.skipIf(stores.length < clusterStores.length)(
         isOver = true;
       });
       const args = [main, "ingest", sample, "--server", nodeAt(0).address];
-      expect(await start(process.execPath, args).ended).toMatchObject({ code: 0 });
+      const { code, stderr } = await start(process.execPath, args).ended;
+      expect(code, stderr).toBe(0);
       const left = mortals.toSorted(() => Math.random() - 0.5);
       while (left.length > 0 && !isOver) {
         await progress(between(1, 40));
