@@ -22,7 +22,7 @@ export const pageMax = 500;
 /** An adapter ends a page early because of its size only if the page has so many bytes. */
 const pageBytesMin = 512 * 1024;
 
-/** True if no record of the stream follows a page that was read with this limit. */
+/** True if no record of the stream or log follows a page that was read with this limit. */
 export function isLastPage(page: readonly LogRecord[], limit: number): boolean {
   if (page.length === limit) return false;
   let bytes = 0;

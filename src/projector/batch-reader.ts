@@ -5,6 +5,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
+import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
 import type { Follower } from "./follower.ts";
 import { cut } from "./groups.ts";
@@ -30,8 +31,6 @@ export interface BatchReader {
   ): Promise<ReadBatch>;
 }
 
-const FULL_BYTES = 1024 * 1024;
-
 export function createBatchReader({
   log,
   decode,
@@ -55,9 +54,7 @@ export function createBatchReader({
         const needed = position(Math.min(...later.map((follower) => follower.position)));
         if (later.length > 0) recent.add(after, batch, needed);
       }
-      const bytes = page.reduce((sum, { data }) => sum + data.length, 0);
-      // A log may end a page early because of its bytes.
-      const full = page.length === limit || bytes >= FULL_BYTES || batch.failure !== undefined;
+      const full = !isLastPage(page, limit) || batch.failure !== undefined;
       return { batch, full, atHead: page.length === 0 };
     },
   };

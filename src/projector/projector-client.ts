@@ -98,6 +98,7 @@ export async function startProjectorThread(
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
   for (const view of options.aside ?? []) onEmptied(view, "damaged");
+
   const send = (message: ToThread): boolean => {
     if (running) thread?.postMessage(message);
     return running;

@@ -281,12 +281,12 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   async function advanceAll(due: readonly Follower[]): Promise<Advanced> {
-    let [moved, more] = [false, false];
+    let [moved, more, waits] = [false, false, false];
     let ahead: Position | undefined;
     const groups = groupsOf(due);
     for (const [n, group] of groups.entries()) {
       if (stopping) break;
-      if (isWithin(log, batchMax, group, groups[n + 1])) more = true;
+      if (isWithin(log, batchMax, group, groups[n + 1])) waits = true;
       else {
         const advanced = await advance(group, ahead);
         moved ||= advanced.moved;
@@ -294,7 +294,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
       ahead = group[0]?.position;
     }
-    return { moved, more };
+    // A group that waits for one behind it goes on when that one has moved.
+    return { moved, more: more || (waits && moved) };
   }
 
   /** The views that follow, and those whose pause is over. */

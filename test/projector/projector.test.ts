@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { position } from "../../src/core/position.ts";
+import { type Position, position } from "../../src/core/position.ts";
 import {
   type Projector,
   type ProjectorParts,
@@ -169,6 +169,28 @@ describe("a view that is behind", () => {
     expect(early.got).toEqual(range(6, 100));
     expect(decoded).toHaveBeenCalledTimes(100);
   });
+});
+
+test("a view that waits for one behind it that cannot move does not keep the projector busy", async () => {
+  const countBetween = vi.fn((from: Position, to: Position) => to - from);
+  const log = Object.assign(createArrayLog(10), { countBetween });
+  const source = createRecordingView("source", { at: position(3) });
+  source.before = () => {
+    throw new Error("the store is away");
+  };
+  const made = Object.assign(createRecordingView("made", { at: position(3) }), {
+    madeOf: ["source"],
+    costly: true,
+  });
+  const ahead = Object.assign(createRecordingView("ahead", { at: position(5) }), { costly: true });
+  await start(log, [source, made, ahead], {
+    idleMs: 600_000,
+    retryMs: { first: 600_000, max: 600_000 },
+  });
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  const before = countBetween.mock.calls.length;
+  for (let n = 0; n < 100; n++) await new Promise(setImmediate);
+  expect(countBetween.mock.calls.length - before).toBeLessThan(10);
 });
 
 describe("a costly view", () => {
