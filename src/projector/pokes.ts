@@ -18,7 +18,7 @@ export interface Pokes {
 }
 
 /** How much later a poke is sent: the first after a pause, and the next after one. */
-const GATHERED_MS = { first: 5, next: 100 };
+const GATHERED_MS = { first: 5, next: 250 };
 
 /** `send` returns whether the projector runs. */
 export function createPokes(send: () => boolean, gatheredMs = GATHERED_MS): Pokes {

@@ -249,4 +249,4 @@ interface Merging {
 const MERGE_WAIT_MS = 5;
 
 /** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
-const MERGE_PAUSE_MS = 2_000;
+const MERGE_PAUSE_MS = 5_000;

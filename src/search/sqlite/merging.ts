@@ -12,7 +12,7 @@ const TIER_BYTES = 32 * 1024;
 /** Segments are not merged beyond. */
 const MERGED_BYTES_MAX = 512 * 1024 * 1024;
 /** A segment is rewritten when so many of its documents are deleted. */
-const DELETED_PART_MAX = 0.4;
+const DELETED_PART_MAX = 0.5;
 const DELETED_MIN = 1_000;
 
 const tierOf = ({ bytes, directory: { docs } }: SegmentRow, fanIn: number): number =>
