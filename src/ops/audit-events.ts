@@ -1,7 +1,6 @@
 /**
- * What the log tells of who did what: records of the audit trail and writes of the catalog in one
- * order, the newest first. The log is looked through backwards, a bounded stretch for each page;
- * where it is to begin in the past, that place is found by halving.
+ * Reads the audit trail: its records and the writes of the catalog in one order, the newest first.
+ * Each page reads a bounded part of the log backwards; a start in the past is found by binary search.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../auth/audit.ts";
@@ -15,28 +14,28 @@ import { readable } from "../log/readable.ts";
 export interface AuditEventsParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
-  /** How far back it is told, in days; 0: all. */
+  /** Days of audit history to serve; 0 for all. */
   readonly days: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** Records that one page looks at, however few of them it is asked for. */
+/** Records that one page reads at most. */
 const lookedAtMax = 50_000;
 const readMax = 500;
-/** How far records may lie from the order of their times: clocks of nodes, appends in flight. */
+/** Maximum distance of records from the order of their times: clocks of nodes, concurrent appends. */
 const disorderMs = 120_000;
-/** Records without a time (of jobs and the like) that are passed over to find one that has it. */
+/** Records without a time (of jobs and the like) that are skipped to find one with a time. */
 const timelessMax = 200;
 const DAY_MS = 86_400_000;
 
 export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) {
   function eventOf(record: LogRecord, writes: boolean): AuditEvent | undefined {
     if (isAuditStream(record.stream)) {
-      const { actor, address, urn, detail, ...told } = decodeAudit(record);
+      const { actor, address, urn, detail, ...rest } = decodeAudit(record);
       const maybe = { actor: actor ?? undefined, address: address ?? undefined };
       const about = { urn: urn ?? undefined, detail: detail ?? undefined };
-      return { position: record.position, ...told, ...maybe, ...about };
+      return { position: record.position, ...rest, ...maybe, ...about };
     }
     const change = writes ? readable(decode, record) : undefined;
     if (change === undefined) return undefined;
@@ -52,7 +51,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
     };
   }
 
-  /** What a stream's name rules out is not decoded. */
+  /** Records that the stream's name rules out are not decoded. */
   function sieveOf(query: AuditQuery, from: number) {
     const { actor, action, outcome, urn, to = Number.POSITIVE_INFINITY, writes = true } = query;
     return (record: LogRecord): AuditEvent | "over" | undefined => {

@@ -1,10 +1,10 @@
 /**
- * The audit trail: notes are gathered and appended to the log in the background, so that no answer
- * waits for them; what a crash can take is the last second of it. Writes of the catalog and jobs
- * are not repeated here: their own records came first.
+ * The audit trail: notes are batched and appended to the log in the background, so that no response
+ * waits for them; a crash loses at most the last second. Writes of the catalog and jobs have records
+ * of their own and get no note.
  *
- * Nobody can fill the log by being refused: what is refused again is counted for a minute and told
- * once, and beyond a rate only how many there were.
+ * Rejected requests cannot fill the log: equal rejections of a minute are one record with a count,
+ * and beyond a rate only their number is recorded.
  */
 import { LRUCache } from "lru-cache";
 import type { AuditNote, AuditTrail } from "../auth/audit.ts";
@@ -16,20 +16,20 @@ import { type AuditEventsParts, createAuditEvents } from "./audit-events.ts";
 
 export interface AuditTrailParts extends AuditEventsParts {
   readonly log: ChangeLog;
-  /** Tells others that the log has grown. */
+  /** Called with the position of appended records. */
   readonly onAppended: (position: Position) => void;
   readonly logger: { warn(fields: object, message: string): void };
 }
 
-/** How long notes are gathered. */
+/** Time for which notes are batched. */
 const gatherMs = 1_000;
-/** How long refusals that are alike are counted before they are told. */
+/** Time for which equal rejections are counted before they are recorded. */
 export const countedMs = 60_000;
-/** Refusals that are told at once: so many, and then one a second. */
+/** Rejections recorded one by one: a burst of so many, then one per second. */
 export const refusalsMax = 200;
-/** Notes that wait while the log takes none; later ones are lost, which its own log tells. */
+/** Notes that wait while the log is unavailable; later ones are dropped with a warning. */
 const waitingMax = 10_000;
-/** Between two records of the use of a token, and when it is used from elsewhere. */
+/** Minimum time between two records of the use of a token, and of its use from another address. */
 const useMs = 3_600_000;
 const useElsewhereMs = 60_000;
 const usesMax = 10_000;
@@ -61,7 +61,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
 
   async function flush(): Promise<void> {
     await flushing;
-    for (const record of refusals.told()) write(record);
+    for (const record of refusals.counted()) write(record);
     if (refusals.pending()) schedule();
     const batch = waiting;
     waiting = [];
@@ -79,7 +79,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
       if (lost > 0) logger.warn({ lost }, "records of the audit trail were lost");
       lost = 0;
     } catch (error) {
-      // Tried again with the next ones: once too often is better than never.
+      // Retried with the next batch: a duplicate is better than a lost record.
       const kept = batch.slice(0, waitingMax - waiting.length);
       lost += batch.length - kept.length;
       waiting = [...kept, ...waiting];
@@ -111,8 +111,8 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
       const known = uses.get(urn);
       const page = { limit: 1, backward: true };
       const [last] = await log.readStream(tokenUseStream(urn), "end", page);
-      const told = last && decodeAudit(last).time;
-      return known === undefined ? told : Math.max(known.time, told ?? 0);
+      const recorded = last && decodeAudit(last).time;
+      return known === undefined ? recorded : Math.max(known.time, recorded ?? 0);
     },
 
     async close() {
@@ -125,7 +125,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
   };
 }
 
-/** Which refusals are told at once, and what is told of the others. */
+/** Decides which rejections are recorded one by one, and counts the others. */
 function createRefusals(now: () => number) {
   let window = new Map<string, { readonly record: AuditRecord; again: number }>();
   let ends = 0;
@@ -155,7 +155,7 @@ function createRefusals(now: () => number) {
 
   const pending = (): boolean => window.size > 0 || others > 0;
 
-  function told(): readonly AuditRecord[] {
+  function counted(): readonly AuditRecord[] {
     if (!pending() || now() < ends) return [];
     const again = [...window.values()].filter((one) => one.again > 0);
     const records = again.map(({ record, again: count }) => ({ ...record, time: now(), count }));
@@ -168,7 +168,7 @@ function createRefusals(now: () => number) {
   return {
     admits,
     pending,
-    told,
+    counted,
     end: () => {
       ends = 0;
     },
@@ -178,7 +178,7 @@ function createRefusals(now: () => number) {
 const TOO_MANY: AuditNote = {
   action: "many",
   outcome: "refused",
-  detail: "more refusals than are told one by one",
+  detail: "more rejections than are recorded one by one",
 };
 
 const recordOf = (note: AuditNote, time: number): AuditRecord => ({

@@ -44,17 +44,17 @@ export interface OperationsParts {
   readonly audit: Pick<AuditTrail, "list" | "note">;
   readonly status: Pick<StatusParts, "version" | "health" | "figures">;
   readonly rebuilds: RebuildParts & {
-    /** Whether views that another model made are rebuilt by themselves. */
+    /** Rebuild views of another model automatically. */
     readonly ofAnotherModel: boolean;
-    /** Called when a view was found to be of another model, and when it is not any more. */
+    /** Called when a view is found to be of another model, and after its rebuild. */
     readonly onStale: (view: string, stale: boolean) => void;
   };
-  /** Where other processes may feed views; absent: this one feeds all. */
+  /** In a cluster; absent: the projector of this process applies all views. */
   readonly handing?:
     | {
-        /** Whether a view is in a server. */
+        /** True for a view in a server. */
         readonly isShared: (view: string) => boolean;
-        /** Whether this process may feed such views. */
+        /** True when this process runs a projector for such views. */
         readonly leads: boolean;
       }
     | undefined;
@@ -62,12 +62,12 @@ export interface OperationsParts {
     VerifyParts,
     "restoration" | "regrow" | "findStanding" | "logger" | "namespace" | "urnLimits"
   >;
-  /** Default aspects that the entities lack are written; how many those were. */
+  /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
-  /** The data directory; the node's id is kept there. */
+  /** The data directory, which holds the node's id. */
   readonly data: string;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -85,7 +85,7 @@ const TIMESERIES = "timeseries";
 /** Maximum age of the check of the log's indexes before a job, in milliseconds. The service checks once a day. */
 const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
 
-/** Takes up the jobs that the last process left. */
+/** Resumes the jobs that the last process left unfinished. */
 export async function openOperations(
   parts: OperationsParts,
 ): Promise<Operations & { close(): Promise<void> }> {
@@ -188,7 +188,7 @@ export async function openOperations(
     logger,
     onStale(view, stale) {
       parts.rebuilds.onStale(view, stale);
-      // A record, which whoever feeds the view brings to it, and so is seen to do so.
+      // The view's progress past this record shows that a projector applies it.
       if (stale) parts.audit.note(madeElsewhere(view, systemActor));
     },
     ofAnotherModel: parts.rebuilds.ofAnotherModel,
@@ -220,7 +220,7 @@ export async function openOperations(
       const id = taskIdOf(query);
       const job = await jobs.find(id);
       if (job !== undefined) return taskStatus(job);
-      // It may be the store's own, such as one that a truncation has.
+      // The id may name a task of the store, such as one of a truncation.
       const task = await timeseries.findTask?.(id);
       return task === undefined ? unknownTask(id) : storeTaskStatus(task);
     },
@@ -279,10 +279,10 @@ function untilAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): 
   return Promise.race([promise, aborted]);
 }
 
-/** How many of the newest jobs are looked through for one of another node. */
+/** Newest jobs that are searched for rebuilds of other nodes. */
 const JOBS_MAX = 100;
 
-/** Whether any node that shares the log rebuilds views. */
+/** True while any node that shares the log rebuilds views. */
 async function isRebuilt({ list }: Jobs): Promise<boolean> {
   const { jobs } = await list({ start: 0, count: JOBS_MAX });
   return jobs.some(({ kind, state }) => kind === "rebuild" && state === "running");
@@ -292,5 +292,5 @@ const madeElsewhere = (view: string, actor: string): AuditNote => ({
   action: "modelChange",
   outcome: "allowed",
   actor,
-  detail: `the view "${view}" was made by another model than this node has`,
+  detail: `the view "${view}" was built with a model other than this node's`,
 });

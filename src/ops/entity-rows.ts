@@ -1,6 +1,6 @@
 /**
- * The rows of an entity: its aspects with the time of their last change, as the log tells it. An
- * aspect that is gone has a row, too, which is not current.
+ * The rows of an entity: its aspects with the time of their last change, from the log. A deleted
+ * aspect has a row, too, which is not current.
  */
 import { revision } from "../core/position.ts";
 import { entityStream, timeseriesStream } from "../core/stream.ts";
@@ -16,12 +16,12 @@ export interface EntityRow {
   readonly current: boolean;
 }
 
-/** Records of a stream that are held at a time. */
+/** Records of a page of a stream. */
 const pageMax = 500;
 
 /**
- * By aspect, in byte order. Of timeseries aspects only those that are named have a row, current if
- * anything was ever told of it.
+ * By aspect, in byte order. Of timeseries aspects only those in `timeseries` have a row, when they
+ * have an event.
  */
 export async function entityRows(
   log: Pick<ChangeLog, "readStream">,

@@ -1,16 +1,15 @@
 /**
- * How many rows there are to restore, as far as that can be known before they were read: names of
- * entities are listed beside the work, far faster than it reads them, and those that are still to
- * come are taken to have as many rows as those that came.
+ * An estimate of the rows to restore. Names of entities are listed while the job works, far faster
+ * than it reads them; the average of rows per entity so far is used for the rest.
  */
 export interface ExpectedRows {
-  /** Rows that were selected, and the entities that were looked at for them. */
+  /** The estimate after some entities with their selected rows. */
   of(passed: { readonly rows: number; readonly entities: number }): number;
-  /** Nothing is counted any more. */
+  /** Stops counting. */
   end(): void;
 }
 
-/** `matching`: the urns of all entities that will be looked at. */
+/** `matching`: the urns of all entities that the job reads. */
 export function expectRows(
   matching: AsyncIterable<string>,
   { start = 0, limit }: { readonly start?: number | undefined; readonly limit: number },
@@ -24,7 +23,7 @@ export function expectRows(
       entities++;
     }
   }
-  // A log that cannot be read is told by the work itself.
+  // The job itself reports an unreadable log.
   void count().catch(() => {});
 
   return {

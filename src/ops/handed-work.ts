@@ -1,6 +1,6 @@
 /**
- * Restoring and rebuilding views that other processes feed: what this one cannot do itself it hands
- * over to the node that can (handing-over.ts), and does for others what they cannot.
+ * Restores and rebuilds of views whose projector runs in another process. They are dispatched to
+ * that node through the cluster job queue (handing-over.ts); this node executes those of others.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Restoration } from "../projector/progress.ts";
@@ -14,11 +14,11 @@ interface Own {
   readonly rebuilding: Rebuilding;
   /** Views that this process feeds. */
   readonly fed: () => readonly string[];
-  /** All views, in the order in which they are made of each other. */
+  /** All views; each comes after the views that it is built from. */
   readonly views: readonly string[];
 }
 
-/** What this process does for others. */
+/** Executes a job of another node. */
 export const handedWork =
   ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): HandedWork =>
   async ({ kind, view, urns = [], actor }, { signal, report }) => {
@@ -35,7 +35,7 @@ export const handedWork =
     return unrestored;
   };
 
-/** Views that others feed are restored there. */
+/** Restores each view on the node whose projector applies it. */
 export function handedRestoration(
   { restoration, fed, views }: Omit<Own, "rebuilding">,
   { ask }: Pick<HandingOver, "ask">,
@@ -54,10 +54,10 @@ export function handedRestoration(
   return {
     async restore(urns, view) {
       const unrestored: Unrestored[] = [];
-      // One after the other: some are made of those before them.
+      // In order: some views are built from views before them.
       for (const one of view === undefined ? views : [view]) {
         const here = isElsewhere(one) ? undefined : await restoration.restore(urns, one);
-        // It may have been taken over a moment ago.
+        // Another node may have become the leader of the view meanwhile.
         const done = here?.every(({ elsewhere }) => elsewhere !== true);
         unrestored.push(...(done ? (here ?? []) : await handOver(one, urns)));
       }
@@ -70,7 +70,7 @@ export function handedRestoration(
   };
 }
 
-/** Views that others feed are rebuilt there, one after the other. */
+/** Rebuilds each view on the node whose projector applies it, one after the other. */
 export function handedRebuilding(
   { rebuilding, fed }: Pick<Own, "rebuilding" | "fed">,
   { ask }: Pick<HandingOver, "ask">,
@@ -80,7 +80,7 @@ export function handedRebuilding(
     async rebuild(views, options) {
       const own = views.filter((view) => fed().includes(view));
       const others = views.filter((view) => !own.includes(view));
-      // That it cannot be given up is told when all of them take their places.
+      // The rebuild can be cancelled until the last view is swapped.
       const onTaking = others.length === 0 ? options.onTaking : () => {};
       if (own.length > 0) await rebuilding.rebuild(own, { ...options, onTaking });
       for (const view of others) {

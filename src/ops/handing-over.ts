@@ -1,14 +1,14 @@
 /**
- * Handing work over: what has to be done by the process that feeds a view is asked for in the log,
- * which all nodes read. One that feeds the view takes it and says how it goes; who asked follows that.
+ * The cluster job queue, in the log that all nodes read. A node requests work that the projector of
+ * a view must do; a node that applies the view claims it, executes it and records its progress.
  *
- *   asked → taken        by a node that feeds the view; one alone, by the stream's revision      claim
- *   taken → running      again and again, while it goes on                                       serve
- *   taken → taken        by another node, when the first has said nothing for RETAKEN_MS         claim
- *   taken → done, failed it came to its end                                                      serve
- *   any   → cancelled    whoever asked has given up                                              ask
+ *   asked → taken        a node that applies the view claims it by the stream's revision   consider
+ *   taken → running      heartbeats with the progress                                      serve
+ *   taken → taken        another node, after `retakenMs` without a heartbeat               consider
+ *   taken → done, failed the work ended                                                    serve
+ *   any   → cancelled    the requesting node gave up                                       ask
  *
- * Work may so be done twice, and must come to the same when it is.
+ * Work may run twice, so it is idempotent.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -26,7 +26,7 @@ export interface Handed {
   readonly actor?: string | undefined;
 }
 
-/** Does the work; what it resolves with is JSON. */
+/** Executes the work and resolves with its result, a JSON value. */
 export type HandedWork = (
   handed: Handed,
   run: { readonly signal: AbortSignal; report(progress: unknown): void },
@@ -34,8 +34,8 @@ export type HandedWork = (
 
 export interface HandingOver {
   /**
-   * Resolves with what the work came to. Rejects `unavailable` when nobody feeds the view, or who did
-   * it says no more; with the work's own error; with the signal's reason.
+   * Resolves with the result of the work. Rejects with the work's error, with the signal's reason, and
+   * with `unavailable` when no node applies the view or the heartbeats stop.
    */
   ask(
     handed: Handed,
@@ -47,7 +47,7 @@ export interface HandingOver {
 export interface HandingParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   readonly node: string;
-  /** Whether this process is one that does the work for a view now. */
+  /** True when this process applies the view and can execute its work. */
   readonly feeds: (view: string) => boolean;
   readonly work: HandedWork;
   /** Calls back when the log may have grown. */
@@ -65,24 +65,25 @@ export interface HandingParts {
 }
 
 const TIMES = {
-  /** Until somebody has taken it: another projector takes a view over within some seconds. */
+  /** Wait for a claim: a standby projector becomes the leader of a view within some seconds. */
   takenMsMax: 20_000,
-  /** Until whoever has taken it says something; a node that dies is replaced in that time. */
+  /** Wait for a heartbeat: another node claims the work of a dead node within that time. */
   silentMsMax: 60_000,
   retakenMs: 10_000,
   heartbeatMs: 2_000,
   lookMs: 500,
   askMs: { first: 20, max: 250 },
 };
-/** What was asked longer ago than this nobody waits for any more. */
+/** Age of a request that no node waits for any more. */
 const ASKED_MS_MAX = 120_000;
 const PAGE_MAX = 200;
 
 interface Pending {
   readonly handed: Handed;
   readonly askedAt: number;
-  /** Records of its stream that were read. */
+  /** Number of records read from its stream. */
   read: number;
+  /** Time of the last heartbeat. */
   heardAt: number;
   taken: boolean;
 }
@@ -110,10 +111,10 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
     if (appended !== undefined) parts.onAppended(appended.position);
   }
 
-  const tell = (id: string, step: HandedRecord["step"], body: unknown = null) =>
+  const record = (id: string, step: HandedRecord["step"], body: unknown = null) =>
     write(handedStream(id), { id, step, body: body === null ? null : JSON.stringify(body) });
 
-  /** Asks what is new, and takes what is for this node. */
+  /** Reads new requests and claims those that this node can execute. */
   async function look(): Promise<void> {
     for (;;) {
       const page = await log.readStream(HANDED, revision(from), { limit: PAGE_MAX });
@@ -147,12 +148,12 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
       const taking = { id, step: "taken", body: null } as const;
       await write(handedStream(id), taking, revision(one.read - 1));
     } catch (error) {
-      // Somebody else was faster.
+      // Another node claimed it first.
       if (error instanceof WrongRevision) return;
       throw error;
     }
     pending.delete(id);
-    logger.info({ ...one.handed, urns: one.handed.urns?.length, work: id }, "work was handed over");
+    logger.info({ ...one.handed, urns: one.handed.urns?.length, work: id }, "work of another node was claimed");
     const served = serve(id, one.handed).finally(() => serving.delete(served));
     serving.add(served);
   }
@@ -161,15 +162,15 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
     const stopping = new AbortController();
     const signal = AbortSignal.any([stopping.signal, closing.signal]);
     let progress: unknown = null;
-    let told = Promise.resolve();
+    let recorded = Promise.resolve();
     const heartbeat = setInterval(() => {
-      told = told.then(async () => {
+      recorded = recorded.then(async () => {
         const [last] = await log.readStream(handedStream(id), "end", { limit: 1, backward: true });
         if (last !== undefined && decodeHanded(last).step === "cancelled") {
           stopping.abort(new CatalogError("conflict", "the work was given up"));
-        } else await tell(id, "running", progress);
+        } else await record(id, "running", progress);
       });
-      told = told.catch(() => {});
+      recorded = recorded.catch(() => {});
     }, times.heartbeatMs);
     try {
       const report = (now: unknown) => {
@@ -177,15 +178,15 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
       };
       const result = await work(handed, { signal, report });
       clearInterval(heartbeat);
-      await told;
-      await tell(id, "done", result);
+      await recorded;
+      await record(id, "done", result);
     } catch (error) {
       clearInterval(heartbeat);
-      await told;
-      // Another node takes up what the end of this one cuts off.
+      await recorded;
+      // This process ends: another node claims the work again.
       if (closing.signal.aborted) return;
-      await tell(id, "failed", failureOf(error)).catch((err) => {
-        logger.error({ err, work: id }, "the end of work could not be told");
+      await record(id, "failed", failureOf(error)).catch((err) => {
+        logger.error({ err, work: id }, "the end of work could not be recorded");
       });
     }
   }
@@ -194,7 +195,7 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
   function lookSoon(): void {
     if (closing.signal.aborted) return;
     looking ??= look()
-      .catch((err) => logger.error({ err }, "what other nodes ask for cannot be read"))
+      .catch((err) => logger.error({ err }, "the requests of other nodes cannot be read"))
       .then(() => delay(times.lookMs / 10))
       .finally(() => {
         looking = undefined;
@@ -214,15 +215,15 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
         for (const { step, body } of page.map(decodeHanded)) {
           read++;
           heardAt = performance.now();
-          const told: unknown = body === null ? null : JSON.parse(body);
-          if (step === "running" && told !== null) onProgress?.(told);
-          if (step === "done") return told;
-          if (step === "failed") throw errorOf(told as ToldError);
+          const value: unknown = body === null ? null : JSON.parse(body);
+          if (step === "running" && value !== null) onProgress?.(value);
+          if (step === "done") return value;
+          if (step === "failed") throw errorOf(value as ToldError);
         }
         const giveUp = signal?.aborted || closing.signal.aborted;
         const silent = performance.now() - heardAt;
         if (giveUp || silent > (read > 0 ? times.silentMsMax : times.takenMsMax)) {
-          await tell(id, "cancelled").catch(() => {});
+          await record(id, "cancelled").catch(() => {});
           signal?.throwIfAborted();
           throw read > 0 ? fellSilent(handed.view) : notFed(handed.view);
         }
@@ -239,15 +240,15 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
 }
 
 const notFed = (view: string): CatalogError =>
-  new CatalogError("unavailable", `no node feeds the view "${view}" that could do it`, {
-    hint: "Start one that has the role projector, or wait until it has taken the view over",
+  new CatalogError("unavailable", `no projector is running for view "${view}"`, {
+    hint: "Start a node with the role projector, or wait until a standby takes over",
   });
 
 const fellSilent = (view: string): CatalogError =>
-  new CatalogError("unavailable", `the node that feeds the view "${view}" has ended meanwhile`, {
-    hint: "What it had done stays; ask again when another has taken the view over",
+  new CatalogError("unavailable", `the node that ran the projector of view "${view}" ended`, {
+    hint: "Its completed work stays; repeat the request when another node has taken over",
   });
 
-/** Of a fault of ours the log keeps no stack. */
+/** Internal errors are recorded without a stack. */
 const failureOf = (error: unknown): ToldError =>
   error instanceof CatalogError ? toldError(error) : { code: "internal", message: saidBy(error) };

@@ -1,7 +1,6 @@
 /**
- * What the log holds of jobs. One stream has the first record of each: its place there is the job's
- * number, so that no id is ever given twice, also not by nodes that share the log. What becomes of
- * a job is told in a stream of its own.
+ * The records of jobs. One stream holds the first record of every job. Its revision is the job's
+ * number, so nodes that share the log never use an id twice. The job's own stream holds the rest.
  */
 import { isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, revision } from "../core/position.ts";
@@ -26,9 +25,9 @@ export interface JobRecords {
   ): Promise<{ readonly first: JobRecord; readonly position: Position }>;
   /** Appends to the job's own stream. */
   write(record: JobRecord): Promise<Position>;
-  /** The first record of a job; undefined where there is no such job. */
+  /** The first record of a job; undefined when no such job exists. */
   first(id: string): Promise<JobRecord | undefined>;
-  /** What was last told of a job. */
+  /** The newest record of a job. */
   latest(first: JobRecord): Promise<JobRecord>;
   /** First records, the newest first; at most 200. */
   list(page: {
@@ -40,14 +39,14 @@ export interface JobRecords {
 }
 
 const pageMax = 200;
-/** How often a number may be taken by another node meanwhile. */
+/** Attempts to get a number when other nodes take numbers at the same time. */
 const registeringMax = 20;
 
 export const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf(":") + 1));
 
 export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords> {
   const { log, nodeId } = parts;
-  // A log with damaged indexes does not stop the start: it takes no job before it is repaired.
+  // A log with damaged indexes does not stop the start; it accepts no job before the repair.
   let last = await lastNumber().catch((error: unknown) => {
     if (isUnreadable(error)) return 0;
     throw error;
@@ -85,7 +84,7 @@ export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords
 
   const isOwn = ({ id }: JobRecord): boolean => id === `${nodeId}:${numberOf(id)}`;
 
-  /** What this node's last job says of those before it; behind all jobs when it never had one. */
+  /** Revision of this node's first unfinished job, from its last record; the end without a job. */
   async function firstUnfinished(): Promise<number> {
     for (let at = last - 1; at >= 0; at -= pageMax) {
       const page = await log.readStream(JOBS, revision(at), { limit: pageMax, backward: true });
@@ -97,7 +96,7 @@ export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords
 
   return {
     async register(asked, unfinishedFrom) {
-      // Another node that has the same log may have taken the number: then the next one.
+      // Another node that shares the log may have taken the number; then the next one is tried.
       for (let attempt = 1; ; attempt++) {
         try {
           return await registerNext(asked, unfinishedFrom);
@@ -139,7 +138,7 @@ export async function openJobRecords(parts: JobRecordsParts): Promise<JobRecords
       let at = await firstUnfinished();
       for (;;) {
         const page = await log.readStream(JOBS, revision(at), { limit: pageMax });
-        // Those of other nodes on the same log are theirs to take up.
+        // Other nodes on the same log resume their own jobs.
         yield* page.map((record) => decodeJob(record)).filter(isOwn);
         if (page.length === 0) return;
         at += page.length;

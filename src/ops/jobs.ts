@@ -1,14 +1,14 @@
 /**
- * Jobs: work that outlives its request. What a job was asked and what became of it is in the log
- * (job-records.ts).
+ * Jobs: work that outlives its request. The log holds the request, the progress and the result of
+ * each job (job-records.ts).
  *
- *   (asked) → running     start: accepted when the log has it
- *   running → done        its work came to its end
- *   running → failed      its work threw; or it was cut off too often
- *   running → cancelled   somebody asked for that, and its work agreed to end
- *   running → (cut off)   the process ended; the next one takes it up where it last said it was
+ *   (requested) → running    start: accepted when the log has it
+ *   running → done           its work finished
+ *   running → failed         its work threw, or the process ended too often
+ *   running → cancelled      cancel was called, and its work stopped
+ *   running → (interrupted)  the process ended; the next one resumes from the last checkpoint
  *
- * A job's work may be done again from that place, so it must come to the same when it is.
+ * Work after the last checkpoint runs twice, so the work of every kind is idempotent.
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -29,27 +29,27 @@ export interface Job {
   readonly ended: number | undefined;
   readonly runNanos: number;
   readonly counts: JobCounts;
-  /** Of what is counted, a second, over all the time that it has run. */
+  /** Counted items per second, over its whole run time. */
   readonly perSecond: number;
   /** Why it failed. */
   readonly error: string | undefined;
 }
 
-/** What a job's work is given. */
+/** The input of a job's work. */
 export interface JobRun {
   readonly id: string;
   readonly request: unknown;
-  /** What it last said of where it was, when it was cut off there. */
+  /** The last checkpoint that it reported before an interruption. */
   readonly place: unknown;
-  /** Whether it was cut off. */
+  /** True after an interruption. */
   readonly resumed: boolean;
-  /** How far it had come then, or zeros. */
+  /** Counts at that checkpoint, or zeros. */
   readonly counts: JobCounts;
-  /** Aborted when it is to end; what it throws then is no failure. */
+  /** Aborted by cancel and close; an error thrown after that is no failure. */
   readonly signal: AbortSignal;
-  /** Tells how far it is; from time to time that is written down. */
+  /** Reports progress; the log gets it at intervals. */
   report(counts: JobCounts, place?: unknown): Promise<void>;
-  /** From now on it cannot be cancelled, for this reason. */
+  /** The job cannot be cancelled any more, for this reason. */
   commit(why: string): void;
 }
 
@@ -57,7 +57,7 @@ export type JobWork = (run: JobRun) => Promise<void>;
 
 export interface Started {
   readonly id: string;
-  /** Where the log holds that it started. */
+  /** Position of its first record. */
   readonly position: Position;
   /** Never rejects. */
   readonly ended: Promise<Ended>;
@@ -66,14 +66,14 @@ export interface Started {
 export interface Ended {
   /** As it ended. */
   readonly job: Job;
-  /** Where the log holds that; undefined when it does not: the process ends, or it was not written. */
+  /** Position of its last record; undefined when the process ends or the append failed. */
   readonly position: Position | undefined;
 }
 
 export interface Jobs {
   /** Resolves when the log has it. */
   start(kind: string, request: unknown, caller: Caller): Promise<Started>;
-  /** Undefined: there is no such job. */
+  /** Undefined: no such job exists. */
   find(id: string): Promise<Job | undefined>;
   /** The newest first. */
   list(page: {
@@ -82,9 +82,9 @@ export interface Jobs {
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
   /** Resolves when it has ended; throws `conflict` when it cannot be cancelled. */
   cancel(id: string): Promise<Ended>;
-  /** How many run here now. */
+  /** Number of jobs that run in this process. */
   running(): number;
-  /** Jobs that run end here and go on with the next start. */
+  /** Interrupts running jobs; the next start resumes them. */
   close(): Promise<void>;
 }
 
@@ -98,11 +98,11 @@ export interface JobsParts extends JobRecordsParts {
   readonly systemActor: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Does the work of a job, and may watch it. */
+  /** Wraps the work of each job, for traces. */
   readonly around?: ((job: JobName, work: () => Promise<void>) => Promise<void>) | undefined;
-  /** Called with each job that ended, as it ended. */
+  /** Called with each job when it ends. */
   readonly onEnded?: ((job: Job) => void) | undefined;
-  /** Milliseconds between two records of how far a job is; 2,000 when absent. */
+  /** Milliseconds between two progress records of a job; 2,000 when absent. */
   readonly reportedMsMin?: number | undefined;
   readonly logger: {
     info(fields: object, message: string): void;
@@ -112,9 +112,8 @@ export interface JobsParts extends JobRecordsParts {
 
 /** Jobs at a time: each may hold a page of rows in memory. */
 export const runningMax = 16;
-/** How often a job is taken up again that ends with the process. */
+/** Resumptions of a job after which it fails. */
 const resumedMax = 3;
-/** Between two records of how far a job is. */
 const REPORTED_MS_MIN = 2_000;
 
 interface Running {
@@ -126,7 +125,7 @@ interface Running {
   committed: string | undefined;
 }
 
-/** Takes up what the last process left. */
+/** Resumes the jobs that the last process left unfinished. */
 export async function openJobs(parts: JobsParts): Promise<Jobs> {
   const { now, logger, reportedMsMin = REPORTED_MS_MIN } = parts;
   const { around = (_, work) => work() } = parts;
@@ -193,7 +192,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       try {
         position = await records.write(final);
       } catch (err) {
-        logger.error({ err, job: first.id }, "the end of a job could not be written down");
+        logger.error({ err, job: first.id }, "the end of a job could not be recorded");
       }
       running.delete(first.id);
       const job = jobOf(first, final);
@@ -212,9 +211,9 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
           return { job: jobOf(first, record({ state: "running" })), position: undefined };
         }
         if (controller.signal.aborted) return end({ state: "cancelled" });
-        const told = error instanceof CatalogError && error.code !== "internal";
-        if (!told) logger.error({ err: error, job: first.id }, "a job failed");
-        return end({ state: "failed", error: told ? error.text : "internal error" });
+        const expected = error instanceof CatalogError && error.code !== "internal";
+        if (!expected) logger.error({ err: error, job: first.id }, "a job failed");
+        return end({ state: "failed", error: expected ? error.text : "internal error" });
       }
     }
 
@@ -246,7 +245,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       await records.write({ ...resumed, state: "failed", error });
       return;
     }
-    logger.info({ job: first.id, kind: first.kind }, "a job goes on that was cut off");
+    logger.info({ job: first.id, kind: first.kind }, "an interrupted job resumes");
     await records.write({ ...resumed, state: "running" });
     void run(first, resumed);
   }
@@ -312,18 +311,18 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 }
 
 export const unknownJob = (id: string): CatalogError =>
-  new CatalogError("not_found", `there is no job "${id.slice(0, 120)}"`, {
+  new CatalogError("not_found", `job "${id.slice(0, 120)}" does not exist`, {
     hint: "POST /operations?action=listJobs lists them",
   });
 
 const runsElsewhere = (id: string): CatalogError =>
   new CatalogError("conflict", `job "${id}" runs in another process: it cannot be cancelled here`, {
-    hint: "Ask the node whose id it begins with; what ended with its process goes on when that starts",
+    hint: "Ask the node named by the id's prefix; the job resumes when that node restarts",
   });
 
 const unknownKind: JobWork = async () => {
-  throw new CatalogError("unavailable", "this release knows no jobs of that kind", {
-    hint: "Start the release that began it, or start the work anew",
+  throw new CatalogError("unavailable", "this release has no jobs of that kind", {
+    hint: "Start the release that started the job, or start a new job",
   });
 };
 

@@ -1,6 +1,6 @@
 /**
- * Everything that a door may ask of the operations: looking after views, timeseries and jobs. Who
- * asks has shown the operator's token. Errors are CatalogErrors.
+ * The operations on views, timeseries and jobs, for the HTTP API. The caller has been authorized
+ * with the admin token. Errors are CatalogErrors.
  */
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
@@ -24,7 +24,7 @@ export interface TruncateRequest {
   /** In any letter case. */
   readonly entityType: string;
   readonly aspect: string;
-  /** Events that are strictly older go. Epoch milliseconds. */
+  /** Removes events strictly older than this. Epoch milliseconds. */
   readonly endTimeMillis: number;
   /** True when absent. */
   readonly dryRun?: boolean | undefined;
@@ -37,19 +37,19 @@ export interface TruncateRequest {
 /** Rows are the current aspects of entities, by urn and then by aspect. */
 export interface RestoreRequest {
   readonly urn?: string | undefined;
-  /** These entities, as many as they are. */
+  /** These entities. */
   readonly urns?: readonly string[] | undefined;
   /** SQL LIKE. */
   readonly urnLike?: string | undefined;
   readonly aspect?: string | undefined;
   readonly aspectNames?: readonly string[] | undefined;
-  /** Rows to leave out at the beginning. */
+  /** Number of rows to skip. */
   readonly start?: number | undefined;
   /** Rows of one batch. */
   readonly batchSize: number;
   /** Rows in all; 0: no limit. */
   readonly limit: number;
-  /** Rows made in this time, both ends inclusive. Epoch milliseconds. */
+  /** Rows written in this range, both ends inclusive. Epoch milliseconds. */
   readonly gePitEpochMs?: number | undefined;
   readonly lePitEpochMs?: number | undefined;
   readonly createDefaultAspects?: boolean | undefined;
@@ -61,7 +61,7 @@ export interface RestoreRequest {
   readonly lastAspect?: string | undefined;
 }
 
-/** How much the events of one timeseries aspect of one entity type take. */
+/** Size of the events of one timeseries aspect of one entity type. */
 export interface IndexSize {
   readonly entityType: string;
   readonly aspect: string;
@@ -73,25 +73,25 @@ export interface ParkedQuery {
   readonly urn: string;
 }
 
-/** An entity that a view passes over, because it could not take a record of it. */
+/** An entity that a view skips, because it could not project a record of it. */
 export interface ParkedEntity extends ParkedQuery {
-  /** Of the record that it could not take. */
+  /** Of the record that the view could not project. */
   readonly position: Position;
   readonly reason: string;
   /** When it was parked, in epoch milliseconds. */
   readonly time: number;
-  /** Later records of the entity that wait behind it, 1,000 at most. */
+  /** Number of later records of the entity, 1,000 at most. */
   readonly waiting: number;
 }
 
-/** What an operation says. */
+/** The result of an operation. */
 export interface Outcome {
   readonly text: string;
-  /** Where the log holds what was written by then; absent: nothing was. */
+  /** Position of the last record written; absent when none was. */
   readonly position?: Position;
 }
 
-/** What a restoration did: all of it, or what was done within some seconds; the job then goes on. */
+/** The result of a restoration, or its progress after some seconds; the job then continues. */
 export interface Restored extends Outcome {
   /** Of the job. */
   readonly id: string;
@@ -100,7 +100,7 @@ export interface Restored extends Outcome {
 }
 
 export interface Operations {
-  /** The status of a job as JSON text, or `{"error":…}` for one that there is not (task-status.ts). */
+  /** The status of a job as JSON text, `{"error":…}` for an unknown one (task-status.ts). */
   getTaskStatus(query: TaskQuery): Promise<string>;
   /** The newest first. */
   listJobs(page: {
@@ -109,47 +109,46 @@ export interface Operations {
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
   /** Throws `not_found`. */
   getJob(id: string): Promise<Job>;
-  /** The job as it ended. Throws `not_found`, and `conflict` for one that cannot be cancelled. */
+  /** The ended job. Throws `not_found`, and `conflict` for a job that cannot be cancelled. */
   cancelJob(id: string): Promise<Ended>;
-  /** What a dry run found, in words; otherwise the id of the job. */
+  /** The report of a dry run; otherwise the id of the job. */
   truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<Outcome>;
   /**
-   * Takes what truncations took out of the log, too. What a dry run found, in words; otherwise the id
-   * of the job. Throws `unavailable` for a log that keeps everything.
+   * Removes truncated events from the log, too. The report of a dry run; otherwise the id of the job.
+   * Throws `unavailable` for a log that cannot remove records.
    */
   scavengeLog(request: ScavengeRequest, caller: Caller): Promise<Outcome>;
-  /** What was restored, in words and in numbers. */
+  /** The restored rows, as text and as numbers. */
   restoreIndices(request: RestoreRequest, caller: Caller): Promise<Restored>;
   /**
-   * Grows views anew beside those in use and puts them in their place; the id of the job. Throws
-   * `invalid` for a view that there is not, `conflict` while others are rebuilt.
+   * Builds staging generations of views and swaps them in; returns the id of the job. Throws
+   * `invalid` for an unknown view, `conflict` during another rebuild.
    */
   rebuildViews(request: RebuildRequest, caller: Caller): Promise<Outcome>;
   /**
-   * Compares views with the log; the id of the job. Throws `invalid` for a view that cannot be,
-   * `conflict` while that is done already.
+   * Compares views with the log; returns the id of the job. Throws `invalid` for a view that cannot
+   * be verified, `conflict` during another verification.
    */
   verifyViews(request: VerifyRequest, caller: Caller): Promise<Outcome>;
-  /** What was found last. Throws `invalid` for a view that cannot be verified. */
+  /** Differences found by the last verification. Throws `invalid` for a view without one. */
   listDifferences(query: DifferencesQuery): Promise<DifferencesPage>;
-  /** What each timeseries aspect of each entity type takes. */
+  /** Size of each timeseries aspect of each entity type. */
   getIndexSizes(): Promise<readonly IndexSize[]>;
-  /** In the order of the log. Throws `invalid` for a view that there is not. */
+  /** In the order of the log. Throws `invalid` for an unknown view. */
   listParked(query: {
     readonly view?: string | undefined;
     readonly start: number;
     readonly count: number;
   }): Promise<{ readonly total: number; readonly entities: readonly ParkedEntity[] }>;
   /**
-   * Makes the entity anew in the view; what it is parked with then, or undefined when the view has
-   * it again. Throws `not_found`.
+   * Projects the entity again; returns the new parking, or undefined on success. Throws `not_found`.
    */
   retryParked(query: ParkedQuery): Promise<ParkedEntity | undefined>;
-  /** Passes over the record for ever, and retries. Throws `not_found`. */
+  /** Omits the record for good, and retries. Throws `not_found`. */
   dropParked(query: ParkedQuery, caller: Caller): Promise<ParkedEntity | undefined>;
-  /** Who did what; throws `malformed` for a count that is none. */
+  /** A page of the audit trail. Throws `malformed` for an invalid count. */
   listAuditEvents(query: AuditQuery): Promise<AuditPage>;
-  /** How the service is (status.ts). */
+  /** The state of the service (status.ts). */
   getStatus(): Promise<ServiceStatus>;
   /** Views that make no progress (readiness.ts). */
   stalledViews(): readonly Stalled[];

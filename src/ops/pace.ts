@@ -1,20 +1,20 @@
 /**
- * How fast the log grows and views follow, and how long ago the log was where a view is: looked at
- * once a second, since positions alone know no time.
+ * Throughput of the log and its views, and the lag of views in seconds. Positions carry no time, so
+ * the positions are sampled once a second.
  *
- * What the log had before the first look is taken to have come then: a lag in seconds is never more
- * than the process is old.
+ * Records older than the first sample count as written then: a lag in seconds is at most the age of
+ * the process.
  */
 import { type Position, START } from "../core/position.ts";
 
 type Positions = Readonly<Record<string, Position>>;
 
 export interface Pace {
-  /** How long a view at that position has lacked what the log has; 0 when it lacks nothing. */
+  /** Age of the oldest record that a view at this position lacks; 0 at the head of the log. */
   lagSeconds(position: Position, head: Position): number;
-  /** Records a second over the last seconds, of a view, or of the log. */
+  /** Records per second over the last samples, of a view or of the log. */
   rate(view?: string): number;
-  /** Records since the process began: that a view was brought, or that came to the log. */
+  /** Records since the start of the process: applied to a view, or appended to the log. */
   records(view?: string): number;
   close(): void;
 }
@@ -27,14 +27,14 @@ interface Sample {
 }
 
 const lookMs = 1_000;
-/** A rate is that of so many samples. */
+/** Samples of a rate. */
 const rateSamplesMax = 10;
-/** Where the log was when: every second one goes when there are more, so that old ones are coarse. */
+/** Sampled heads of the log; beyond this every second one is dropped, so old ones are coarse. */
 const headsMax = 1_024;
 
-/** `look` gives the head of the log and the positions of the views, as they are now. */
+/** `look` returns the current head of the log and the positions of the views. */
 export function watchPace(parts: {
-  /** How many records lie after a position, up to another. */
+  /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
   readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
@@ -46,7 +46,7 @@ export function watchPace(parts: {
   let recent: Sample[] = [];
   let heads: { readonly time: number; readonly head: Position }[] = [];
 
-  /** A view that was emptied begins anew: what it has again counts again. */
+  /** An emptied view starts again, and its records count again. */
   function moved(name: string | undefined, position: Position): void {
     const before = latest.get(name) ?? position;
     latest.set(name, position);
@@ -59,7 +59,7 @@ export function watchPace(parts: {
     try {
       seen = await parts.look();
     } catch {
-      // A log that cannot be read is told by /health; what was seen before goes on to count.
+      // /health reports an unreadable log; earlier samples stay valid.
       return;
     }
     const time = seconds();
@@ -70,9 +70,9 @@ export function watchPace(parts: {
     noteHead(time, seen.head, Math.min(seen.head, ...Object.values(seen.positions)));
   }
 
-  /** Of what every view has passed only the newest is needed. */
+  /** Of heads that every view has passed only the newest is needed. */
   function noteHead(time: number, head: Position, slowest: number): void {
-    // The last look at a head is the one that counts: until then nothing was lacking.
+    // Only the last sample of a head counts: until then no record was missing.
     if (heads.at(-1)?.head === head) heads.pop();
     heads.push({ time, head });
     const passed = heads.findLastIndex((one) => one.head <= slowest);
@@ -91,7 +91,7 @@ export function watchPace(parts: {
       const at = points.findLastIndex((one) => one.head <= position);
       const [had, then] = [points[Math.max(at, 0)], points[at + 1]];
       if (had === undefined || then === undefined) return 0;
-      // Between two looks the log is taken to have grown evenly.
+      // Linear interpolation between two samples.
       const part = at < 0 ? 0 : (position - had.head) / (then.head - had.head);
       return Math.max(0, now - had.time - part * (then.time - had.time));
     },

@@ -1,4 +1,4 @@
-/** What views could not take: listed from the log, retried and dropped by the projector. */
+/** Parked records: listed from the log, retried and dropped by the projector. */
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
@@ -11,7 +11,7 @@ import type { Unrestored } from "../projector/restore.ts";
 import { noSuchView } from "./no-such-view.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
 
-/** Records of one entity that are counted; more are told as so many. */
+/** Maximum count of records that wait behind a parked one. */
 const waitingMax = 1_000;
 
 interface Dependencies {
@@ -38,7 +38,7 @@ export function createParkedOperations({ log, projector, names, maxCheckAgeMs }:
     const urn = withNamespace(text, names.namespace);
     const found = (await all(view)).find((parked) => parked.urn === urn);
     if (found !== undefined) return found;
-    // Only now: what is parked may be of a time with other limits.
+    // Checked last: a urn may have been parked under other limits.
     parseUrn(urn, names.urnLimits);
     throw notParked(view, urn);
   }
@@ -56,7 +56,7 @@ export function createParkedOperations({ log, projector, names, maxCheckAgeMs }:
 
   async function entityOf(parked: Parked, histories: Histories): Promise<ParkedEntity> {
     const { view, urn, position, reason, time } = parked;
-    // Nothing waits for a value: later changes of the entity are in its document.
+    // No record waits behind a parked value: the document has later changes of the entity.
     const isValue = parked.aspect !== undefined;
     const waiting = isValue ? 0 : await countFrom(parked, histories, await log.head());
     return { view, urn, position, reason, time, waiting };
@@ -105,7 +105,7 @@ async function countFrom(
       if (count === waitingMax) break;
     }
   } catch {
-    // One that cannot be decoded ends what can be counted.
+    // Counting ends at a record that cannot be decoded.
   }
   return count;
 }

@@ -1,20 +1,19 @@
 /**
- * Whether views make progress: a view is stalled when it has not come to where the log was some
- * seconds ago, and has not moved since. A view that is far behind and catches up is ready; one whose
- * thread stands still is not, however well the process answers. Nothing is said of views while the
- * log does not tell where it is.
+ * Readiness: a view is stalled when it has not reached the head that the log had some seconds ago,
+ * and has not moved since. A view that is far behind and catches up is ready. Without new samples of
+ * the log no view counts as stalled.
  */
 import type { Position } from "../core/position.ts";
 
 export interface Stalled {
   readonly view: string;
   readonly position: Position;
-  /** Where the log was then. */
+  /** Head of the log at that time. */
   readonly head: Position;
 }
 
 export interface Readiness {
-  /** Views that are stalled now; none: the service is ready. */
+  /** Stalled views; the service is ready when there are none. */
   stalled(): readonly Stalled[];
   close(): void;
 }
@@ -27,12 +26,12 @@ interface Sample {
   readonly positions: Positions;
 }
 
-/** How long a view may stand still behind the log. */
+/** Time without progress after which a view that lags is stalled. */
 const stalledMsMax = 15_000;
-/** How often it is looked. */
+/** Interval of samples. */
 const lookMs = 1_000;
 
-/** `look` gives the head of the log and the positions of the views, as they are now. */
+/** `look` returns the current head of the log and the positions of the views. */
 export function watchReadiness(parts: {
   readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
@@ -47,9 +46,9 @@ export function watchReadiness(parts: {
       const seen = await look();
       samples.push({ time: now(), ...seen });
     } catch {
-      // A log that cannot be read is told by /health; positions go on to be compared.
+      // /health reports an unreadable log; earlier samples stay valid.
     }
-    // Of those that are old enough the newest is kept, to compare with.
+    // Of the samples that are old enough the newest is kept for the comparison.
     const since = now() - stalledMs;
     const first = samples.findLastIndex(({ time }) => time <= since);
     if (first > 0) samples = samples.slice(first);
@@ -61,12 +60,12 @@ export function watchReadiness(parts: {
     stalled() {
       const first = samples.findLastIndex(({ time }) => time <= now() - stalledMs);
       const [then, ...since] = first < 0 ? [] : samples.slice(first);
-      // Nothing was seen since: then it is the log that stands still.
+      // Without a newer sample it is the log that does not answer.
       if (then === undefined || since.length === 0) return [];
       return Object.entries(then.positions).flatMap(([view, before]) => {
         let position = before;
         let moved = false;
-        // One that failed goes back to what it has kept, which is no progress.
+        // A view that failed returns to its checkpoint, which is no progress.
         for (const { positions } of since) {
           const next = positions[view] ?? position;
           moved ||= next > position;

@@ -1,8 +1,7 @@
 /**
- * restoreIndices: views are made anew from the log for the entities that a request selects, while
- * they serve and follow the log. The request counts in rows, as the reference does; what is
- * restored is always the whole entity, timeseries and edges included, so that nothing of it that
- * should not be there stays.
+ * restoreIndices: projects the selected entities from the log again, while the views serve reads
+ * and follow the log. The request counts in rows, as in DataHub. Each selected entity is restored as
+ * a whole, with timeseries and edges, so that no stale row of it stays.
  */
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { createUrnPattern } from "../aspects/urn-like.ts";
@@ -21,23 +20,23 @@ import type { Job, JobRun, Jobs, JobWork } from "./jobs.ts";
 import type { Restored, RestoreRequest } from "./operations.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
-/** How long an answer waits for the job; what takes longer goes on by itself. */
+/** Time that a response waits for the job, which continues afterwards. */
 const waitMsMax = 10_000;
-/** Names of streams, and entities between which others get their turn. */
+/** Names of streams in a page, and entities between two turns of the event loop. */
 const namesMax = 500;
 const entitiesPerTurnMax = 20;
-/** Of a pattern, or of a place to begin at: far more than a urn may have. */
+/** Length of a pattern or of a start urn: far more than a urn may have. */
 const charactersMax = 16_384;
-/** Entities of one message to the projector, which restores them in one go. */
+/** Entities of one message to the projector. */
 const entitiesPerGoMax = 100;
-/** Batches that an answer tells of: the last ones. */
-const batchesToldMax = 1_000;
+/** Batches in a response: the last ones. */
+const batchesMax = 1_000;
 
 interface Dependencies {
   readonly model: Model;
   readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
   readonly restoration: Pick<Restoration, "restore">;
-  /** Default aspects that the entities lack are written; how many those were. */
+  /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
@@ -47,7 +46,7 @@ interface Dependencies {
   readonly logger: { error(fields: object, message: string): void };
 }
 
-/** Where a job goes on: after a row, with so many left out and taken before. */
+/** Checkpoint of a job: the last row, and the numbers of rows skipped and restored before. */
 interface Place {
   readonly urn: string;
   readonly aspect: string;
@@ -64,15 +63,15 @@ interface Batch {
 
 export function createRestoring(dependencies: Dependencies) {
   const { model, log, restoration, namespace } = dependencies;
-  /** What jobs of this process have done, for the answers that wait for them. */
+  /** Batches of this process's jobs, for the responses that wait for them. */
   const done = new Map<string, RestoredBatch[]>();
 
-  /** Who waits for an answer has looked by then. */
+  /** After this time no response waits for the job any more. */
   function forgetLater(id: string): void {
     setTimeout(() => done.delete(id), 2 * waitMsMax).unref();
   }
 
-  /** What a job is to remember of a request: what it asks for, and nothing else. */
+  /** The validated request, as the job stores it. */
   function checked(request: RestoreRequest): RestoreRequest {
     const { urnLike, lastUrn, lastAspect, gePitEpochMs, lePitEpochMs } = request;
     const named = (text: string): string => {
@@ -99,7 +98,7 @@ export function createRestoring(dependencies: Dependencies) {
       batchSize: request.batchSize,
       limit: request.limit,
       gePitEpochMs,
-      // Of a time that has a beginning alone: what comes while it runs is not of it.
+      // A range without an end ends now: rows written during the job are not part of it.
       lePitEpochMs: lePitEpochMs ?? (gePitEpochMs ? dependencies.now() : undefined),
       createDefaultAspects: request.createDefaultAspects,
       batchDelayMs: request.batchDelayMs,
@@ -119,7 +118,7 @@ export function createRestoring(dependencies: Dependencies) {
     }
     const first = entityStream("").length;
     let after: string | undefined;
-    // A place to begin at is among what is listed only if it is told first.
+    // The list begins after the start urn, which therefore comes first.
     if (from !== "") {
       after = entityStream(from);
       if (pattern.matches(from)) yield from;
@@ -173,7 +172,7 @@ export function createRestoring(dependencies: Dependencies) {
       };
       const restored = await restoreBatch(batch, run, elsewhere, (part) => report(part, 0));
       if (hasDone(restored)) batches.push(restored);
-      if (batches.length > batchesToldMax) batches.shift();
+      if (batches.length > batchesMax) batches.shift();
       batch = emptyBatch();
       await report(restored, 1);
       if (request.batchDelayMs) await delay(request.batchDelayMs, undefined, run);
@@ -193,7 +192,7 @@ export function createRestoring(dependencies: Dependencies) {
       const rows = (await entityRows(log, urn, rowOptions)).filter(
         (row) => row.aspect > after && selects(row),
       );
-      // What was asked for by its urn may be what no record ever told of.
+      // A urn in the request may have no record; views are restored for it, too.
       if (rows.length === 0 && namedIn(request) === undefined) continue;
       const current = rows.filter((row) => row.current);
       passed.rows += current.length;
@@ -217,13 +216,13 @@ export function createRestoring(dependencies: Dependencies) {
     if (batch.urns.size > 0) await flush();
     expected.end();
     await run.report({ ...counts, total: restoredOf(counts) });
-    // What could be done here is done: the rest has to be asked for where it can be.
+    // The views of this process are restored; the others need a node with their projector.
     if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
   };
 
   /**
-   * Adds to `elsewhere` the views that other processes feed. `onPart` is told how much of the batch is
-   * restored, time and again as long as it is not the whole.
+   * Adds to `elsewhere` the views without a running projector. `onPart` gets the progress of a batch
+   * that takes several messages.
    */
   async function restoreBatch(
     batch: Batch,
@@ -281,9 +280,9 @@ export function createRestoring(dependencies: Dependencies) {
       const batches = done.get(id) ?? [];
       const job = end?.job;
       if (job !== undefined && job.state !== "done") throw unended(job);
-      const told = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
+      const shown = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
       const completed = job !== undefined;
-      const text = restoredText(told, batches, { id, completed });
+      const text = restoredText(shown, batches, { id, completed });
       return { text, position: end?.position ?? position, id, completed, batches };
     },
   };
@@ -292,15 +291,15 @@ export function createRestoring(dependencies: Dependencies) {
 const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
   new CatalogError(
     "unavailable",
-    `nobody answers who feeds the views ${[...views].join(", ")}; in others it was restored`,
-    { hint: "Start a node that has the role projector, and ask again" },
+    `no projector is running for the views ${[...views].join(", ")}; the other views were restored`,
+    { hint: "Start a node with the role projector, and repeat the request" },
   );
 
-/** Of a job that failed or was cancelled while somebody waited for it. */
+/** The error for a job that failed or was cancelled while a response waited for it. */
 function unended({ id, state, error }: Job): CatalogError {
-  const what = state === "cancelled" ? "was cancelled" : `failed: ${error ?? "nobody knows why"}`;
+  const what = state === "cancelled" ? "was cancelled" : `failed: ${error ?? "internal error"}`;
   return new CatalogError("unavailable", `job "${id}" ${what}`, {
-    hint: "What it had restored before stays so",
+    hint: "Entities that it restored before stay restored",
   });
 }
 
@@ -312,7 +311,7 @@ const tooLong = (name: string, text: string): CatalogError =>
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });
 
-/** The entities that are asked for by their urns, if any are. */
+/** The urns that the request names, if it names any. */
 const namedIn = ({ urn, urns }: RestoreRequest): readonly string[] | undefined =>
   urn === undefined ? urns : [urn];
 
@@ -339,17 +338,17 @@ function createSelection(request: RestoreRequest, model: Model): (row: EntityRow
     time <= lePitEpochMs;
 }
 
-/** Whether the model has the aspect: what it has not is restored, too, but shown by no reader. */
+/** True when the model has the aspect. Readers show no others, but views restore them. */
 function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
   const entity = model.entities.get(entityType);
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }
 
-/** What had no row, such as an entity that nobody told of, is looked at in the views and not told of. */
+/** A batch without rows, such as one of urns without records, is not part of the response. */
 const hasDone = ({ rowsMigrated, ignored, defaultAspects }: RestoredBatch): boolean =>
   rowsMigrated + ignored + defaultAspects > 0;
 
-/** Rows of the total; what is removed is none of it. */
+/** Restored rows; removed ones do not count. */
 const restoredOf = ({ updated, created, noops }: JobCounts): number => updated + created + noops;
 
 function withBatch(counts: JobCounts, batch: RestoredBatch, batches: number): JobCounts {

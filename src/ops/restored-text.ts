@@ -1,14 +1,14 @@
 /**
- * What was restored, in the forms in which the reference answers: a dump of a map, which its command
- * line prints, or members of JSON. Those that are counted elsewhere there are 0.
+ * The result of restoreIndices in DataHub's forms: the text of a map, which its command line prints,
+ * and members of JSON. Times that exist only in DataHub are 0.
  */
 import type { RestoreRequest } from "./operations.ts";
 
 export interface RestoredBatch {
   readonly rowsMigrated: number;
-  /** Rows that the model does not know, or that a view could not take. */
+  /** Rows of aspects outside the model, or that a view could not project. */
   readonly ignored: number;
-  /** Default aspects that entities lacked, and were given. */
+  /** Missing default aspects that were written. */
   readonly defaultAspects: number;
   readonly readMs: number;
   readonly restoreMs: number;
@@ -47,7 +47,7 @@ const argsText = (request: RestoreRequest): string =>
 const batchText = (batch: RestoredBatch): string =>
   record("RestoreIndicesResult", restoredMembers(batch));
 
-/** A batch in the reference's members. */
+/** A batch in DataHub's members. */
 export const restoredMembers = (batch: RestoredBatch) => ({
   ignored: batch.ignored,
   rowsMigrated: batch.rowsMigrated,

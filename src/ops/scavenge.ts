@@ -1,10 +1,10 @@
 /**
- * Scavenging: what truncations took from the timeseries is taken out of the log, too. Of such an event
- * the log keeps where it was, who told it, when and in which run; what it said is gone for good.
+ * Scavenging: removes the values of truncated timeseries events from the log, for good. The log keeps
+ * the position, actor, time and run of such an event.
  *
- * An event is covered when a truncation of its aspect that was recorded after it takes events of its
- * time. That follows from the log alone, and what was scavenged is no event any more, so that the
- * work may be done again from any point.
+ * A truncation covers an event of its aspect when it was recorded later and removes events of that
+ * time. This follows from the log alone, and a scavenged record is no event any more: the work is
+ * idempotent.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Caller } from "../catalog/catalog.ts";
@@ -32,11 +32,11 @@ interface Dependencies {
     ChangeLog,
     "readAll" | "readStream" | "listStreams" | "countBetween" | "scavenge"
   >;
-  /** How the view of timeseries follows from the log. */
+  /** Projection of the timeseries view. */
   readonly project: Projection<TimeseriesWrite>;
-  /** Waits until the view of timeseries has every record that there is now. */
+  /** Waits until the timeseries view has reached the current head of the log. */
   readonly caughtUp: () => Promise<void>;
-  /** Whether views are being grown anew. */
+  /** True while views are rebuilt. */
   readonly growing: () => Promise<boolean>;
   readonly logger: { info(fields: object, message: string): void };
 }
@@ -44,20 +44,20 @@ interface Dependencies {
 /** Records read at once: some milliseconds. */
 const PAGE_MAX = 200;
 const NAMES_MAX = 500;
-/** How often it is looked whether views are still being grown. */
+/** Interval of checks for running rebuilds. */
 const GROWING_LOOK_MS = 100;
-/** Others have their turn for as long as a page took, and for so much longer while there are any. */
+/** After a page the job rests for as long as the page took, and longer in a busy process. */
 const BUSY_PARTS = 2;
 const BUSY_SHARE_MIN = 0.3;
 const REST_MS_MAX = 50;
 
 type Truncation = Extract<TimeseriesWrite, { readonly op: "truncate" }>;
 
-/** Which events truncations cover. */
+/** The events that truncations cover. */
 interface Cover {
-  /** Of the last truncation; START: there is none. */
+  /** Position of the last truncation; START without one. */
   readonly end: Position;
-  /** What is to be there in place of a record; undefined when it stays as it is. */
+  /** The replacement of a record; undefined when the record stays unchanged. */
   replaced(record: LogRecord): LogRecord | undefined;
 }
 
@@ -124,7 +124,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     return { ...record, data: encodeChange(scavengedChange(event, taking.position)) };
   }
 
-  /** What a view could not take either is left as it is. */
+  /** Records that the view cannot project stay unchanged. */
   function events(change: PlacedChange) {
     try {
       return project(change).filter((write) => write.op === "event");
@@ -133,7 +133,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     }
   }
 
-  /** Pages of what is to be replaced, each with the place that is read by then. */
+  /** Pages of records to replace, each with its checkpoint. */
   async function* gone(cover: Cover, from: Position, signal?: AbortSignal) {
     for (let at = from; at < cover.end; ) {
       signal?.throwIfAborted();
@@ -165,11 +165,11 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
   }
 
   const work: JobWork = async (run) => {
-    // Whatever reads the view knows of the truncations by then.
+    // Readers of the view see the truncations from here on.
     await caughtUp();
     const cover = await readCover();
-    // They may have read events and not have come to the truncation: compared with a log that lacks
-    // the events already they would seem to be wrong. Those that begin later come to it.
+    // A running rebuild may have read events and not yet the truncation; its verification against the
+    // scavenged log would fail. Rebuilds that start later read the truncation.
     while (await growing()) await delay(GROWING_LOOK_MS, undefined, { signal: run.signal });
     const start = position((run.place as { position: number } | undefined)?.position ?? START);
     const counts = {
@@ -177,7 +177,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
       total: doneOf(run.counts) + recordsBetween(log, start, cover.end),
     };
     let bytes = 0;
-    // What it did since it last wrote down how far it was, and was cut off.
+    // Records that an interrupted run replaced after its last checkpoint.
     let { resumed } = run;
     for await (const page of gone(cover, start, run.signal)) {
       resumed &&= page.records.length === 0;
@@ -202,7 +202,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
 
   function scavenging(): NonNullable<ChangeLog["scavenge"]> {
     if (log.scavenge !== undefined) return log.scavenge;
-    throw new CatalogError("unavailable", "this log keeps what is in it: it cannot be scavenged");
+    throw new CatalogError("unavailable", "this log cannot remove records: it cannot be scavenged");
   }
 
   return {
@@ -211,7 +211,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     async scavenge(request: ScavengeRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       scavenging();
       if (request.dryRun !== false) {
-        // One reading of the log for all that ask meanwhile.
+        // Concurrent dry runs share one pass over the log.
         counting ??= count().finally(() => {
           counting = undefined;
         });

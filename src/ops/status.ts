@@ -1,4 +1,4 @@
-/** How the service is, in one answer: for the status page, the command and the metrics. */
+/** The state of the service: for the status page, the command and the metrics. */
 import type { Position } from "../core/position.ts";
 import type { RegrowProgress } from "../projector/regrow-beside.ts";
 import type { Job } from "./jobs.ts";
@@ -8,42 +8,42 @@ import type { Stalled } from "./readiness.ts";
 export interface LogStatus {
   /** Of its last record. */
   readonly position: Position;
-  /** On disk; undefined where a server keeps it. */
+  /** Size on disk; undefined for a log in a server. */
   readonly bytes?: number | undefined;
   readonly recordsPerSecond: number;
-  /** Records that came since the process began. */
+  /** Records appended since the start of the process. */
   readonly records: number;
-  /** Why it cannot be read or written. */
+  /** The reason why it cannot be read or written. */
   readonly error?: string | undefined;
 }
 
 export interface ViewStatus {
   readonly position: Position;
-  /** About, where positions are none of records (ChangeLog.countBetween). */
+  /** An estimate where positions do not number records (ChangeLog.countBetween). */
   readonly lagRecords: number;
-  /** How long it has lacked what the log has. */
+  /** Age of the oldest record that it lacks. */
   readonly lagSeconds: number;
   readonly recordsPerSecond: number;
-  /** Records that it was brought since the process began. */
+  /** Records applied since the start of the process. */
   readonly records: number;
-  /** It stands still behind the log (readiness.ts). */
+  /** It lags and makes no progress (readiness.ts). */
   readonly stalled: boolean;
-  /** Entities that it passes over. */
+  /** Number of parked entities. */
   readonly parked: number;
   readonly bytes?: number | undefined;
   readonly generation?: number | undefined;
-  /** Up to where it was compared with the log, and how much differed. */
+  /** Position and number of differences of the last verification. */
   readonly verifiedPosition?: Position | undefined;
   readonly differences?: number | undefined;
-  /** When that was; epoch milliseconds. */
+  /** Time of the last verification; epoch milliseconds. */
   readonly verifiedAt?: number | undefined;
-  /** Another model made it, and it is to be rebuilt: it may not tell what this one would. */
+  /** It was built with another model and needs a rebuild. */
   readonly stale?: boolean | undefined;
-  /** How often it began anew since the process began, because what was there was not to be used. */
+  /** Number of times that an unusable store was emptied since the start of the process. */
   readonly emptied?: number | undefined;
-  /** How far its next edition has been grown, while there is one. */
+  /** Progress of its staging generation during a rebuild. */
   readonly rebuild?: RegrowProgress | undefined;
-  /** Why it does not follow or cannot be read. */
+  /** The reason why it does not follow the log or cannot be read. */
   readonly error?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface ServiceStatus {
   readonly log: LogStatus;
   readonly views: Readonly<Record<string, ViewStatus>>;
   readonly jobsRunning: number;
-  /** Jobs that ended since the process began, by kind and state. */
+  /** Jobs that ended since the start of the process, by kind and state. */
   readonly jobsEnded: readonly JobsEnded[];
 }
 
@@ -69,7 +69,7 @@ export interface JobsEnded {
   readonly count: number;
 }
 
-/** What stores say of themselves; undefined where they do not. */
+/** Figures of a store; undefined for stores without them. */
 export interface StoreFigures {
   readonly bytes?: number | undefined;
   readonly generation?: number | undefined;
@@ -83,22 +83,22 @@ export interface Verified {
 
 export interface StatusParts {
   readonly version: string;
-  /** Whether reads and writes work (Catalog.health). */
+  /** Health of reads and writes (Catalog.health). */
   readonly health: () => Promise<{
     readonly log: Position;
     readonly logError?: string | undefined;
     readonly views: Readonly<Record<string, { position: Position; error?: string }>>;
   }>;
-  /** Of the log, or of a view. */
+  /** Figures of the log or of a view. */
   readonly figures: (store: string) => StoreFigures;
   readonly parked: () => Readonly<Record<string, number>>;
   readonly stale: () => readonly string[];
   readonly emptied: () => Readonly<Record<string, number>>;
   /** Views that are being rebuilt. */
   readonly rebuilds: () => Readonly<Record<string, RegrowProgress>>;
-  /** What is known of a view that was compared with the log. */
+  /** Result of the last verification of a view. */
   readonly verified?: ((view: string) => Verified | undefined) | undefined;
-  /** How many records lie after a position, up to another. */
+  /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
   readonly pace: Pick<Pace, "lagSeconds" | "rate" | "records">;
   readonly stalled: () => readonly Stalled[];
@@ -106,7 +106,7 @@ export interface StatusParts {
   readonly jobsEnded: () => readonly JobsEnded[];
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Since the process began. */
+  /** Since the start of the process. */
   readonly uptimeSeconds: () => number;
 }
 

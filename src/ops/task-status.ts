@@ -1,7 +1,7 @@
 /**
- * A job as clients of the reference ask for it: the status of a task of a search engine, as JSON
- * text whose `status` is JSON text again. What such an engine counts and no job does is 0. A task that
- * really is one of such an engine is told as it tells it.
+ * getEsTaskStatus: a job in the form of an Elasticsearch task, as DataHub returns it: JSON text whose
+ * `status` is JSON text again. Counts that jobs do not have are 0. A real task of Elasticsearch is
+ * returned unchanged.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { StoreTask } from "../timeseries/timeseries-table.ts";
@@ -64,7 +64,7 @@ export function taskStatus({ id, state, runNanos, counts, error }: Job): string 
     completed,
     taskId: id,
     runTimeNanos: runNanos,
-    // A number of the engine that has a fraction: no limit.
+    // Elasticsearch writes this number with a fraction; -1.0 means no limit.
     status: status.replace('"requests_per_second":-1,', '"requests_per_second":-1.0,'),
     ...(completed && state !== "done" && { state, error: error ?? "it was cancelled" }),
   });

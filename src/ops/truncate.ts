@@ -1,7 +1,7 @@
 /**
- * Truncating a timeseries aspect: a record in a stream of its own, which the timeseries view
- * follows, so that no rebuild and no restore brings the events back. Readers see none of them from
- * the moment the view has the record; the job is done when they have left the store.
+ * Truncation of a timeseries aspect: a record in a stream of its own, which the timeseries view
+ * projects, so that no rebuild and no restore returns the events. They are hidden as soon as the view
+ * has the record; the job is done when the store has deleted them.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,9 +18,9 @@ import type { TimeseriesIndex, TimeseriesReader } from "../timeseries/timeseries
 import type { Jobs, JobWork } from "./jobs.ts";
 import type { Outcome, TruncateRequest } from "./operations.ts";
 
-/** Events of one transaction, at most and when nothing is said: some milliseconds. */
+/** Events of one transaction: the maximum and the default. */
 const batchSizeMax = 10_000;
-/** How often it is looked how far the store is. */
+/** Interval of reads of the store's progress. */
 const lookMs = 25;
 const ID_BYTES = 16;
 
@@ -31,12 +31,12 @@ interface Dependencies {
   readonly reader: Pick<TimeseriesReader, "countOlder" | "findTruncation">;
   readonly systemActor: string;
   readonly now: () => number;
-  /** Waits until the view has every record that there is now. */
+  /** Waits until the view has reached the current head of the log. */
   readonly caughtUp: () => Promise<void>;
   readonly onAppended: (position: Position) => void;
 }
 
-/** What a job is asked. */
+/** The request of a job. */
 interface Asked extends TimeseriesIndex {
   readonly endTimeMillis: number;
   readonly batchSize: number;
@@ -69,7 +69,7 @@ export function createTruncation(dependencies: Dependencies) {
     return appended.position;
   }
 
-  /** May be done again from any point: the record has the job's id, and is appended once. */
+  /** Idempotent: the record has the job's id, and the log appends it once. */
   const work: JobWork = async (run) => {
     const asked = run.request as Asked;
     const begun = performance.now();
@@ -79,7 +79,7 @@ export function createTruncation(dependencies: Dependencies) {
       await dependencies.caughtUp();
       total = (await reader.countOlder(asked, asked.endTimeMillis)).older;
       run.signal.throwIfAborted();
-      run.commit("The truncation is in the log; what it took is not shown any more");
+      run.commit("The truncation is in the log; its events are not shown any more");
       at = await append(run.id, asked);
       await run.report({ ...NOTHING, total }, { position: at });
     }
@@ -99,7 +99,7 @@ export function createTruncation(dependencies: Dependencies) {
       if (done) return;
       if (performance.now() - begun > (asked.timeoutSeconds ?? Infinity) * 1_000) {
         throw new CatalogError("unavailable", `it took more than ${asked.timeoutSeconds} seconds`, {
-          hint: "What it took is not shown any more, and leaves the store all the same",
+          hint: "Its events are not shown any more; the store deletes them in the background",
         });
       }
       await delay(lookMs, undefined, { signal: run.signal });
@@ -133,7 +133,7 @@ export function createTruncation(dependencies: Dependencies) {
   };
 }
 
-/** The reference's words, which clients print. */
+/** DataHub's words, which clients print. */
 function dryRun(older: number, events: number, byQuery: boolean): string {
   const percent = events === 0 ? 0 : (100 * older) / events;
   const how = byQuery

@@ -149,7 +149,7 @@ describe.skipIf("skipped" in stores)(
       const id = /taskId=([^,]+)/.exec(told)?.[1] ?? "";
       expect(await ended(api, id)).toMatchObject({
         state: "failed",
-        error: expect.stringContaining("nobody answers who feeds the views aspects"),
+        error: expect.stringContaining("no projector is running for the views aspects"),
       });
     });
   },

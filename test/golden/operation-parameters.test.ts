@@ -275,7 +275,7 @@ describe("restoreIndices", () => {
       const { id } = await underWay();
       await operator.value("cancelJob", { id });
       expect((await restoring).body.message).toBe(
-        `job "${id}" was cancelled. What it had restored before stays so`,
+        `job "${id}" was cancelled. Entities that it restored before stay restored`,
       );
     });
   });

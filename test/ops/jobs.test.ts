@@ -252,7 +252,7 @@ describe("a job that was cut off", () => {
     expect(await endOf(jobs, id)).toMatchObject({ state: "done", actor: "urn:li:corpuser:ada" });
     expect(runs).toHaveLength(1);
     expect(runs[0]).toMatchObject({ id, request: { a: 1 }, place: undefined, counts: NOTHING });
-    expect(logged).toEqual(["a job goes on that was cut off"]);
+    expect(logged).toEqual(["an interrupted job resumes"]);
   });
 
   test("goes on where it last said that it was", async () => {

@@ -79,7 +79,7 @@ describe("a truncation", () => {
     await expect(work()).rejects.toMatchObject({
       code: "unavailable",
       message: "it took more than 0.2 seconds",
-      hint: "What it took is not shown any more, and leaves the store all the same",
+      hint: "Its events are not shown any more; the store deletes them in the background",
     });
     expect(appended).toHaveLength(1);
   });
