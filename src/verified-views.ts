@@ -11,6 +11,7 @@ import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
 import { ownValue } from "./core/own-value.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
 import { countRecords } from "./log/change-log.ts";
+import { copyByStream } from "./log/sqlite/log-copy.ts";
 import { createVerifying } from "./projector/verify/batches.ts";
 import { foldAhead } from "./projector/verify/fold-ahead.ts";
 import { createHands } from "./projector/verify/hands.ts";
@@ -23,7 +24,7 @@ import {
 import type { FoldedView, VerifiedView } from "./projector/verify/view-rows.ts";
 import { type Beside, openViewRows, readInParts } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
-import { openLogReader, type StoresConfig, type ViewName } from "./stores.ts";
+import { openLogReader, type StoresConfig, sharedLog, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
 import { openVerifiedState } from "./verified-state.ts";
 
@@ -122,7 +123,10 @@ export async function verifyStoredViews(
   const forgotten = next === true || options.forgotten === true;
   const closing: (() => unknown)[] = [];
   try {
-    const log = await openLogReader(config);
+    // All entities are compared: a log in a server is read forward in pages, not stream by stream.
+    const isCopied = sharedLog(config) && options.grade !== "touched";
+    const opened = await openLogReader(config);
+    const log = isCopied ? copyByStream(opened, config.data) : opened;
     closing.push(() => log.close());
     const folded = names.map((name) => foldedView(config, name));
     // A view that is folded from others has no sums: it is compared entity by entity once it is rebuilt.
@@ -139,7 +143,7 @@ export async function verifyStoredViews(
     );
     const state = forgotten ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
-    const worth = (await countRecords(log)) >= worthThreads;
+    const worth = !isCopied && (await countRecords(log)) >= worthThreads;
     const others = Array.from({ length: worth ? threads : 0 }, () => ({
       module: import.meta.url,
       config,

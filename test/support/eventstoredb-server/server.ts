@@ -57,7 +57,7 @@ export interface EventStoreServer {
   readonly faults: AppendFaults & ReadFaults;
   /** Streams whose users are not let in, by the beginning of their names. */
   readonly forbidden: Set<string>;
-  /** What was asked of it, by call. */
+  /** Number of calls by name; `readStream`: reads of a single stream, which `read` counts, too. */
   readonly asked: Map<string, number>;
   /** Another server leads from now on; this one, when undefined. */
   follow(leader: EventStoreServer | undefined): void;
@@ -115,6 +115,7 @@ export async function startEventStoreServer(
     const wanted = call.request.getOptions()?.getStream()?.getStreamIdentifier();
     const name = wanted ? Buffer.from(wanted.getStreamName_asU8()).toString() : "$all";
     const against = objection("read", call.metadata, name);
+    if (name !== "$all") asked.set("readStream", (asked.get("readStream") ?? 0) + 1);
     if (against !== undefined) call.emit("error", against);
     else answerRead(store, call, faults).catch((error) => call.emit("error", error));
   }
