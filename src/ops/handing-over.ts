@@ -153,7 +153,10 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
       throw error;
     }
     pending.delete(id);
-    logger.info({ ...one.handed, urns: one.handed.urns?.length, work: id }, "work of another node was claimed");
+    logger.info(
+      { ...one.handed, urns: one.handed.urns?.length, work: id },
+      "work of another node was claimed",
+    );
     const served = serve(id, one.handed).finally(() => serving.delete(served));
     serving.add(served);
   }
