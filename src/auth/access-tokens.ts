@@ -25,7 +25,7 @@ export interface TokenRecord {
   readonly expiresAt?: number | undefined;
 }
 
-export interface NewToken {
+interface NewToken {
   readonly type: TokenType;
   readonly actor: string;
   readonly duration: TokenDuration;
@@ -33,7 +33,7 @@ export interface NewToken {
   readonly description?: string | undefined;
 }
 
-export interface MadeToken {
+interface MadeToken {
   readonly token: string;
   readonly record: TokenRecord;
   /** Where the log holds the record. */

@@ -18,7 +18,7 @@ import { isStored, storedState } from "./stored-state.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
 
 /** What a request shows, and from where. */
-export interface Shown {
+interface Shown {
   /** The Authorization header. */
   readonly authorization: string;
   /** Address of the other end of the connection. */

@@ -11,7 +11,7 @@ import type { Demand } from "./privileges.ts";
 import type { StoredEntities } from "./stored-entities.ts";
 
 /** What the question is about: an entity, or those of a type. */
-export interface About {
+interface About {
   readonly urn?: string | undefined;
   readonly entityType: string;
 }

@@ -18,7 +18,7 @@ import type { SightFields } from "./sights.ts";
 import { withheldNames } from "./withheld.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
-export interface JudgedCatalog {
+interface JudgedCatalog {
   /** For who is known to nobody: it sees everything. */
   readonly catalog: Catalog;
   /** As the user sees it; undefined where all see everything. */

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 
-export interface Known<T> {
+interface Known<T> {
   /** At once while it is known. Rejects with what finding it rejects with, and asks again then. */
   get(key: string): T | Promise<T>;
   /** All is found out again; what is on the way is not believed. */

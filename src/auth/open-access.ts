@@ -14,7 +14,7 @@ import { openSigningKeys } from "./signing-keys.ts";
 import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
 import { createTokenFormat } from "./token-format.ts";
 
-export interface AccessOptions {
+interface AccessOptions {
   /** The catalog itself: who may do what is read from it, and tokens are written to it. */
   readonly catalog: Catalog;
   /** An entity that is in memory with its newest state. */

@@ -6,7 +6,7 @@ import type { Stored, StoredEntities } from "./stored-entities.ts";
 export const rootUserId = "datahub";
 
 /** `removed` and `suspended` users may do nothing; an `unknown` one is not in the catalog. */
-export type Standing = "active" | "removed" | "suspended" | "unknown";
+type Standing = "active" | "removed" | "suspended" | "unknown";
 
 export function standingOf(user: Stored | undefined): Standing {
   if (user === undefined) return "unknown";

@@ -18,7 +18,7 @@ import { policiesToRead, type SightFields, seesNothing, sightOf } from "./sights
 import { createStoredEntities } from "./stored-entities.ts";
 import type { WithheldNames } from "./withheld.ts";
 
-export interface ReadAuthority {
+interface ReadAuthority {
   /** The catalog as the user sees it; the system (undefined) sees all of it. */
   catalogFor(actor: string | undefined): Catalog;
 }

@@ -7,7 +7,7 @@
 import { chmodSync, statSync } from "node:fs";
 import { CatalogError } from "../core/errors.ts";
 
-export interface SecretFile {
+interface SecretFile {
   readonly file: string;
   /** Of the data directory; otherwise somebody else keeps it. */
   readonly own: boolean;

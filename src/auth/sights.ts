@@ -48,7 +48,7 @@ const places: Readonly<Record<string, readonly [field: string, aspect: string, p
 const criterionFields = new Set([...Object.keys(places), "TYPE", "URN", "GROUP_MEMBERSHIP"]);
 
 /** How the model fills the fields of documents: as far as it matters here. */
-export type FieldSources = Readonly<
+type FieldSources = Readonly<
   Record<
     string,
     readonly {
@@ -80,7 +80,7 @@ export function sightFields(sources: FieldSources, { entities }: EntityTypes): S
 }
 
 /** Of the model: the aspects of its entity types. */
-export interface EntityTypes {
+interface EntityTypes {
   readonly entities: ReadonlyMap<
     string,
     { readonly name: string; readonly aspects: readonly string[] }

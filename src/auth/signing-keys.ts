@@ -10,7 +10,7 @@ import { keepText } from "../config/kept-text.ts";
 import { CatalogError } from "../core/errors.ts";
 import { keepFromOthers, type Warning } from "./secret-file.ts";
 
-export interface SigningKey {
+interface SigningKey {
   /** Tells keys apart in the head of a token, and tells nothing else about them. */
   readonly id: string;
   readonly secret: Uint8Array;

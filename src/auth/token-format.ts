@@ -16,7 +16,7 @@ export interface TokenClaims {
   readonly expiresAt?: number | undefined;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly ok: true; readonly claims: TokenClaims }
   | { readonly ok: false; readonly why: "foreign" | "expired" };
 

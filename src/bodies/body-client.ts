@@ -18,12 +18,12 @@ import type { LargeBodies } from "../http/large-bodies.ts";
 import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
 import { packProposals, unpackProposals } from "./packed-proposals.ts";
 
-export interface BodyClient extends LargeBodies, ValueThread {
+interface BodyClient extends LargeBodies, ValueThread {
   /** Ends the thread; waiting bodies are rejected. */
   close(): Promise<void>;
 }
 
-export interface BodyClientOptions extends BodyThreadData {
+interface BodyClientOptions extends BodyThreadData {
   /** Bytes of all expanded bodies together; a larger body is expanded alone. */
   readonly expandedBytesMax?: number | undefined;
   /** Milliseconds that a body may wait before it is rejected. */

@@ -28,7 +28,7 @@ import { createPastSeries } from "./past-series.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import { changesOf } from "./stream-changes.ts";
 
-export interface PastPorts {
+interface PastPorts {
   readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
   readonly aspects: Pick<AspectReader, "findValue">;
   readonly timeseries: Pick<TimeseriesReader, "list">;

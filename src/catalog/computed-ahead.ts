@@ -10,7 +10,7 @@ import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { largeCharacters, type Proposal } from "./writes.ts";
 
-export interface FollowingValue {
+interface FollowingValue {
   readonly proposal: Proposal;
   /** Label of the proposal in its request (labels.ts). */
   readonly label: string;

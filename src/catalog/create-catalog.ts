@@ -90,7 +90,7 @@ const listedMax = 1_000;
 /** Requests of a past moment that are folded at once. */
 const foldedAtOnceMax = 4;
 
-export const ASPECTS = "aspects";
+const ASPECTS = "aspects";
 const TIMESERIES = "timeseries";
 const GRAPH = "graph";
 const SEARCH = "search";
@@ -103,7 +103,7 @@ const viewOf: Readonly<Record<ReadView, string>> = {
 };
 
 /** A catalog, and what somebody sees of it who may not see everything. */
-export interface SightedCatalog extends Catalog {
+interface SightedCatalog extends Catalog {
   /**
    * The same, where what is withheld, or hidden from a look, is not there for any read. Writes are as
    * they were, but references are taken out of what is seen alone.

@@ -73,7 +73,7 @@ export interface Ingestion {
 }
 
 /** What is to become of an entity, and of its events, as they are at some revisions. */
-export interface DecidedUndo {
+interface DecidedUndo {
   readonly revision: Revision;
   readonly intents: readonly Intent[];
   readonly events: readonly EventIntent[];

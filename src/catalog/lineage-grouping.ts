@@ -15,7 +15,7 @@ export interface Grouped extends Reached {
 }
 
 /** A group of the start itself is omitted. */
-export type Grouping = (start: string, reached: readonly Reached[]) => readonly Grouped[];
+type Grouping = (start: string, reached: readonly Reached[]) => readonly Grouped[];
 
 const COLUMN = "schemaField";
 const DATASET = "dataset";

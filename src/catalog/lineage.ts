@@ -101,7 +101,7 @@ export function timesOf(asked: {
 /** What leads up- and downstream, by entity type. */
 export type LineageSteps = Readonly<Record<LineageDirection, Steps>>;
 
-export interface LineageParts {
+interface LineageParts {
   readonly reader: Pick<GraphReader, "follow" | "stamps">;
   readonly steps: LineageSteps;
   readonly bounds?: LineageBounds | undefined;

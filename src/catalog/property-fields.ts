@@ -19,7 +19,7 @@ import type { SortCriterion } from "./search-requests.ts";
 import type { PropertyDefinitions, SearchedDefinition } from "./searched-definitions.ts";
 
 /** Where a request names fields. */
-export interface NamedFields {
+interface NamedFields {
   readonly input?: string | undefined;
   readonly field?: string | undefined;
   readonly filter?: Filter | undefined;

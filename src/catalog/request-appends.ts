@@ -19,7 +19,7 @@ export interface RequestAppendsParts {
   readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
 }
 
-export interface RequestAppends {
+interface RequestAppends {
   /**
    * Resolves when the log has all. Called in the turn in which it was decided; the states show it
    * from then on. Throws WrongRevision where another writer was first.

@@ -31,7 +31,7 @@ import {
 import { changesOf } from "./stream-changes.ts";
 import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
 
-export interface RollbackDependencies extends UndoTools {
+interface RollbackDependencies extends UndoTools {
   readonly log: ChangeLog;
   readonly addresses: Addresses;
   readonly states: Pick<EntityStates, "read">;

@@ -43,7 +43,7 @@ export interface RunLedger {
   read(): Promise<Runs>;
 }
 
-export interface Runs {
+interface Runs {
   readonly position: Position;
   all(): Iterable<Run>;
   find(runId: string): Run | undefined;

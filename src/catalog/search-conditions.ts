@@ -19,7 +19,7 @@ export type Asked =
   | { readonly how: "exists" };
 
 /** What cannot be asked of a field. */
-export interface Misfit {
+interface Misfit {
   readonly misfit: true;
   /** The text that no value of the field can be. */
   readonly text: string;

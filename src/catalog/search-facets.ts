@@ -18,7 +18,7 @@ export interface FacetPlan {
   ): Promise<readonly SearchFacet[]>;
 }
 
-export interface FacetRequest {
+interface FacetRequest {
   readonly entityTypes: readonly string[];
   /** The request names them: it is told of those that no hit is of. */
   readonly typesNamed: boolean;

@@ -13,7 +13,7 @@ export interface SearchFieldRules {
   readonly facets: readonly FacetRule[];
 }
 
-export interface FieldRule {
+interface FieldRule {
   readonly name: string;
   readonly type: string;
   readonly suggested: boolean;

@@ -38,7 +38,7 @@ export interface CompiledFilter {
   readonly wanted: Named;
 }
 
-export interface CompileOptions {
+interface CompileOptions {
   /** As the request means them. */
   readonly fields: SearchFields;
   readonly foreign?: ForeignCriterion | undefined;

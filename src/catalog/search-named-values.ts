@@ -33,7 +33,7 @@ export type AskAgain = (
   facets: readonly FacetQuery[],
 ) => Promise<SearchAnswer>;
 
-export interface NamedPlan {
+interface NamedPlan {
   /** To be asked along with the hits. */
   readonly queries: readonly FacetQuery[];
   count(answers: readonly (readonly FacetValue[])[], again: AskAgain): Promise<Counts>;

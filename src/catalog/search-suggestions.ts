@@ -13,7 +13,7 @@ const charactersMax = 100;
 /** Words of a query beyond these are not looked up. */
 const wordsMax = 5;
 
-export interface SuggestionPlan {
+interface SuggestionPlan {
   /** Words to look up near words of; none where no suggestions are wanted. */
   readonly words: readonly string[];
   /** Best first. `count`: how many hits a query has. */

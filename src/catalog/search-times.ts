@@ -3,7 +3,7 @@ import { parseTime } from "../core/calendar.ts";
 import { numberOf } from "../core/filter.ts";
 
 /** In epoch milliseconds, with both ends. */
-export interface Span {
+interface Span {
   readonly from: number;
   readonly to: number;
 }

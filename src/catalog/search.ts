@@ -68,7 +68,7 @@ export interface SearchPlan {
   readonly hitsOf: (answer: SearchAnswer) => Promise<readonly SearchHit[]>;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** No facets but those of the filter. */
   readonly ownFacets?: boolean;
   /** Holds beside the filter. */

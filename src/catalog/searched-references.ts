@@ -14,7 +14,7 @@ interface SearchedReference extends ReferencePath {
   readonly found: (urn: string) => Condition;
 }
 
-export interface SearchedReferences {
+interface SearchedReferences {
   /** Urns of the entities that refer to the urn, soft-deleted ones included. */
   referrersOf(urn: string): Promise<readonly string[]>;
   /** Paths at which an aspect may refer to the urn. */

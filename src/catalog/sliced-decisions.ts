@@ -37,7 +37,7 @@ interface Parts {
  * undefined if an append of another request has just failed: then the entities must be loaded again.
  * The turn that calls it must also append the decisions.
  */
-export type LastStep = () => readonly Decided[] | Refused | undefined;
+type LastStep = () => readonly Decided[] | Refused | undefined;
 
 /** A demand with its entity, and the decision once there is one. */
 interface Loaded {

@@ -9,7 +9,7 @@ import { markOf, type UndoneRun } from "../core/undo.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 
-export interface ToldEvent {
+interface ToldEvent {
   readonly position: Position;
   /** In the stream of the aspect's events. */
   readonly revision: Revision;

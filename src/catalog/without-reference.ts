@@ -9,7 +9,7 @@
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import type { Field, FieldType, Model } from "../model/model.ts";
 
-export interface WithoutReference {
+interface WithoutReference {
   /** Undefined: the aspect cannot be without the urn. */
   readonly value: unknown;
   /** Names of the relationships that were there, each once. */
@@ -26,7 +26,7 @@ export interface ReferencePath {
   readonly wholeItem?: boolean | undefined;
 }
 
-export type ReferenceRemoval = (
+type ReferenceRemoval = (
   aspect: string,
   value: unknown,
   rules: readonly ReferencePath[],

@@ -25,12 +25,12 @@ export interface CatalogClient {
   healthError(): Promise<string | undefined>;
 }
 
-export type Outcome =
+type Outcome =
   /** `position`: where the log holds it. */
   | { readonly accepted: true; readonly position: number }
   | { readonly accepted: false; readonly reason: string };
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Without a slash at the end. */
   readonly server: string;
   /** Access token to send. */

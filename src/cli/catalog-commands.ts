@@ -40,7 +40,7 @@ import {
   type WriteFlags,
 } from "./write.ts";
 
-export interface CatalogCommandsParts {
+interface CatalogCommandsParts {
   /** `annals token`, which has `create` already. */
   readonly tokens: Command;
   readonly terminal: Terminal;

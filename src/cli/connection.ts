@@ -14,7 +14,7 @@ export interface Connection {
   readonly token: string | undefined;
 }
 
-export interface ConnectionFlags {
+interface ConnectionFlags {
   readonly server?: string | undefined;
   readonly tokenFile?: string | undefined;
 }
@@ -54,7 +54,7 @@ function tokenOf({ tokenFile, token }: Config): string | undefined {
 }
 
 /** Where a service with these settings can be reached from here. */
-export function addressOf({ host, port }: Pick<Config, "host" | "port">): string {
+function addressOf({ host, port }: Pick<Config, "host" | "port">): string {
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -15,13 +15,13 @@ export interface GetFlags {
 }
 
 /** An aspect as the responses have it. */
-export interface ReadAspect {
+interface ReadAspect {
   readonly value: unknown;
   readonly created?: { readonly time: number; readonly actor: string } | undefined;
   readonly systemMetadata?: object | string | undefined;
 }
 
-export type PointInTime =
+type PointInTime =
   | Readonly<Record<string, never>>
   | { readonly asOfPosition: string }
   | { readonly asOfTime: string };
@@ -136,4 +136,4 @@ export function metadataOf(metadata: unknown, member: string): string | undefine
   return found === undefined ? undefined : String(found);
 }
 
-export const indented = (text: string): string => text.replaceAll(/^/gm, "  ");
+const indented = (text: string): string => text.replaceAll(/^/gm, "  ");

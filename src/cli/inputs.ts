@@ -15,7 +15,7 @@ export interface Input {
 }
 
 /** A record's text; or the fault that ends the input after that many records. */
-export interface Read {
+interface Read {
   /** From 1. */
   readonly number: number;
   readonly text: string;

@@ -7,7 +7,7 @@ import type { OperatorClient } from "./operator-client.ts";
 import type { CommandOutput } from "./output.ts";
 import { interrupted } from "./signals.ts";
 
-export interface ToldJob {
+interface ToldJob {
   readonly id: string;
   readonly kind: string;
   readonly state: "running" | "done" | "failed" | "cancelled";

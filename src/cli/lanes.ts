@@ -14,7 +14,7 @@ export interface Lanes<T> {
   drain(): Promise<void>;
 }
 
-export interface LanesOptions<T> {
+interface LanesOptions<T> {
   readonly count: number;
   readonly batchMax: number;
   readonly batchBytesMax: number;

@@ -3,7 +3,7 @@ import { type AnnalsClient, AnnalsError, dataOf } from "../client/client.ts";
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 
-export interface AspectOfType {
+interface AspectOfType {
   readonly name: string;
   readonly isTimeseries: boolean;
 }

@@ -11,7 +11,7 @@ export const noAnswer = (server: string, cause: unknown): CatalogError =>
   });
 
 /** What answers https in plain text is no TLS to OpenSSL; another try would end the same. */
-export const speaksNoTls = (cause: unknown): boolean => PLAIN_ANSWERS.has(connectionCause(cause));
+const speaksNoTls = (cause: unknown): boolean => PLAIN_ANSWERS.has(connectionCause(cause));
 
 const PLAIN_ANSWERS: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",

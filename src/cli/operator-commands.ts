@@ -23,7 +23,7 @@ import { showStatus } from "./status.ts";
 import { unlessStuck } from "./stuck-views.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface OperatorCommandsParts {
+interface OperatorCommandsParts {
   readonly terminal: Terminal;
   readonly finish: (code: ExitCode) => void;
   /** A command with flags for the settings that name the file of the operator's token, and for its output. */

@@ -23,7 +23,7 @@ export function commandOutput(flags: OutputFlags, terminal: Terminal): CommandOu
   };
 }
 
-export interface Result {
+interface Result {
   /** The data of the result: all that JSON and YAML show. */
   readonly value: unknown;
   /** The urns of the result, one a line. Absent: it has none. */

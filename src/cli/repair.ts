@@ -9,7 +9,7 @@ interface StartedOperation extends Operation {
   readonly wait: boolean;
 }
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly urn?: string | undefined;
   readonly urnLike?: string | undefined;
   readonly aspectNames?: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export async function restore(
   return follow(id, operation);
 }
 
-export interface TruncateOptions {
+interface TruncateOptions {
   readonly entityType: string;
   readonly aspect: string;
   /** Epoch milliseconds; events that are strictly older go. */

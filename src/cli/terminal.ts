@@ -21,7 +21,7 @@ export interface Terminal {
   startBar(format: string): Bar;
 }
 
-export type Style = "bold" | "red" | "green" | "dim";
+type Style = "bold" | "red" | "green" | "dim";
 
 export interface Bar {
   /** `shown` by the names in the format. */

@@ -17,7 +17,7 @@ const requestedMax = 1_000;
 
 export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
 
-export interface VerifyAsked {
+interface VerifyAsked {
   readonly views: readonly string[];
   readonly repair: boolean;
   readonly grade: VerifyGrade;

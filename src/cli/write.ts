@@ -271,5 +271,5 @@ async function send(session: Session, aspect: Aspect, change: Write): Promise<st
 }
 
 /** `annals-2026-11-26T13:38:23Z-8de0` */
-export const newRunId = (): string =>
+const newRunId = (): string =>
   `annals-${new Date().toISOString().slice(0, 19)}Z-${randomBytes(2).toString("hex")}`;

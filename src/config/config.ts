@@ -28,7 +28,7 @@ export type Flags = Readonly<Partial<Record<SettingKey, string>>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a value came from. */
-export type Source = "flag" | "environment" | "default";
+type Source = "flag" | "environment" | "default";
 
 /** Throws CatalogError `invalid`. */
 export function readConfig(flags: Flags, environment: Environment = process.env): Config {

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { CatalogError } from "../core/errors.ts";
 import type { Environment } from "./config.ts";
 
-export interface Login {
+interface Login {
   /** Address of the service, without a slash at the end. */
   readonly server: string;
   /** Sent to this server alone. Absent: the service asks for no token. */

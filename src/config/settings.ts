@@ -58,7 +58,7 @@ export type Command =
   | ClientCommand;
 
 /** Stands for all commands that send requests to a running service; their flags are in cli/session.ts. */
-export type ClientCommand = "client commands";
+type ClientCommand = "client commands";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));
 

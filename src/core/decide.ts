@@ -80,13 +80,13 @@ export interface DecisionContext {
   readonly given: () => readonly GivenAspect[];
 }
 
-export interface Telling {
+interface Telling {
   /** How many of the intents came before it. */
   readonly after: number;
   readonly system: Partial<SystemMetadata>;
 }
 
-export interface Decision {
+interface Decision {
   /** In the order of the stream; empty when there is nothing to append. */
   readonly changes: readonly Change[];
   readonly next: EntityState;

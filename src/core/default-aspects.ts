@@ -8,18 +8,18 @@
  */
 import type { JsonObject } from "./json.ts";
 
-export interface DefaultAspects {
+interface DefaultAspects {
   readonly browsePaths?: { readonly paths: readonly string[] };
   readonly browsePathsV2?: { readonly path: readonly BrowsePathEntry[] };
   readonly dataPlatformInstance?: { readonly platform: string };
 }
 
-export interface BrowsePathEntry {
+interface BrowsePathEntry {
   readonly id: string;
   readonly urn?: string;
 }
 
-export interface DefaultAspectsOptions {
+interface DefaultAspectsOptions {
   /** Namespace of the urns that are made here. */
   readonly namespace: string;
   /**

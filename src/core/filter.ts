@@ -31,7 +31,7 @@ export interface Filter {
 }
 
 /** All values of a field: texts, numbers, booleans and objects; no lists, nothing for null. */
-export type ValuesOf = (field: string) => readonly unknown[];
+type ValuesOf = (field: string) => readonly unknown[];
 
 /**
  * The filter with its values that are urns in the namespace, as they are stored; members that are
@@ -149,7 +149,7 @@ const CONDITIONS = {
   IS_NULL: () => () => true,
 } satisfies Record<string, (texts: readonly string[]) => (value: unknown) => boolean>;
 
-export type ConditionName = keyof typeof CONDITIONS;
+type ConditionName = keyof typeof CONDITIONS;
 
 const names = Object.keys(CONDITIONS) as ConditionName[];
 

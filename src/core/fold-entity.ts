@@ -6,7 +6,7 @@ import type { PlacedChange } from "./change.ts";
 import { type AspectState, type EntityState, unknownEntity } from "./entity-state.ts";
 import { assert } from "./errors.ts";
 
-export interface EntityFold {
+interface EntityFold {
   /** The next change of the entity's stream. */
   add(change: PlacedChange): void;
   state(): EntityState;

@@ -19,11 +19,11 @@ export interface JsonLimits {
 /** The default limits. A parsed member takes up to a hundred bytes. */
 export const jsonLimits: JsonLimits = { depthMax: jsonDepthMax, membersMax: 1_000_000 };
 
-export type JsonHazard =
+type JsonHazard =
   | { readonly kind: "too_deep" | "too_many"; readonly offset: number }
   | { readonly kind: "told_twice" | "prototype"; readonly member: string; readonly offset: number };
 
-export type JsonRead =
+type JsonRead =
   | { readonly ok: true; readonly value: unknown }
   /** `fault` is a sentence without its full stop: the error and its position. */
   | { readonly ok: false; readonly code: "malformed" | "too_large"; readonly fault: string };

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, jsonObject } from "./json.ts";
 
-export interface MovedField {
+interface MovedField {
   readonly from: JsonObject;
   readonly to: JsonObject;
   /** False: only the part of the path that encodes types differs. */

@@ -14,7 +14,7 @@ const NESTING = "\u241f";
 /** What avro/patch-keys.json holds, by aspect name. */
 export type PatchRules = Readonly<Record<string, AspectPatchRules>>;
 
-export interface AspectPatchRules {
+interface AspectPatchRules {
   /** By the names of the fields that lead to the array, without its members' keys: `a/b`. */
   readonly arrays?: Readonly<Record<string, ArrayKeys>>;
   /**

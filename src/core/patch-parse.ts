@@ -17,7 +17,7 @@ export interface Path {
   readonly segments: readonly string[];
 }
 
-export interface ParsedPatch {
+interface ParsedPatch {
   readonly operations: readonly Operation[];
   /** `arrayPrimaryKeys`: by the name of the array's field, [] where members name themselves. */
   readonly keys: Readonly<Record<string, readonly string[]>>;

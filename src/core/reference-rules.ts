@@ -17,7 +17,7 @@ export interface ReferenceContext {
   readonly others?: OtherEntities | undefined;
 }
 
-export interface ReferenceRule {
+interface ReferenceRule {
   readonly needs?: OthersNeeded;
   readonly refusal: (value: JsonObject, context: ReferenceContext) => CatalogError | undefined;
 }

@@ -2,7 +2,7 @@
 import type { Ends } from "./search-query.ts";
 
 /** What was read; `end` is the index after it. */
-export interface Scanned {
+interface Scanned {
   readonly text: string;
   readonly end: number;
 }

@@ -5,7 +5,7 @@
 import { movedFields, withMovedFields } from "./moved-fields.ts";
 import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
 
-export type ChangeOperation =
+type ChangeOperation =
   | ("ADD" | "MODIFY" | "REMOVE")
   | ("CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE");
 
@@ -23,7 +23,7 @@ export interface SemanticChange {
   readonly description: string;
 }
 
-export interface AspectChange {
+interface AspectChange {
   readonly urn: string;
   readonly aspect: string;
   readonly isKey: boolean;

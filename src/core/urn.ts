@@ -9,7 +9,7 @@
 import { CatalogError } from "./errors.ts";
 import { shortened } from "./shortened.ts";
 
-export interface Urn {
+interface Urn {
   readonly namespace: string;
   readonly entityType: string;
   /** Everything after the third colon. */

@@ -14,7 +14,7 @@ import {
 export type Coding = "zstd" | "br" | "gzip";
 
 /** `fast` for a text that is sent once, `small` for one that is sent many times. */
-export type Effort = "fast" | "small";
+type Effort = "fast" | "small";
 
 /** In order of preference: speed first, at about the same size. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip"];

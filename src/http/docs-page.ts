@@ -24,7 +24,7 @@ const ROOT = "\u0001root\u0001";
 /** Pages for different hosts and paths that are kept in memory. */
 const cachedPagesMax = 8;
 
-export interface DocsOptions {
+interface DocsOptions {
   /** The service's own version. */
   readonly version: string;
   readonly urnNamespace: string;

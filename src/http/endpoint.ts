@@ -108,7 +108,7 @@ export interface Backing {
   readonly now: () => number;
 }
 
-export interface Example {
+interface Example {
   /** With its query, as it would follow the host. */
   readonly path: string;
   /** Who asks, where an answer depends on that. */
@@ -204,7 +204,7 @@ export interface Resource {
 /** Identifies an endpoint of the route table; the same in every thread. */
 export const endpointId = ({ method, path, name }: Endpoint): string => `${method} ${path} ${name}`;
 
-export type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
 
 /** The reply of an action: its result under `value`. */
 export const valueReply = (schema: Schema): Schema => ({

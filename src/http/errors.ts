@@ -57,7 +57,7 @@ export interface ErrorBody {
   readonly code: ErrorCode;
 }
 
-export interface Failure {
+interface Failure {
   readonly status: number;
   readonly body: ErrorBody;
   /** Seconds after which the same request may succeed. */
@@ -94,7 +94,7 @@ export interface FrameworkError extends Error {
   readonly statusCode?: number;
 }
 
-export interface Reception {
+interface Reception {
   readonly contentLength: string | undefined;
   readonly contentType: string | undefined;
   readonly bodyBytesMax: number;

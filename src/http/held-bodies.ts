@@ -13,7 +13,7 @@ export const heldBytesMax = 64 * 1024 * 1024;
 const smallBytesMax = 1024 * 1024;
 const RESERVE_BYTES = 32 * 1024 * 1024;
 
-export interface HeldBodies {
+interface HeldBodies {
   /**
    * Counts the bytes of a body, decompressed; to be called before anything reads it. `ownMax`: the limit
    * of this body. Its reader rejects a larger one with 413.

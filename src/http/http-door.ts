@@ -102,7 +102,7 @@ export interface HttpDoorConfig {
   readonly entities: readonly EntityOutline[];
 }
 
-export interface HttpDoorOptions {
+interface HttpDoorOptions {
   readonly catalog: Catalog;
   readonly operations: Operations;
   /** Where requests are counted; no numbers are told when absent. */

@@ -20,7 +20,7 @@ export interface LargeBody {
 }
 
 /** A body that has been validated. */
-export interface ReadBody {
+interface ReadBody {
   readonly body: unknown;
   /** For an endpoint with `proposals`: replace the body, which is then undefined. */
   readonly proposals?: readonly Proposal[];

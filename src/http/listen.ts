@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { CatalogError } from "../core/errors.ts";
 
-export interface Address {
+interface Address {
   readonly host: string;
   /** 0 for a free one. */
   readonly port: number;

@@ -67,7 +67,7 @@ interface Shown extends ShownParts {
 }
 
 /** A stored aspect, or an event of a timeseries aspect, which has no version. */
-export type ShownAspect = FoundAspect | ShownEvent;
+type ShownAspect = FoundAspect | ShownEvent;
 
 type ShownEvent = Pick<FoundAspect, "name" | "value"> & {
   readonly version?: undefined;
@@ -149,7 +149,7 @@ export const namedAspects = (
 };
 
 /** The change that the members of a list stand for. */
-export interface Asked {
+interface Asked {
   readonly entityType: string;
   readonly changeType: ProposedChange;
   /** Put before the index of a member in messages. */

@@ -36,7 +36,7 @@ export interface RouteTable {
   readonly resources: readonly Resource[];
 }
 
-export interface RouteOptions extends ServicePagesOptions {
+interface RouteOptions extends ServicePagesOptions {
   /** Absent: there is no GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
   /** Entity types of the model and their aspects. */

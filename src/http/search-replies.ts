@@ -14,7 +14,7 @@ import type {
 import type { Answer } from "./endpoint.ts";
 import type { Dialect } from "./protocol.ts";
 
-export interface ReplyForm {
+interface ReplyForm {
   readonly dialect: Dialect;
   /** Several entity types are searched: the reference tells their facet twice. */
   readonly across?: boolean;

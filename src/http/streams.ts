@@ -9,7 +9,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { StreamedBody } from "./endpoint.ts";
 
 /** The reader of a stream, and the controller that ends the stream. */
-export interface StreamReader {
+interface StreamReader {
   /** Urn of the user; without one, the address of the client. */
   readonly name: string;
   readonly ending: AbortController;

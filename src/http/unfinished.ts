@@ -5,7 +5,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-export interface Unfinished {
+interface Unfinished {
   /**
    * From now on a connection ends with its answer; after the grace those end, too, that have no
    * whole request under way.

@@ -18,7 +18,7 @@ export interface Unrouted {
   readonly errorForm?: Endpoint["errorForm"];
 }
 
-export interface UnroutedRequest {
+interface UnroutedRequest {
   readonly address: Address;
   readonly method: string;
   /** As it was sent. */

@@ -24,7 +24,7 @@ export interface DefinedType {
   readonly file: string;
 }
 
-export interface SchemaReading {
+interface SchemaReading {
   readonly file: string;
   /** From a full name as written to the full name that the model gives out. */
   readonly rename: (name: string) => string;

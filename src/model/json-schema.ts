@@ -30,7 +30,7 @@ const floatMax = 2 ** 128 - 2 ** 104;
 /** A byte is a character up to U+00FF. */
 const BYTES = "^[\\u0000-\\u00ff]*$";
 
-export interface SchemaSource {
+interface SchemaSource {
   readonly types: ReadonlyMap<string, NamedType>;
   readonly entities: ReadonlyMap<string, Entity>;
   /** Called once for each schema, before a validator refers to its `$id`. */

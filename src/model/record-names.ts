@@ -18,7 +18,7 @@ export function withPrefix(name: string, prefix: string): string {
 /** What stands after the last dot. */
 const simpleName = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
-export type FindByName<T> = (name: string) => T | undefined;
+type FindByName<T> = (name: string) => T | undefined;
 
 /**
  * Finds by full name; else by the longest part of the name that is, after the prefix, a known name;

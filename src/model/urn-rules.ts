@@ -72,7 +72,7 @@ export function ruleOfUrn(
  * "DatasetUrn" → dataset; "Urn" → undefined. A type that the model lacks is named by the urn type
  * alone: "DatasetFieldUrn" → datasetField.
  */
-export function typesOfUrnType(
+function typesOfUrnType(
   urnType: string,
   entities: ReadonlyMap<string, Entity>,
 ): readonly string[] | undefined {

@@ -15,7 +15,7 @@ import type {
 import { containsOneOf, endsWithOneOf, equalsOneOf, startsWithOneOf } from "./text-sets.ts";
 
 /** How a value was found: a word of it, the beginning of one, all of it, …, a filter's value. */
-export type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
+type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
 
 export interface Match {
   readonly field: string;
@@ -26,7 +26,7 @@ export interface Match {
   readonly score: number;
 }
 
-export interface Evaluation {
+interface Evaluation {
   readonly score: number;
   /**
    * All that held, in the order of the expression and of the document's texts; of `preferred`

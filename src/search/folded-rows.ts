@@ -24,7 +24,7 @@ interface FoldedEvent {
   readonly position: number;
 }
 
-export interface SearchRowParts {
+interface SearchRowParts {
   readonly project: (
     state: EntityState,
     entityType: string,

@@ -20,7 +20,7 @@ export interface NearWord {
 }
 
 /** The most near words of one word. */
-export const nearWordsMax = 3;
+const nearWordsMax = 3;
 
 /** Shorter and longer words have no near words. */
 const CHARACTERS_MIN = 4;

@@ -2,7 +2,7 @@
  * Whether a text begins, ends or is with one of many others, or contains one: what that costs hardly
  * grows with how many there are. Compared by UTF-16 code unit.
  */
-export type TextTest = (text: string) => boolean;
+type TextTest = (text: string) => boolean;
 
 /** Up to so many are simply tried one by one. */
 const triedMax = 8;

@@ -3,7 +3,7 @@
  * when somebody reads. Prometheus' library looks up and checks every label anew, which costs a request
  * more than routing it.
  */
-export interface Durations {
+interface Durations {
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
   /** In the text format, without a line's end at the end. */
   text(): string;

@@ -50,7 +50,7 @@ export interface Figures {
   }[];
 }
 
-export interface Metrics {
+interface Metrics {
   text(): Promise<string>;
   /** A request was answered; `route` is one of the route table's. */
   observe(request: { route: string; method: string; status: number; seconds: number }): void;

@@ -2,7 +2,7 @@
  * What the service tells a tracer of its work. open-traces.ts tells it to a collector; where none is
  * configured there are no traces at all, and nothing of OpenTelemetry is loaded.
  */
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Traces {
   /** Does the work within a span, below the one that is active where this is called. */
@@ -21,11 +21,11 @@ export interface Traces {
   close(): Promise<void>;
 }
 
-export interface Done {
+interface Done {
   readonly start: number;
   readonly end: number;
   readonly error?: string | undefined;
 }
 
 /** `route` is one of the route table's. */
-export type EndRequest = (ended: { readonly route: string; readonly status: number }) => void;
+type EndRequest = (ended: { readonly route: string; readonly status: number }) => void;

@@ -11,7 +11,7 @@ export const timeseriesRowShape: RowShape = {
 
 type Event = Extract<TimeseriesWrite, { op: "event" }>;
 
-export interface FoldedEvents extends FoldedRows {
+interface FoldedEvents extends FoldedRows {
   /** As TimeseriesReader.latest. */
   latest(aspect: string): Event | undefined;
 }

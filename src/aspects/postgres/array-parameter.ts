@@ -11,7 +11,7 @@ const TEXT = 25;
 
 const HEADER_BYTES = 20;
 
-export type Column<T> = readonly (T | undefined)[];
+type Column<T> = readonly (T | undefined)[];
 
 /** Whole numbers up to 2^53. */
 export function int8Array(numbers: Column<number>): Buffer {

@@ -9,7 +9,7 @@ import type { Connection } from "./postgres-connection.ts";
 import type { Edition } from "./postgres-view.ts";
 import { createRowWriter, type EntityRow, type RowWriter } from "./write-rows.ts";
 
-export interface BatchWriter {
+interface BatchWriter {
   /** Resolves with the number that the last new entity got. */
   write(connection: Connection, edition: Edition, writes: readonly AspectWrite[]): Promise<number>;
   /** The same for an entity that is made anew from all of its writes. */

@@ -36,7 +36,7 @@ export interface EntityChange {
   revision: number;
 }
 
-export interface Newest {
+interface Newest {
   readonly version: number;
   removed: boolean;
 }
@@ -44,12 +44,12 @@ export interface Newest {
 /** By entity, then by aspect. */
 export type NewestValues = Map<number, Map<number, Newest>>;
 
-export interface Numbers {
+interface Numbers {
   entity(urn: string): number;
   aspect(name: string): number;
 }
 
-export interface Folded {
+interface Folded {
   readonly values: readonly ValueRow[];
   readonly changes: readonly ValueChange[];
   readonly entities: ReadonlyMap<number, EntityChange>;

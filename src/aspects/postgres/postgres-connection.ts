@@ -36,7 +36,7 @@ export interface Connections extends Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectionRules {
+interface ConnectionRules {
   readonly most: number;
   /** For each statement; the driver gives up some seconds later, should nothing come back. */
   readonly timeoutMs: number;

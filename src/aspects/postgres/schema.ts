@@ -125,7 +125,7 @@ CREATE TABLE ${aspectValue} (
 export const dropTables = ({ aspectName, entityKind, entity, aspectValue }: Tables): string =>
   `DROP TABLE IF EXISTS ${aspectValue}, ${entity}, ${entityKind}, ${aspectName}`;
 
-export interface Migration {
+interface Migration {
   /** The tables' version that it makes, from the one before. */
   readonly to: number;
   /** Statements for the live generation, run in one transaction. */

@@ -34,7 +34,7 @@ interface ResultRow {
   get(column: number): unknown;
 }
 
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly parameters?: Parameters;
 }

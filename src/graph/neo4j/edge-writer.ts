@@ -25,7 +25,7 @@ import { TELLS } from "./schema.ts";
 import { type Change, changeBetween, createTelling, recognised, samePlace } from "./telling.ts";
 import type { Writing } from "./view.ts";
 
-export interface EdgeWriter {
+interface EdgeWriter {
   apply(writes: readonly GraphWrite[]): Writing;
   /** `rows`: all that the entity tells. */
   restore(urn: string, rows: readonly EdgeRow[]): Writing;

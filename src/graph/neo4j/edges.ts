@@ -25,7 +25,7 @@ export interface EdgeRow {
 }
 
 /** All that a later telling may change. */
-export interface Details {
+interface Details {
   readonly path: string;
   readonly via: string | null;
   readonly createdOn: number;

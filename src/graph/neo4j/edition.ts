@@ -12,7 +12,7 @@ import { checkVersion } from "./view-node.ts";
 const TRIES_MAX = 5;
 
 /** A query up to and with its last WITH, which leaves one row with one column, `answer`. */
-export type Question = (label: string) => {
+type Question = (label: string) => {
   readonly text: string;
   readonly parameters: Parameters;
 };

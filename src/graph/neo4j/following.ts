@@ -10,7 +10,7 @@ const URNS_PER_SLICE_MAX = 100;
 
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
 
-export type Follow = (
+type Follow = (
   urns: readonly string[],
   steps: Steps,
   edgesMax: number,

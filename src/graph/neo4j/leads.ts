@@ -7,7 +7,7 @@ import type { Transaction } from "./connection.ts";
 import { namesEdge } from "./edges.ts";
 import { alsoOf, leads, relationshipOf, typeOfRelationship } from "./schema.ts";
 
-export interface Leads {
+interface Leads {
   /** Whatever leads among the tellings of these pairs now, the first does after. */
   settle(transaction: Transaction, pairs: readonly Pair[]): Promise<void>;
 }

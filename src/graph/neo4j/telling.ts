@@ -7,7 +7,7 @@ import { detailsOf, type EdgeRow, namesEdge, type StoredEdge, sameDetails } from
 
 type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
 
-export interface Telling {
+interface Telling {
   apply(write: GraphWrite): void;
   /** What the entity tells of a node goes; all of it where that is its own. */
   forgetTold(entity: string, urn: string): void;

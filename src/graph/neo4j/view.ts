@@ -33,7 +33,7 @@ export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Prom
 /** A generation, as its writer knows it (Sink.grown). */
 export type GrownGraph = Pick<ViewState, "generation" | "position">;
 
-export interface View {
+interface View {
   /** The label of the generation that is written. */
   readonly label: string;
   position(): Promise<Position>;

@@ -49,7 +49,7 @@ type DumpColumns = readonly [
   ...StampColumns,
 ];
 
-export interface Dumping {
+interface Dumping {
   /** Kinds in the order of their prefixes. */
   kinds(): readonly DumpedKind[];
   /** The edges of some entities of a kind, and the rest of a urn with which the next ones begin. */
@@ -59,7 +59,7 @@ export interface Dumping {
   ): { readonly rows: readonly GraphRow[]; readonly next: string | undefined };
 }
 
-export interface DumpedKind {
+interface DumpedKind {
   readonly id: number;
   readonly prefix: string;
 }

@@ -18,7 +18,7 @@ const STEPS_MAX = 1_024;
 export type Place = readonly [position: number, ordinal: number];
 export const FIRST_PLACE: Place = [-1, -1];
 
-export interface Following {
+interface Following {
   /** The edges of some urns, in order; undefined when they are too many for one go. */
   batch(urns: readonly string[], steps: Steps): readonly Followed[] | undefined;
   /** Edges of one urn and step that come after a place; `last` where there may be more. */

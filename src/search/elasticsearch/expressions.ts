@@ -35,7 +35,7 @@ export interface Level {
   readonly urns: readonly string[];
 }
 
-export interface Terms {
+interface Terms {
   /** Of the texts that there are. */
   readonly kinds: readonly Kind[];
   /** Of leaves that the index cannot answer alone (uncertainLeaves), what was found. */

@@ -26,7 +26,7 @@ type Place = estypes.SortResults;
 /** Hits that one request may reach: index.max_result_window, unless it is set otherwise. */
 const WINDOW_MAX = 10_000;
 
-export interface FoundPage {
+interface FoundPage {
   readonly hits: readonly Hit[];
   /** Of the request that had `more`. */
   readonly response: Response;

@@ -4,7 +4,7 @@
  * it is asked again. Whether it holds is asked once for all questions that are under way: when the
  * first of those has its answer of whom it was not asked yet, or at once where there is one alone.
  */
-export interface KnownState<S> {
+interface KnownState<S> {
   /** Answers from a state that held when the question came or came to hold since. */
   ask<T>(question: (state: S) => Promise<T>): Promise<T>;
   /** The state now. */

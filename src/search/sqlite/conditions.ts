@@ -6,7 +6,7 @@ import type { FieldValues } from "./doc-values.ts";
 import type { Segment } from "./segment.ts";
 
 /** Whether a document fulfils the condition. */
-export type Holds = (doc: number) => boolean;
+type Holds = (doc: number) => boolean;
 
 const never: Holds = () => false;
 

@@ -20,7 +20,7 @@ import { matchPhrase } from "./phrases.ts";
 import { type Segment, wholeBeginning, wholeTerm, wholeUnitsMax } from "./segment.ts";
 import type { Terms } from "./terms.ts";
 
-export interface Matching {
+interface Matching {
   readonly segment: Segment;
   readonly deadline: Deadline;
   /** The stored document of a number; read where the index does not decide. */

@@ -18,7 +18,7 @@ const DELETED_MIN = 1_000;
 const tierOf = ({ bytes, directory: { docs } }: SegmentRow, fanIn: number): number =>
   Math.floor(Math.log(Math.max(docs, bytes / TIER_BYTES, 1)) / Math.log(fanIn));
 
-export interface MergeLimits {
+interface MergeLimits {
   readonly fanIn?: number | undefined;
   /** Of the merged segments together. */
   readonly bytesMax?: number | undefined;
@@ -59,7 +59,7 @@ export const dueRewrite = <S extends SegmentRow>(
   });
 
 /** Merges in a thread, one after the other. */
-export interface Merger {
+interface Merger {
   merge(segments: readonly number[]): Promise<Merged>;
   /** Ends the thread; a merge that still runs fails. */
   close(): void;

@@ -28,7 +28,7 @@ interface Pending extends PromiseWithResolvers<Answer> {
   readonly question: Question;
 }
 
-export interface ReaderPool {
+interface ReaderPool {
   ask<K extends Question["kind"]>(question: Extract<Question, { kind: K }>): Promise<Answers[K]>;
   close(): Promise<void>;
 }

@@ -34,7 +34,7 @@ export interface StoredDocument {
   readonly json: string;
 }
 
-export interface StoredHit extends StoredDocument {
+interface StoredHit extends StoredDocument {
   readonly score: number;
   readonly cursor: Cursor;
 }

@@ -11,7 +11,7 @@ export interface BuiltSegment {
   readonly bytes: Uint8Array;
 }
 
-export interface SegmentContent {
+interface SegmentContent {
   /** Of the documents, in the order of their urns. */
   readonly ids: readonly number[];
   /** Their keys. */

@@ -20,7 +20,7 @@ export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
   });
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly workerData: unknown;
   readonly name: string;
   /** Called when the thread has ended. `cause`: the error that ended it, if one did. */

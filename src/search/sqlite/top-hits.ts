@@ -10,7 +10,7 @@ export interface Matched {
   readonly found: DocSet;
 }
 
-export interface TopHit {
+interface TopHit {
   readonly segment: Segment;
   readonly doc: number;
   readonly score: number;

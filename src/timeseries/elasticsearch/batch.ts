@@ -8,14 +8,14 @@ import { type Event, idOf } from "./documents.ts";
 export type Remove = Extract<TimeseriesWrite, { readonly op: "remove" }>;
 export type Truncate = Extract<TimeseriesWrite, { readonly op: "truncate" }>;
 
-export interface Batch {
+interface Batch {
   /** By their ids. */
   readonly events: ReadonlyMap<string, Event>;
   readonly removes: readonly Remove[];
   readonly truncates: readonly Truncate[];
 }
 
-export interface Fold {
+interface Fold {
   add(write: TimeseriesWrite): void;
   /** Takes events of an entity out. */
   drop(urn: string, gone: (event: Event) => boolean): void;

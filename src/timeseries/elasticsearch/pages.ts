@@ -15,7 +15,7 @@ export interface Hit {
 
 type SortField = "urn" | "aspect" | "time" | "key";
 
-export interface Search {
+interface Search {
   /** Aliases or indices; what is not there has no documents. */
   readonly index: string | readonly string[];
   readonly query: estypes.QueryDslQueryContainer;

@@ -16,7 +16,7 @@ import { type Kept, type NotedTruncation, placeOfIndex, takenBy } from "./docume
 import { type Hit, pagesOf } from "./pages.ts";
 import { findTask } from "./tasks.ts";
 
-export interface Truncations {
+interface Truncations {
   /** One part at most; whether there is more to do. */
   step(): Promise<boolean>;
 }

@@ -36,7 +36,7 @@ const IN_STRETCH = `place.series = ?3 AND (place.time, place.key) > (?4, ?5)
 /** Each step is a part, after which others may have their turn. */
 type Parts<Result> = Generator<undefined, Result>;
 
-export interface Measuring {
+interface Measuring {
   /** How many events there are, and how many of them are older than `before`. */
   count(index: TimeseriesIndex, before: number): Parts<TimeseriesCount>;
   /** About how many bytes the events take. */
