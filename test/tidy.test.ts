@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { directions, generated, mayOpenAdapters } from "./tidy/house-rules.ts";
 import {
+  checkExports,
   checkLinks,
   checkMentions,
   checkPackage,
@@ -62,6 +63,10 @@ describe("the house is tidy", () => {
     const files = sources();
     const paths = files.map(({ path }) => path);
     expect(files.flatMap((file) => checkMentions(file, paths))).toEqual([]);
+  });
+
+  test("each exported function, class and constant of a source is imported by another", () => {
+    expect(checkExports(sources())).toEqual([]);
   });
 
   test("in the links of its pages", () => {
@@ -233,6 +238,22 @@ describe("the tidier finds", () => {
       'x/a.md:7: "anew": use a word of docs/glossary.md',
     ]);
     expect(checkProse({ path: "x/a.md", text: `| ${long} |` })).toEqual([]);
+  });
+
+  test("an export that only tests import", () => {
+    const files = [
+      sample("src/a.ts", "export const used = 1;", "export const tested = 2;"),
+      sample("src/b.ts", 'import { used } from "./a.ts";'),
+      sample("test/a.test.ts", 'import { tested } from "../src/a.ts";'),
+      sample("src/c.ts", "export function late() {}", "export const others = 3;"),
+      sample("src/d.ts", 'const { late } = await import("./c.ts");'),
+      sample("src/e.ts", "export function runs() {}"),
+      sample("src/f.ts", 'new Worker(new URL("./e.ts", import.meta.url));'),
+    ];
+    expect(checkExports(files)).toEqual([
+      'src/a.ts: exports "tested", which no other source imports',
+      'src/c.ts: exports "others", which no other source imports',
+    ]);
   });
 
   test("strangers at the top", () => {

@@ -13,6 +13,7 @@ import {
   nodeDrivers,
   pageColumnsMax,
   replacedWords,
+  testedExports,
   textRules,
   topLevel,
 } from "./house-rules.ts";
@@ -74,6 +75,45 @@ export function checkProse({ path, text }: SourceFile): readonly Finding[] {
       ...(word === undefined ? [] : [`${place}: "${word}": use a word of docs/glossary.md`]),
     ];
   });
+}
+
+/** Exported functions, classes and constants of sources that no other source imports. */
+export function checkExports(files: readonly SourceFile[]): readonly Finding[] {
+  const sources = files.filter(({ path }) => !path.startsWith("test/"));
+  const imported = new Set(sources.flatMap(importedNames));
+  return sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?(?:function\*?|class|const|let) (\w+)/gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !imported.has(`${path}#${name}`) && !imported.has(path))
+      .filter((name) => !/Max$/.test(name) && !testedExports.has(`${path}#${name}`))
+      .map((name) => `${path}: exports "${name}", which no other source imports`),
+  );
+}
+
+/** `path#name` of each named import; the path alone of a file that is imported whole. */
+function importedNames({ path, text }: SourceFile): readonly string[] {
+  const targetOf = (from: string): string => posix.join(posix.dirname(path), from);
+  const named = text.matchAll(
+    /^(?:import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)"|\{([^{}]*)\} = (?:\(\s*)?await import\(\s*"(\.[^"]+)"/gm,
+  );
+  const whole = text.matchAll(
+    /^(?:import|export) (?:type )?\* (?:as \w+ )?from "(\.[^"]+)"|(?<!= (?:\(\s*)?await )\bimport\(\s*"(\.[^"]+)"|new URL\(\s*"([^"]+\.ts)"/gm,
+  );
+  return [
+    ...[...named].flatMap(([, names = "", from = "", lateNames = names, lateFrom = from]) =>
+      lateNames
+        .split(",")
+        .map(
+          (one) =>
+            one
+              .trim()
+              .replace(/^type /, "")
+              .split(/\s|:/)[0],
+        )
+        .map((name) => `${targetOf(lateFrom)}#${name}`),
+    ),
+    ...[...whole].map(([, all, late, module]) => targetOf(all ?? late ?? module ?? "")),
+  ];
 }
 
 const headingsOf = (text: string): ReadonlySet<string> =>
