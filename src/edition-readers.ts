@@ -47,7 +47,7 @@ function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string
   };
 }
 
-export type Refusal = "of another model" | "growing" | "changed";
+export type Refusal = "of another model" | "growing" | "damaged";
 
 export interface EditionReaders {
   readonly readers: Readers;

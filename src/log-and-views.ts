@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Worker } from "node:worker_threads";
-import { setChangedAside } from "./changed-views.ts";
 import type { Config } from "./config/config.ts";
 import { configuredModel } from "./configured-model.ts";
 import { CatalogError, saidBy } from "./core/errors.ts";
@@ -31,6 +30,7 @@ import {
 import type { Logger } from "./telemetry/logger.ts";
 import { traceChangeLog } from "./telemetry/traced-change-log.ts";
 import type { Traces } from "./telemetry/traces.ts";
+import { checkViews, uncleanViews } from "./unclean-views.ts";
 
 const ASPECTS: ViewName = "aspects";
 
@@ -84,11 +84,9 @@ export async function openLogAndViews(
 
   // What the last process was growing when it ended.
   clearEditions(config);
-  const { aside, changed } = await setChangedAside(stores, logger);
+  const unclean = uncleanViews(config);
   const starting = startProjectorThread({
     stores,
-    aside,
-    changed,
     note: (view, record) => noteParking(log, view, record),
     worker: projectorWorker,
     logger,
@@ -135,13 +133,15 @@ export async function openLogAndViews(
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
   }
-  const refuse = (view: string) => editions.refuse(view, "changed", otherPages(view));
-  for (const view of projector.changed()) refuse(view);
-  projector.onChanged((view, isChanged) => {
-    if (isChanged) return refuse(view);
-    editions.admit(view, "changed");
+  const refuse = (view: string) => editions.refuse(view, "damaged", isDamagedFile(view));
+  for (const view of projector.damaged()) refuse(view);
+  projector.onDamaged((view, isDamaged) => {
+    if (isDamaged) return refuse(view);
+    editions.admit(view, "damaged");
     watched.forget(view);
   });
+  const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
+  opened.push(() => check.close());
   const readErrors = () => ({ ...watched.errors(), ...editions.refused() });
   /** Other editions of views are in place. */
   function onRebuilt(views: readonly string[]): void {
@@ -196,13 +196,11 @@ const growsAnew = (view: ViewName): CatalogError =>
     hint: "Try again; /status tells how far each view is",
   });
 
-const otherPages = (view: string): CatalogError =>
+const isDamagedFile = (view: string): CatalogError =>
   new CatalogError(
     "unavailable",
-    `the view "${view}", or what it is made of, is not as it was written to its file; it is grown again from the log`,
-    {
-      hint: "Try again; /status tells how far it is. Look after the disk, and who writes to the data directory",
-    },
+    `the file of the view "${view}", or of a view that it is built from, is damaged; it is rebuilt from the log`,
+    { hint: "Try again; /status shows the progress. Check the disk of the data directory" },
   );
 
 /** What the projector's thread tells of its batches becomes spans. */

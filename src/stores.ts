@@ -228,8 +228,6 @@ export async function openViews(
      * also when that has changed.
      */
     readonly onStale?: (view: ViewName, stale: boolean) => void;
-    /** Called for a view in a file of which pages are others than were written. */
-    readonly onChanged?: (view: ViewName, pages: number) => void;
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
@@ -253,7 +251,6 @@ export async function openViews(
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
         // Others read what is in a server: it is never emptied for a model.
         onStale: shared || onStale !== undefined ? tell : undefined,
-        onChanged: (pages: number) => options.onChanged?.(name, pages),
         keepsOlder: config.onModelChange === "refuse",
         keptFrom:
           shared || config.onModelChange === "refuse" ? 1 : positionAfter(KEPT_MIN, config.origin),

@@ -294,7 +294,7 @@ export const settings = {
     about: "Records that a view may lag behind the log before writes wait for it",
     commands: server,
   }),
-  verifyIntervalSeconds: setting(wholeNumber("seconds", 0, 2_592_000), "0", {
+  verifyIntervalSeconds: setting(wholeNumber("seconds", 0, 2_592_000), "21600", {
     about: "Time between two background verifications of the views; 0 for none",
     commands: server,
   }),

@@ -37,7 +37,7 @@ export interface OperationsParts {
   readonly projector: Progress &
     Restoration & {
       stale(): readonly string[];
-      changed(): readonly string[];
+      damaged(): readonly string[];
       fed(): readonly string[];
       emptied(): Readonly<Record<string, number>>;
     };
@@ -181,7 +181,7 @@ export async function openOperations(
   const endVerifying = verifications.watch();
   const outdated = await watchOutdated({
     stale: projector.stale,
-    changed: projector.changed,
+    damaged: projector.damaged,
     rebuilt: rebuilds.count,
     fed: projector.fed,
     underWay: rebuilds.underWay,

@@ -1,14 +1,13 @@
 /**
- * Looks after views that are to be rebuilt: those that another model made, which it says once, and
- * those whose files are not as they were written. It has those rebuilt that this process feeds. What a
- * process of another model still feeds is left to it: in a cluster whose nodes are replaced one after
- * the other, views change when the last node that feeds them has gone, and once.
+ * Rebuilds views that another model made, which it reports once, and views whose files are damaged, as far as
+ * this process projects them. A view that a process of another model still projects is left to that process: when the
+ * nodes of a cluster are replaced one after the other, a view is rebuilt once, after the last of them.
  */
 export interface OutdatedParts {
   /** Views that another model made, as far as is known by now; it may become known late. */
   readonly stale: () => readonly string[];
-  /** Views whose files were changed. */
-  readonly changed: () => readonly string[];
+  /** Views whose files are damaged. */
+  readonly damaged: () => readonly string[];
   /** Views that this process feeds. */
   readonly fed: () => readonly string[];
   /** Called when a view was found to be of another model, and when it is not any more. */
@@ -47,7 +46,7 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     for (const view of stale) if (!known.includes(view)) onStale(view, true);
     for (const view of known) if (!stale.includes(view)) onStale(view, false);
     known = stale;
-    const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.changed()]);
+    const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.damaged()]);
     const fed = parts.fed();
     const due = [...outdated].filter((view) => fed.includes(view));
     tried = rebuilt === parts.rebuilt() ? tried.filter((view) => due.includes(view)) : [];

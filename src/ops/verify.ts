@@ -54,6 +54,8 @@ export interface VerifyParts {
       readonly views: readonly string[];
       readonly grade: Grade;
       readonly urns: readonly string[];
+      /** Of the thread; that of verify-thread.ts when absent. */
+      readonly niceness?: number | undefined;
     },
     options: {
       readonly onProgress: (done: number, total: number) => void;
@@ -67,7 +69,7 @@ export interface VerifyParts {
   readonly regrow: (views: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Finds stuck views (standing-views.ts). */
   readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
-  /** Seconds between two incremental verifications in the background; 0: none. */
+  /** Seconds between two verifications in the background; 0: none. */
   readonly intervalSeconds: number;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
@@ -77,6 +79,8 @@ export interface VerifyParts {
   };
 }
 
+/** Niceness of a verification in the background. */
+const NICENESS = 15;
 /** Entities that are made anew at a time: between two turns of the projector. */
 const RESTORED_MAX = 50;
 
@@ -196,7 +200,7 @@ export function createVerifications(parts: VerifyParts) {
   async function lookBeside(signal: AbortSignal): Promise<void> {
     under++;
     try {
-      const asked = { views: parts.views, grade: "touched", urns: [] } as const;
+      const asked = { views: parts.views, grade: "full", urns: [], niceness: NICENESS } as const;
       const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
       look();
       const differing = views.filter(({ count }) => count > 0);
@@ -249,10 +253,7 @@ export function createVerifications(parts: VerifyParts) {
     /** What was found last; undefined for a view that was never verified. */
     verified: (view: string) => latest[view],
 
-    /**
-     * Verifies what has changed from time to time, without a job: nothing is done but looking.
-     * Gives back what ends that.
-     */
+    /** Verifies the views at intervals, without a job and without repair. Returns the function that ends it. */
     watch(): () => Promise<void> {
       look();
       const stopping = new AbortController();

@@ -17,7 +17,6 @@ import type { Position } from "../core/position.ts";
 import { errorOf } from "../core/told-error.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createChangedViews } from "./changed-views.ts";
 import { createPokes } from "./pokes.ts";
 import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
@@ -30,10 +29,12 @@ import { createStuckViews } from "./stuck-views.ts";
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that another model made: what they tell may not be what this one would make of the log. */
   stale(): readonly string[];
-  /** Views whose files are not as they were written: what they tell may be wrong, until they are regrown. */
-  changed(): readonly string[];
-  /** Called with each that becomes one of these, and that is none any more. */
-  onChanged(listener: (view: string, isChanged: boolean) => void): void;
+  /** Views whose files are damaged: their rows may be wrong until they are rebuilt. */
+  damaged(): readonly string[];
+  /** Marks views as damaged until they are rebuilt. */
+  markDamaged(views: readonly string[]): void;
+  /** Called with each view that becomes damaged, and with each that is rebuilt. */
+  onDamaged(listener: (view: string, isDamaged: boolean) => void): void;
   /** Views that this process feeds. */
   fed(): readonly string[];
   /** How often each view began anew, because it could not be read or was made of something else. */
@@ -50,10 +51,6 @@ export interface ProjectorThreadOptions {
   /** The first thread, where it runs already (startProjectorWorker). */
   readonly worker?: Worker | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Views whose files were set aside before: damaged. */
-  readonly aside?: readonly string[] | undefined;
-  /** Views that were found changed before, and are still there. */
-  readonly changed?: readonly string[] | undefined;
   /** Writes down what a view could not take; resolves when it is durable. */
   readonly note: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
@@ -88,16 +85,22 @@ export async function startProjectorThread(
   const restores = createRestores((message) => send(message));
   const replacements = createReplacements((message) => send(message));
   const stale = new Set<string>();
-  const changed = createChangedViews(options.changed ?? [], () => restores.allRestored());
+  const damaged = new Set<string>();
+  const damageListeners: ((view: string, isDamaged: boolean) => void)[] = [];
   const emptied: Record<string, number> = {};
   const onEmptied = (view: string, why: string): void => {
     emptied[view] = (emptied[view] ?? 0) + 1;
-    // While it is grown after a start, log-and-views.ts sees to it.
-    if (running || crashes > 0) changed.add(view, [view]);
-    else changed.remove([view]);
+    // During a start, log-and-views.ts refuses reads of the view until it has caught up.
+    if (running || crashes > 0) setDamaged([view], true);
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
-  for (const view of options.aside ?? []) onEmptied(view, "damaged");
+  function setDamaged(views: readonly string[], isDamaged: boolean): void {
+    const moved = views.filter((view) => damaged.has(view) !== isDamaged);
+    for (const view of moved) isDamaged ? damaged.add(view) : damaged.delete(view);
+    // What was read from the damaged views is not used again.
+    if (isDamaged && moved.length > 0) restores.allRestored();
+    for (const view of moved) for (const listener of damageListeners) listener(view, isDamaged);
+  }
 
   const send = (message: ToThread): boolean => {
     if (running) thread?.postMessage(message);
@@ -126,12 +129,6 @@ export async function startProjectorThread(
           logger.warn({ view }, ofAnotherModel);
           stale.add(view);
         }
-        return;
-      }
-      if (message.kind === "changed") {
-        const { view, pages, madeOfIt } = message;
-        logger.warn({ view, pages }, otherPages);
-        changed.add(view, [view, ...madeOfIt]);
         return;
       }
       if (message.kind === "replaced" || message.kind === "not replaced") {
@@ -252,12 +249,13 @@ export async function startProjectorThread(
       await replacements.release(views, take);
       if (!take) return;
       for (const view of views) stale.delete(view);
-      changed.remove(views);
+      setDamaged(views, false);
       restores.allRestored();
     },
     stale: () => [...stale],
-    changed: changed.names,
-    onChanged: changed.onChanged,
+    damaged: () => [...damaged],
+    markDamaged: (views) => setDamaged(views, true),
+    onDamaged: (listener) => void damageListeners.push(listener),
     emptied: () => emptied,
     fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
@@ -279,8 +277,6 @@ const madeFrom = (why: string): string =>
   `view was made from ${why}; it is emptied and grown again`;
 const cannotBeRead =
   "view could not be read; its file is set aside (.damaged), and it is grown again";
-const otherPages =
-  "pages of the view are not as they were written; it is not read until it is grown again";
 const ofAnotherModel =
   "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
 

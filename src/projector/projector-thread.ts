@@ -28,8 +28,6 @@ export interface ThreadStores<Config = unknown> {
       readonly onEmptied?: (view: string, why: string) => void;
       /** Called for a view that another model made, and that is kept until it is regrown; and after. */
       readonly onStale?: (view: string, stale: boolean) => void;
-      /** Called for a view in whose file pages are others than were written. */
-      readonly onChanged?: (view: string, pages: number) => void;
       /** These alone; of views in files the next editions, which are there. */
       readonly names?: readonly string[];
       readonly next?: true;
@@ -76,13 +74,6 @@ export type FromThread =
   /** A view was made of something else; before the first progress. */
   | { readonly kind: "emptied"; readonly view: string; readonly why: string }
   | { readonly kind: "stale"; readonly view: string; readonly stale: boolean }
-  /** So many pages of a view are others than were written; which views are made of it. */
-  | {
-      readonly kind: "changed";
-      readonly view: string;
-      readonly pages: number;
-      readonly madeOfIt: readonly string[];
-    }
   /** A restore came to its end. */
   | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
   | {
@@ -125,15 +116,10 @@ try {
 
 async function open(stores: ThreadStores, { config }: ThreadData): Promise<void> {
   const onStale = (view: string, stale: boolean) => tell({ kind: "stale", view, stale });
-  const first = createEdition();
-  /** Of views that are to be replaced. */
-  const next = new Map<string, ReturnType<typeof createEdition>>();
   const views = await stores.openViews(config, {
     onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
     onStale,
-    onChanged: first.onChanged,
   });
-  first.inPlace(views);
   const log = await stores.openLogReader(config);
   const notes = createNotes(log);
   // Before the projector starts: it may have something to note at once.
@@ -147,13 +133,7 @@ async function open(stores: ThreadStores, { config }: ThreadData): Promise<void>
     decode: decodeRecord,
     notes,
     editions: stores.putInPlace && {
-      async open(names) {
-        const edition = createEdition();
-        const { onChanged } = edition;
-        const opened = await stores.openViews(config, { names, next: true, onStale, onChanged });
-        for (const name of names) next.set(name, edition);
-        return opened;
-      },
+      open: (names) => stores.openViews(config, { names, next: true, onStale }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
     },
     onProgress: (progress) => tell({ kind: "progress", progress }),
@@ -167,41 +147,12 @@ async function open(stores: ThreadStores, { config }: ThreadData): Promise<void>
       void answer(message.id, projector.restore(message.urns, message.view));
     } else if (message.kind === "drop") {
       void answer(message.id, projector.drop(message.urn, message.view, message.actor));
-    } else if (message.kind === "replace") void replace(projector, message, onReplaced);
+    } else if (message.kind === "replace") void replace(projector, message);
   });
-
-  function onReplaced(names: readonly string[], taken: boolean): void {
-    for (const name of names) {
-      if (taken) next.get(name)?.inPlace(views);
-      next.delete(name);
-    }
-  }
 }
 
 function collectStartGarbage(): void {
   void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
-}
-
-/** What is found changed in views that were opened together is told as soon as they are in place. */
-function createEdition() {
-  const found: { readonly view: string; readonly pages: number }[] = [];
-  let all: readonly View[] | undefined;
-  function onChanged(view: string, pages: number): void {
-    if (all === undefined) {
-      found.push({ view, pages });
-      return;
-    }
-    const made = all.filter(({ madeOf }) => madeOf?.includes(view));
-    tell({ kind: "changed", view, pages, madeOfIt: made.map(({ name }) => name) });
-  }
-  return {
-    onChanged,
-    /** `views`: all that there are. */
-    inPlace(views: readonly View[]): void {
-      all = views;
-      for (const { view, pages } of found.splice(0)) onChanged(view, pages);
-    },
-  };
 }
 
 async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Promise<void> {
@@ -217,7 +168,6 @@ async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Pr
 async function replace(
   projector: Projector,
   message: Extract<ToThread, { kind: "replace" }>,
-  onReplaced: (views: readonly string[], taken: boolean) => void,
 ): Promise<void> {
   const { id, views } = message;
   try {
@@ -226,11 +176,8 @@ async function replace(
     else if (message.step === "prepare") await projector.prepare(views, message.parked);
     else await projector.release(views, message.take);
     tell({ kind: "replaced", id, position });
-    // After it: who hears of that takes what was told before for the old ones'.
-    if (message.step === "release") onReplaced(views, message.take);
   } catch (error) {
     tell({ kind: "not replaced", id, ...toldError(error) });
-    if (message.step === "release") onReplaced(views, false);
   }
 }
 

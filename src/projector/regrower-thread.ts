@@ -33,7 +33,6 @@ interface RegrowerStores {
       readonly next: true;
       readonly bulk?: true;
       readonly beside?: readonly string[];
-      readonly onChanged?: (view: string) => void;
     },
   ): Promise<readonly View[]>;
   openLogReader(config: unknown): Promise<ChangeLog>;
@@ -160,11 +159,7 @@ async function openMade(
   config: unknown,
   { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
 ) {
-  const onChanged = (view: string) => {
-    const what = `the view "${view}" is not as it was written to its file`;
-    stopping.abort(new CatalogError("unavailable", what, { hint: "Look after the disk" }));
-  };
-  const again = await openViews(config, { names: first, next: true, onChanged });
+  const again = await openViews(config, { names: first, next: true });
   try {
     const names = { names: folded, beside: first };
     return { again, folded: await openViews(config, { ...names, next: true, bulk: true }) };

@@ -27,11 +27,6 @@ export interface ViewOrigin {
    */
   readonly onStale?: ((stale: boolean) => void) | undefined;
   readonly keptFrom?: number | undefined;
-  /**
-   * Of a view in a file: called when pages of it are found to be others than were written, while it is
-   * open; with how many.
-   */
-  readonly onChanged?: ((pages: number) => void) | undefined;
   /** Of a view in a file: what an older release made is left as it is, and not opened. */
   readonly keepsOlder?: boolean | undefined;
   /** Of a view in a server: whoever opens it has no say in what it is made of. */

@@ -1,4 +1,3 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
@@ -46,17 +45,6 @@ sinkContract("sqlite search", {
       (urn) => `UPDATE entity SET position = position + 5 WHERE ${entityOf(urn)}`,
     ],
   ],
-});
-
-test("the search view has no checksums of pages and removes those of an earlier release", async () => {
-  using directory = temporaryDirectory("annals-search");
-  const path = join(directory.path, "search.sqlite");
-  await openSqliteSearchSink({ path }).close();
-  expect(existsSync(`${path}-sums`)).toBe(false);
-  writeFileSync(`${path}-sums`, "checksums");
-  await openSqliteSearchSink({ path }).close();
-  await openSqliteSearchSink({ path, bulk: true }).close();
-  expect(existsSync(`${path}-sums`)).toBe(false);
 });
 
 describe("search on sqlite", () => {

@@ -67,7 +67,7 @@ describe("settings", () => {
       projectorLagMax: 100_000,
       tracesEndpoint: "",
       onModelChange: "rebuild",
-      verifyIntervalSeconds: 0,
+      verifyIntervalSeconds: 21_600,
       server: "",
       shutdownTimeoutSeconds: 30,
       logLevel: "info",

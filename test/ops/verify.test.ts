@@ -89,7 +89,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("in the background what was written since is looked at, told, and left as it is", async () => {
+test("background verification compares every view in full, logs differences and repairs nothing", async () => {
   vi.useFakeTimers();
   const grades: string[] = [];
   const restored: string[] = [];
@@ -110,7 +110,7 @@ test("in the background what was written since is looked at, told, and left as i
   const end = watch();
   await vi.advanceTimersByTimeAsync(45_000);
   await end();
-  expect(grades).toEqual(Array.from({ length: 4 }, () => "graph touched"));
+  expect(grades).toEqual(Array.from({ length: 4 }, () => "graph full"));
   expect(logged).toContainEqual({ view: "graph", found: 1 });
   // One look that fails does not end the rest, and is told.
   expect(logged).toContainEqual({

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -43,6 +43,15 @@ describe("a view's file", () => {
       ...reader.prepare("SELECT name, generation, model, position FROM view").get(),
     }).toEqual({ name: "marks", generation: 2, model: "m2", position: 1 });
     reader.close();
+  });
+
+  test("checksums of pages that an earlier release wrote are ignored and deleted", () => {
+    write("a", 2);
+    for (const bulk of [false, true]) {
+      writeFileSync(`${path}-sums`, "checksums");
+      write("b", 3, { bulk });
+      expect(existsSync(`${path}-sums`)).toBe(false);
+    }
   });
 
   test("a view of a release without names of records opens, and names records from then on", () => {

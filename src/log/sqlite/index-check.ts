@@ -2,10 +2,10 @@
  * Checks that the indexes of the log match its tables: in this thread if the file is small, else in a process of its
  * own.
  */
-import { fork } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
+import { checkInProcess } from "../../projector/sqlite/check-process.ts";
 import { unlikeParts } from "../../projector/sqlite/view-tables.ts";
 import type { CheckOptions } from "../change-log.ts";
 import type { IndexState } from "./index-state.ts";
@@ -99,21 +99,12 @@ export function findDifference(database: DatabaseSync): string | undefined {
 /** Heading of SQLite's messages about the structure of a file. */
 const HEADING = /^\*\*\* in database main \*\*\*\n/;
 
-/** Message of the process (index-check-process.ts). */
-export type IndexCheckReport = { readonly finding: string | null } | { readonly error: string };
-
-function findInProcess(file: string, signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => {
-      const message = `cannot check the indexes of the log "${file}": ${why}`;
-      reject(new CatalogError("unavailable", message));
-    };
-    const child = fork(new URL("./index-check-process.ts", import.meta.url), [file], { signal });
-    child.on("message", (report: IndexCheckReport) => {
-      if ("error" in report) fail(report.error);
-      else resolve(report.finding ?? undefined);
-    });
-    child.on("error", (error) => fail(saidBy(error)));
-    child.on("exit", (code, by) => fail(`the check exited with ${code ?? by}`));
-  });
+async function findInProcess(file: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const module = new URL("./index-check-process.ts", import.meta.url);
+    return await checkInProcess(module, file, signal);
+  } catch (error) {
+    const message = `cannot check the indexes of the log "${file}": ${saidBy(error)}`;
+    throw new CatalogError("unavailable", message);
+  }
 }

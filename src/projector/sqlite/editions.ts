@@ -8,7 +8,6 @@
  */
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   openSync,
   readlinkSync,
@@ -19,15 +18,17 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
-import { sumsOf } from "./sums-file.ts";
 
-/** A database and what is kept beside it. */
+/** Earlier releases kept checksums of a view's pages in this file. It is ignored and deleted. */
+export const formerSumsOf = (path: string): string => `${path}-sums`;
+
+/** A database and the files that belong to it. */
 export const filesOf = (path: string): readonly string[] => [
   path,
   `${path}-journal`,
   `${path}-wal`,
   `${path}-shm`,
-  sumsOf(path),
+  formerSumsOf(path),
 ];
 
 /** The file that is in place under a path, which may be a link to it. */
@@ -100,7 +101,6 @@ export function replace(path: string, by: string): void {
   synchronise(by);
   const before = fileInPlace(path);
   for (const old of [...filesOf(path), ...filesOf(before)]) rmSync(old, { force: true });
-  if (existsSync(sumsOf(by))) renameSync(sumsOf(by), sumsOf(path));
   renameSync(by, path);
   synchronise(dirname(path));
   removeLeftovers(path);

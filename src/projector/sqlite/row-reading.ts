@@ -117,11 +117,11 @@ export function openSqliteViewRows(
 
 const FILE_FAULTS_MAX = 10;
 
-/** Faults that SQLite finds in the pages of the file. */
+/** Faults that SQLite finds in the pages of the file, and entries of indexes that differ from their tables. */
 function fileFaults(db: DatabaseSync): readonly string[] {
-  const found = db.prepare(`PRAGMA quick_check(${FILE_FAULTS_MAX})`).all();
+  const found = db.prepare(`PRAGMA integrity_check(${FILE_FAULTS_MAX})`).all();
   return found
-    .map(({ quick_check }) => String(quick_check))
+    .map(({ integrity_check }) => String(integrity_check))
     .filter((one) => one !== "ok")
     .map((one) => `the file is damaged: ${one}`);
 }

@@ -15,16 +15,22 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, type ErrorCode, saidBy } from "../../core/errors.ts";
+import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { closeWriter } from "./close-writer.ts";
-import { fileInPlace, filesOf, nextEdition, replace, setAside, synchronise } from "./editions.ts";
-import { keepPageSums, type PageSums, sumPages } from "./page-sums.ts";
+import {
+  fileInPlace,
+  filesOf,
+  formerSumsOf,
+  nextEdition,
+  replace,
+  setAside,
+  synchronise,
+} from "./editions.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
-import { sumsOf } from "./sums-file.ts";
 import {
   checkTables,
   checkVersion,
@@ -59,14 +65,12 @@ export interface SqliteView {
 }
 
 /** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
-export const PAGE_BYTES = 8_192;
+const PAGE_BYTES = 8_192;
 const CACHE_KIB = 64 * 1024;
-/** Pages in the write-ahead log that start a checkpoint (page-sums.ts): 32 MB, rewriting hot pages seldom. */
+/** Pages in the write-ahead log that start a checkpoint: 32 MB, so that hot pages are rewritten seldom. */
 const WAL_PAGES_MAX = 4_000;
 /** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
-/** How often a file is looked at that others may have written to. */
-const LOOK_MS = 100;
 /** Another connection's lock is over within milliseconds; longer means a second process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -92,42 +96,24 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   }
   if (file.next && !file.bulk) requireFile(schema, path);
   if (!file.bulk) requireWritable(schema.view, path);
-  const hasSums = schema.pageChecksums !== false && !file.bulk;
-  // Checksums of a file that was removed, or that an earlier release wrote, are not those of this one.
-  if (!existsSync(path) || schema.pageChecksums === false) {
-    rmSync(sumsOf(fileInPlace(path)), { force: true });
-  }
+  rmSync(formerSumsOf(fileInPlace(path)), { force: true });
   const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
   const inPlace = file.next ? path : fileInPlace(path);
-  const sums = hasSums ? openPageSums(db, schema, { ...file, path: inPlace }) : undefined;
-  // What a process has left that ended in the middle of its work.
-  sums?.checkpoint("always");
   let checkpoint = translated(schema, "read", () => readPosition(db));
   let record = translated(schema, "read", () => readRecord(db));
   const savePosition = db.prepare("UPDATE view SET position = ?, record = ?");
-  const looking = sums && setInterval(() => sums.look(), LOOK_MS).unref();
 
   const usable = () => {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
   };
 
-  function ready(): void {
-    usable();
-    sums?.begin();
-    const trouble = sums?.trouble();
-    if (trouble === undefined) return;
-    const what = `what was written to the view "${schema.view}" does not get into its file`;
-    throw new CatalogError("unavailable", `${what}: ${saidBy(trouble)}`, { cause: trouble });
-  }
-
   function transaction(write: () => void): void {
-    ready();
+    usable();
     translated(schema, "written", () => {
       db.exec("BEGIN IMMEDIATE");
       try {
         write();
         db.exec("COMMIT");
-        sums?.checkpoint();
       } catch (error) {
         // A full disk or the like ends the transaction by itself.
         if (db.isTransaction) db.exec("ROLLBACK");
@@ -157,12 +143,11 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       record = last;
     },
     async mend(write) {
-      ready();
+      usable();
       try {
         db.exec("BEGIN IMMEDIATE");
         await write();
         db.exec("COMMIT");
-        sums?.checkpoint();
       } catch (error) {
         if (db.isTransaction) db.exec("ROLLBACK");
         translated(schema, "written", () => {
@@ -177,37 +162,19 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     },
     close(outcome) {
       if (!db.isOpen) return;
-      clearInterval(looking);
-      try {
-        sums?.end();
-      } finally {
-        if (file.bulk) db.close();
-        else closeWriter(db, inPlace);
-        sums?.close();
+      if (!file.bulk) {
+        closeWriter(db, inPlace);
+        return;
       }
-      if (!file.bulk) return;
+      db.close();
       if (outcome === "discard") {
         rmSync(path);
         return;
       }
-      if (schema.pageChecksums !== false) sumPages(path, PAGE_BYTES);
       if (file.next) synchronise(path);
       else replace(file.path, beside);
     },
   };
-}
-
-function openPageSums(
-  db: DatabaseSync,
-  { view }: ViewSchema,
-  { path, next: hurried, onChanged = () => {} }: ViewFile,
-): PageSums {
-  try {
-    return keepPageSums(db, { path, framesMax: WAL_PAGES_MAX, hurried, onChanged });
-  } catch (error) {
-    db.close();
-    throw notOpened("unavailable", view, path, saidBy(error));
-  }
 }
 
 /** Throws `invalid` for a view that is there and may not be written: another try would end the same. */
@@ -312,9 +279,7 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
       );
     } else {
       db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-      // With checksums of pages, keepPageSums makes the checkpoints.
-      const frames = schema.pageChecksums === false ? WAL_PAGES_MAX : 0;
-      db.exec(`PRAGMA wal_autocheckpoint = ${frames}`);
+      db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
       db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
     }
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);

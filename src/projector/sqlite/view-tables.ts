@@ -11,8 +11,6 @@ export interface ViewSchema {
   /** Raised with every change to `tables`: a file of another version is not read. */
   readonly version: number;
   readonly tables: string;
-  /** False: its file has no checksums of pages (page-sums.ts). */
-  readonly pageChecksums?: false;
   /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
   readonly reset: string;
 }
@@ -130,17 +128,6 @@ export function findPosition(path: string): Position | undefined {
     }
   } catch {
     return undefined;
-  }
-}
-
-/** What does not fit together in a file: a fragment. Throws what SQLite throws of a damaged one. */
-export function unsoundness(path: string): string | undefined {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX });
-  try {
-    const [verdict] = Object.values(db.prepare("PRAGMA integrity_check(1)").get() ?? {});
-    return verdict === "ok" ? undefined : String(verdict);
-  } finally {
-    db.close();
   }
 }
 

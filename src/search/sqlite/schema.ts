@@ -17,7 +17,6 @@ export const searchSchema: ViewSchema = {
   view: "search",
   version: 4,
   // Segments and chunks have checksums; verification compares the documents with the log.
-  pageChecksums: false,
   tables: `
 -- Every entity that has had a document. hash: CRC-32 of the urn, which is too long for an index of its own.
 -- document: the id of its document; null without one.
