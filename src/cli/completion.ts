@@ -39,7 +39,11 @@ _annals() {
 compdef _annals annals`;
 
 const fish = `# fish completion of annals; save as ~/.config/fish/completions/annals.fish
-complete -c annals -a '(annals complete -- (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null)'`;
+function __annals_candidates
+  set -l candidates (annals complete -- (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null)
+  if set -q candidates[1]; string join \\n -- $candidates; else; __fish_complete_path (commandline -ct); end
+end
+complete -c annals -f -a '(__annals_candidates)'`;
 
 export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };
 
