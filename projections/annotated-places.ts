@@ -1,9 +1,9 @@
-// Where the annotations of a kind lead in an aspect: every place of its values that one of them
-// speaks of, with its path from the aspect's root.
+// Finds the values of an aspect that annotations of one kind apply to, with their paths from the
+// root of the aspect.
 //
-// An annotation stands at the value itself, or further out with the way to it as its name (/*/tag);
-// the outermost one of a value wins and replaces the others whole. In a path * is each item of an
-// array or each value of a map, $key each key of a map, and a union's member its key in JSON.
+// An annotation is at the value itself, or at an enclosing value with the relative path as its name
+// (/*/tag). The outermost annotation of a value replaces the others. In a path * is each item of an
+// array or each value of a map, $key is each key of a map, and a union member is its key in JSON.
 
 import { CatalogError } from "../src/core/errors.ts";
 import type { Annotation, Field, FieldType, Model } from "../src/model/model.ts";
@@ -11,18 +11,18 @@ import type { Annotation, Field, FieldType, Model } from "../src/model/model.ts"
 export interface AnnotatedPlace {
   readonly path: readonly string[];
   readonly annotation: Annotation;
-  /** What stands there: a primitive, a urn, a name of the model; a map where maps are one value. */
+  /** A primitive, a urn or a named type of the model; a map if `wholeMaps` is set. */
   readonly type: FieldType;
 }
 
 export interface PlaceOptions {
-  /** The annotation of a field of the kind that is asked for. */
+  /** Returns the annotation of the wanted kind. */
   readonly annotationOf: (field: Field) => Annotation | undefined;
-  /** Whether a map is a place of its own, spoken of by its keys (/$key) or values (/*). */
+  /** True: an annotation of the keys (/$key) or values (/*) of a map applies to the map. */
   readonly wholeMaps: boolean;
 }
 
-/** In the order of the record's fields. Annotations whose way leads nowhere give no place. */
+/** In the order of the record's fields. Annotations with a path that does not exist are skipped. */
 export function annotatedPlaces(
   model: Model,
   record: string,
@@ -34,7 +34,7 @@ export function annotatedPlaces(
   return found;
 }
 
-/** Annotations on the way to a value, outermost first, each with what is left of its path. */
+/** An annotation of an enclosing value, with the rest of its path. Lists have the outermost first. */
 interface Pending {
   readonly rest: readonly string[];
   readonly annotation: Annotation;
@@ -43,7 +43,7 @@ interface Pending {
 interface Visit extends PlaceOptions {
   readonly model: Model;
   readonly found: AnnotatedPlace[];
-  /** Records around this place: one within itself is not followed. */
+  /** The enclosing records: a recursive record is not followed. */
   readonly within: Set<string>;
 }
 
@@ -122,10 +122,10 @@ function placeMap(
   if (own !== undefined) found.push({ path, annotation: own.annotation, type });
 }
 
-function refuseAt(what: string, path: readonly string[], pending: readonly Pending[]): void {
+function refuseAt(kind: string, path: readonly string[], pending: readonly Pending[]): void {
   if (pending.every(({ rest }) => rest.length > 0)) return;
-  throw new CatalogError("invalid", `an annotation stands at "/${path.join("/")}", ${what}`, {
-    hint: 'Write down the way from there to the values it is about: { "/*": … }, { "/time": … }',
+  throw new CatalogError("invalid", `the annotation at "/${path.join("/")}" is on ${kind}`, {
+    hint: 'Give the relative path to the annotated values: { "/*": … }, { "/time": … }',
   });
 }
 
@@ -137,7 +137,7 @@ const stepped = (pending: readonly Pending[], component: string): readonly Pendi
 function pendingOf(annotation: Annotation | undefined): readonly Pending[] {
   if (annotation === undefined) return [];
   const entries = Object.entries(annotation);
-  // {} speaks of the field itself: everything about it is as usual.
+  // {} applies to the field itself, with defaults.
   const direct = entries.length === 0 || !entries.every(([key]) => key.startsWith("/"));
   if (direct) return [{ rest: [], annotation }];
   return entries.map(([key, inner]) => ({

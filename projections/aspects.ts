@@ -1,18 +1,17 @@
 /**
- * How the aspect view follows from the log: every record of an entity stream is one write.
+ * Projects changes of the log into writes of the aspect view. Each record of an entity stream is one
+ * write. Timeseries streams are ignored.
  *
- *   UPSERT of an aspect          value           its next value
- *   RESTATE of an aspect         confirm         the value that is there, told again
- *   DELETE of an aspect          remove          no value any more; its history stays
- *   DELETE of the key aspect     remove_entity   the same for all aspects; the entity is gone
- *
- * Timeseries streams are not this view's.
+ *   UPSERT of an aspect          value           adds its next value
+ *   RESTATE of an aspect         confirm         confirms the current value
+ *   DELETE of an aspect          remove          removes the current value; its history stays
+ *   DELETE of the key aspect     remove_entity   does so for all aspects and deletes the entity
  */
 import type { AspectWrite } from "../src/aspects/aspect-table.ts";
 import { assert } from "../src/core/errors.ts";
 import type { Projection } from "../src/projector/sink.ts";
 
-/** The name of an entity type's key aspect; undefined for a type that the model does not have. */
+/** The name of an entity type's key aspect; undefined for a type that is not in the model. */
 export type KeyAspectOf = (entityType: string) => string | undefined;
 
 export function createAspectProjection(keyAspectOf: KeyAspectOf): Projection<AspectWrite> {

@@ -3,10 +3,10 @@
  *
  *   UPSERT of an aspect              an event   its next value
  *   UPSERT in a timeseries stream    an event   the event of the timeseries
- *   DELETE of an aspect              an event   no value any more; of a key aspect: the entity is gone
- *   RESTATE                          nothing    it confirms a value that they were told of
+ *   DELETE of an aspect              an event   no value; of a key aspect: the entity is deleted
+ *   RESTATE                          nothing    it confirms a value that subscribers already received
  *   secrets                          nothing    every consumer reads the whole topic
- *   DELETE of timeseries, edges      nothing    it takes from views what subscribers keep as they like
+ *   DELETE of timeseries, edges      nothing    it only affects views; subscribers keep their own data
  */
 import { isNews } from "../src/core/change.ts";
 import { holdsSecret } from "../src/core/secret-aspects.ts";

@@ -1,9 +1,9 @@
 /**
- * The edges that one value of an aspect tells: those of its rules (graph-rules.ts), and the
- * fine-grained ones between fields, which no annotation can express (graph-fields.ts).
+ * Extracts the edges that one value of an aspect states: those of its rules (graph-rules.ts), and
+ * the edges between fields, which no annotation can express (graph-fields.ts).
  *
- * Told twice between the same ends, as deprecated lists and their successors do, an edge is one:
- * the first telling gives its place and its path, later ones what the first does not say.
+ * Edges with the same type and ends are merged: deprecated lists and their successors state them
+ * twice. The first statement determines order and path, later ones add properties that it lacks.
  */
 import { type JsonObject, jsonObject } from "../src/core/json.ts";
 import type { Edge } from "../src/graph/graph.ts";
@@ -31,7 +31,7 @@ export function createEdgeList(): EdgeList {
   };
 }
 
-/** Adds the edges of one rule, from the entity to what the value names. */
+/** Adds the edges of one rule, from the entity to the urns in the value. */
 export function addRuleEdges(urn: string, value: unknown, rule: GraphRule, list: EdgeList): void {
   const { name, path } = rule;
   const shown = `/${path.join("/")}`;
@@ -65,22 +65,22 @@ function beneath(value: unknown, component: string): readonly unknown[] {
   return Object.hasOwn(value, component) ? [value[component]] : [];
 }
 
-/** What stands beside the destination. A stamp without a time says nothing: 0 is "unknown". */
+/** The properties of an edge. A stamp without a time is ignored: 0 means "unknown". */
 function besides({ beside }: GraphRule, way: readonly unknown[]): Partial<Edge> {
   const { createdOn, createdActor, updatedOn, updatedActor, properties, via } = beside;
-  const told: { -readonly [Name in keyof Edge]?: Edge[Name] } = {};
-  if (createdOn) told.createdOn = timeAt(way, createdOn);
-  if (createdActor && told.createdOn) told.createdActor = textAt(way, createdActor);
-  if (updatedOn) told.updatedOn = timeAt(way, updatedOn);
-  if (updatedActor && told.updatedOn) told.updatedActor = textAt(way, updatedActor);
-  if (properties) told.properties = textsAt(way, properties);
-  if (via) told.via = textAt(way, via);
-  // Absent, so that another telling can fill them in.
-  for (const name of Object.keys(told) as (keyof Edge)[]) {
+  const found: { -readonly [Name in keyof Edge]?: Edge[Name] } = {};
+  if (createdOn) found.createdOn = timeAt(way, createdOn);
+  if (createdActor && found.createdOn) found.createdActor = textAt(way, createdActor);
+  if (updatedOn) found.updatedOn = timeAt(way, updatedOn);
+  if (updatedActor && found.updatedOn) found.updatedActor = textAt(way, updatedActor);
+  if (properties) found.properties = textsAt(way, properties);
+  if (via) found.via = textAt(way, via);
+  // Absent, so that a later statement of the edge can add them.
+  for (const name of Object.keys(found) as (keyof Edge)[]) {
     // Safe lookup: Object.keys returns own members.
-    if (told[name] === undefined) delete told[name];
+    if (found[name] === undefined) delete found[name];
   }
-  return told;
+  return found;
 }
 
 function valueAt(way: readonly unknown[], { depth, rest }: Beside): unknown {

@@ -1,6 +1,6 @@
 /**
- * Edges between fields, whose source is not the entity that tells them: lineage from column to
- * column. The reference has them in code, not in annotations; so they are here by aspect.
+ * Extracts edges between fields: column lineage. Their source is not the entity that states them.
+ * DataHub defines them in code, not in annotations, so each aspect has a function here.
  *
  *   upstreamLineage, dataJobInputOutput   each downstream of an entry   DownstreamOf   each upstream
  *   inputFields                           the entity's own field        DownstreamOf   the field it shows
@@ -20,8 +20,8 @@ export const fieldEdges: ReadonlyMap<string, AddFieldEdges> = new Map([
 const TYPE = "DownstreamOf";
 
 /**
- * Most pairs of one aspect: an entry stands for all its downstreams times all its upstreams, and a
- * value of a few megabytes could stand for billions. What goes beyond is left out.
+ * Maximum number of pairs of one aspect; further pairs are ignored. An entry connects all its
+ * downstreams with all its upstreams, so a value of a few megabytes could have billions of pairs.
  */
 export const fieldPairsMax = 100_000;
 
@@ -53,7 +53,7 @@ function addInputFields(urn: string, value: JsonObject, list: EdgeList): void {
   }
 }
 
-/** The urn of an entity's field; what would read as the tuple's own is encoded, as producers do. */
+/** The urn of an entity's field. Brackets and commas are percent-encoded, as producers do. */
 function fieldUrn(urn: string, fieldPath: string): string {
   const namespace = urn.split(":", 2)[1];
   const id = fieldPath.replace(/[(),]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,6 +1,6 @@
 /**
- * Which edges lead to where data comes from and to where it goes, entity type by entity type, as
- * the annotations marked `isLineage` say it of the two ends of an edge.
+ * The edges to follow upstream and downstream from each entity type, compiled from the Relationship
+ * annotations with `isLineage`.
  *
  *   dataset   DownstreamOf, upstream   → dataset: up OUTGOING,   dataset: down INCOMING
  *   dataJob   Produces, downstream     → dataset: down OUTGOING, dataset: up INCOMING from dataJob
@@ -29,7 +29,7 @@ export function lineageSteps(model: Model): LineageSteps {
       }
     }
   }
-  // Fields have the edges between fields (graph-fields.ts), which no annotation marks.
+  // The edges between fields (graph-fields.ts) have no annotations.
   up.put("schemaField", { direction: "OUTGOING", type: "DownstreamOf", to: FIELDS });
   down.put("schemaField", { direction: "INCOMING", type: "DownstreamOf", to: FIELDS });
   return { UPSTREAM: up.steps(), DOWNSTREAM: down.steps() };
@@ -50,7 +50,7 @@ function createTable() {
     put(entity: string, step: Step): void {
       byEntity.set(entity, new Map([["", { ...step, to: new Set(step.to) }]]));
     },
-    /** In one order, whatever that of the model's files: outgoing first, then by name. */
+    /** Outgoing edges first, then by name: independent of the order of the model's files. */
     steps(): Steps {
       const ordered = (steps: ReadonlyMap<string, Step>): readonly Step[] =>
         [...steps.values()].sort(

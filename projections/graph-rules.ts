@@ -1,6 +1,6 @@
 /**
- * What the Relationship annotations of a model say, aspect by aspect, ready to be applied to values:
- * one rule for every string or urn that leads somewhere, with its path from the aspect's root.
+ * Compiles the Relationship annotations of a model into rules that are applied to values. Each
+ * annotated string or urn of an aspect has one rule, with its path from the root of the aspect.
  */
 import { CatalogError } from "../src/core/errors.ts";
 import type { Annotation, Model } from "../src/model/model.ts";
@@ -9,18 +9,18 @@ import { annotatedPlaces } from "./annotated-places.ts";
 export interface GraphRule {
   /** Type of the edges. */
   readonly name: string;
-  /** What the destination may be, as the model has it; an edge to others is one all the same. */
+  /** Declared types of the destination; edges to other types are projected, too. */
   readonly entityTypes: readonly string[];
-  /** Where data comes from (upstream: from the destination), if the edge is about data. */
+  /** Direction of the destination in lineage; undefined for edges that are not lineage. */
   readonly lineage: "upstream" | "downstream" | undefined;
   readonly path: readonly string[];
-  /** Where the edge's other members are. */
+  /** Paths of the edge's other members. */
   readonly beside: Readonly<Partial<Record<BesideName, Beside>>>;
 }
 
 export type BesideName = (typeof besideNames)[number];
 
-/** A value that belongs to one told at a path: up that path to a depth, and on from there. */
+/** Location of a member relative to the destination's path: its first `depth` components, then `rest`. */
 export interface Beside {
   readonly depth: number;
   readonly rest: readonly string[];
@@ -31,7 +31,7 @@ const besideNames = [
   ...(["properties", "via"] as const),
 ] as const;
 
-/** By aspect, in the order of its fields; an aspect without any is missing. Plain data. */
+/** By aspect, in the order of its fields. Aspects without rules are absent. Plain data. */
 export type GraphRules = ReadonlyMap<string, readonly GraphRule[]>;
 
 export function compileGraphRules(model: Model): GraphRules {
@@ -71,13 +71,13 @@ function besideOf(annotation: Annotation, path: readonly string[]): GraphRule["b
   const beside: Partial<Record<BesideName, Beside>> = {};
   for (const name of besideNames) {
     // Safe lookup: `besideNames` is a closed list.
-    const told = annotation[name];
-    if (typeof told !== "string") continue;
-    const components = told.split("/").filter((component) => component !== "");
+    const stated = annotation[name];
+    if (typeof stated !== "string") continue;
+    const components = stated.split("/").filter((component) => component !== "");
     let depth = 0;
     while (depth < path.length && path[depth] === components[depth]) depth++;
     const rest = components.slice(depth);
-    // What lies in another list belongs to no single value of this one.
+    // An item of another list belongs to no single item of this list.
     if (!rest.includes("*")) beside[name] = { depth, rest };
   }
   return beside;

@@ -22,22 +22,22 @@ import { fieldEdges } from "./graph-fields.ts";
 import type { GraphRules } from "./graph-rules.ts";
 
 /**
- * Stands for an aspect in the name of the stream beside an entity's own that holds the requests to
- * forget its edges (catalog/relationships.ts). No aspect can have this name.
+ * The aspect name in the name of the stream with the requests to remove the edges of an entity
+ * (catalog/relationships.ts). No aspect can have this name.
  */
 const FORGET = "$relationships";
 
 /** Prefix of the names of all streams with such requests. */
 export const FORGETTING_STREAMS = timeseriesStream("", FORGET);
 
-/** Streams of forgetting that bear on what a write makes: those of the ends of its edges. */
+/** The streams whose requests can remove edges of a write: those of the ends of its edges. */
 export function forgettingOf(write: GraphWrite): readonly StreamName[] {
   if (write.op !== "replace") return [];
   const ends = write.edges.flatMap(({ source, destination }) => [source, destination]);
   return [...new Set(ends)].map((urn) => timeseriesStream(urn, FORGET));
 }
 
-/** The edges of one value of an aspect, given as JSON text. */
+/** Returns the edges that a value of an aspect states. The value is JSON text. */
 type EdgesOf = (urn: string, value: string) => readonly Edge[];
 
 export function createGraphProjection(
@@ -59,10 +59,10 @@ export function createGraphProjection(
     const edgesOf = edgesByAspect.get(aspect);
     if (edgesOf === undefined) return [];
     const { value, created, system } = change;
-    const told = { time: system.lastObserved, actor: created.actor };
+    const stamp = { time: system.lastObserved, actor: created.actor };
     assert(changeType === "DELETE" || value !== undefined, `position ${position} has no value`);
     const edges = value === undefined ? [] : edgesOf(urn, value);
-    return [{ op: "replace", urn, aspect, position, told, edges }];
+    return [{ op: "replace", urn, aspect, position, stamp, edges }];
   };
 }
 
@@ -70,7 +70,7 @@ function compileEdges(rulesByAspect: GraphRules): ReadonlyMap<string, EdgesOf> {
   const compiled = new Map<string, EdgesOf>();
   for (const [aspect, rules] of rulesByAspect) {
     const addFieldEdges = fieldEdges.get(aspect);
-    // A value that does not have the last name of any rule's path tells nothing, and is not parsed.
+    // A text without the last name of any rule's path states no edges and is not parsed.
     const names = rules.map(({ path }) => path.findLast((name) => !/^[*$]/.test(name)));
     if (addFieldEdges !== undefined) names.push("fineGrainedLineages", "schemaFieldUrn");
     const quoted = [...new Set(names)].map((name) => JSON.stringify(name));

@@ -1,6 +1,6 @@
 /**
- * What the Searchable annotations of one aspect say: its fields, and for each annotated place of
- * its values, which of the fields it fills.
+ * Reads the Searchable annotations of one aspect: the fields that they define, and the fields that
+ * each annotated value fills.
  */
 import { CatalogError } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
@@ -10,29 +10,28 @@ import type { SearchField, SearchFieldType } from "./search-rules.ts";
 
 export type AspectField = Omit<SearchField, "aspect">;
 
-/** How the values of one place come into a document. */
+/** How the values at one path fill the fields of a document. */
 export interface AspectRule {
   readonly path: readonly string[];
-  /** The field that they are the values of. */
   readonly field: string;
   readonly type: SearchFieldType;
-  /** Fields with the same values that are not searched a second time. */
+  /** Fields with the same values, which queries do not search again. */
   readonly aliases: readonly string[];
-  /** Whether the texts have mark-up, which is no part of what they say. */
+  /** True if the texts have markup, which is removed. */
   readonly rich: boolean;
-  /** Whether the value is a map: its entries are texts, `key=value`. */
+  /** True for a map: each entry becomes the text `key=value`. */
   readonly map: boolean;
-  /** BOOLEAN field: whether there are values; a boolean's own value. */
+  /** BOOLEAN field: true if there are values; of a boolean its own value. */
   readonly has?: string | undefined;
-  /** COUNT field: how many there are; a number's own value. */
+  /** COUNT field: the number of values; of a number its own value. */
   readonly count?: string | undefined;
   /** DATETIME field: when the aspect last changed, if there are values. */
   readonly modifiedAt?: string | undefined;
-  /** What the values make of the document's texts. */
+  /** Factors on the scores of the document's texts. */
   readonly weights?: Weights | undefined;
 }
 
-/** Parts of 1: of some values, and of all others. */
+/** Factors of at most 1: for the listed values, and for all others. */
 export interface Weights {
   readonly of: Readonly<Record<string, number>>;
   readonly others: number;
@@ -49,13 +48,13 @@ export function readAspectRules(model: Model, { name, record }: Aspect): AspectR
   const paths = new Map<string, string>();
   const find = (annotationOf: (field: Field) => Annotation | undefined) =>
     annotatedPlaces(model, record, { annotationOf, wholeMaps: true });
-  // A reference is the urn that it says; what the entity there is like is told by that entity.
+  // A reference is indexed as its urn; the properties of that entity are in its own document.
   const referring = find(({ properties }) => properties.SearchableRef as Annotation | undefined);
   for (const place of [...find(({ searchable }) => searchable), ...referring]) {
     const said = read(name, place);
     const path = place.path.join("/");
-    // Of two places that give a field the same name, the second is named by its path. In a list
-    // that would be no name that anybody could guess: there the values of both are one field's.
+    // If two paths give a field the same name, the second field is named by its path. In a list
+    // nobody could guess that name, so both fill the same field.
     const clash = paths.has(said.fieldName) && !place.path.includes("*");
     const field = clash ? path.replaceAll("/", "_") : said.fieldName;
     paths.set(field, path);
@@ -66,7 +65,7 @@ export function readAspectRules(model: Model, { name, record }: Aspect): AspectR
   return { rules, fields };
 }
 
-/** What an annotation says, with what it means where it says nothing. */
+/** An annotation with defaults. */
 type Said = ReturnType<typeof read>;
 
 function read(aspect: string, { annotation, path, type }: AnnotatedPlace) {
@@ -102,10 +101,10 @@ function read(aspect: string, { annotation, path, type }: AnnotatedPlace) {
   };
 }
 
-/** The model says how much more or less a value is worth than others: the most is 1 here. */
-function weightsOf(told: unknown): Weights | undefined {
-  if (!jsonObject(told)) return undefined;
-  const of = Object.entries(told).filter(
+/** Normalizes the relative weights of the model, so that the largest is 1. */
+function weightsOf(annotated: unknown): Weights | undefined {
+  if (!jsonObject(annotated)) return undefined;
+  const of = Object.entries(annotated).filter(
     (entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] > 0,
   );
   if (of.length === 0) return undefined;
@@ -133,7 +132,7 @@ function usualType(type: FieldType): SearchFieldType {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** Some of the model's booleans are texts. */
+/** Some booleans of the model are strings. */
 const flag = (value: unknown): boolean | undefined =>
   value === undefined ? undefined : value === true || value === "true";
 
@@ -153,7 +152,7 @@ function ruleOf(field: string, said: Said, { path, type }: AnnotatedPlace): Aspe
   };
 }
 
-/** The place's own field first. */
+/** The field of the rule itself comes first. */
 function fieldsOf({ field, modifiedAt }: AspectRule, said: Said): readonly AspectField[] {
   const { fieldType: type, queried, suggested, facet, has, count } = said;
   const plain = { boost: 1, queried: false, suggested: false };
@@ -178,16 +177,16 @@ function fieldsOf({ field, modifiedAt }: AspectRule, said: Said): readonly Aspec
 }
 
 /**
- * Least boost of a name. The beginning of a word in it (half) is worth more than the whole of any
- * text of boost 1 (1 for the word and 16 for all of it): one found by its name comes before
- * one that speaks of it, or has a column of that name.
+ * Minimum boost of a name. A match of a word's beginning in a name (half the boost) scores higher than
+ * a match of a whole text with boost 1 (1 for the word and 16 for the whole text). So an entity with
+ * that name precedes one that mentions it, or has a column of that name.
  */
 const NAME_BOOST = 40;
 
-/** The boost by which the model tells the names of what nobody completes. */
+/** Fields with this boost in the model are names, even without autocomplete. */
 const NAMED_BY_BOOST = 10;
 
-/** A name is a text that is completed while somebody types; weights are multiples of 1/64. */
+/** A name is a text with autocomplete; boosts are multiples of 1/64. */
 function boostOf({ boost, suggested, fieldType }: Said): number {
   const named = texts.has(fieldType) && (suggested || boost >= NAMED_BY_BOOST);
   const least = named ? NAME_BOOST : 1 / 64;

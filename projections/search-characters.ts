@@ -1,26 +1,26 @@
 /**
- * What characters are to words: which make one, which divide, and which are the same but for how
- * they are written.
+ * Classifies characters for word segmentation: word characters, separators, and variants of the same
+ * character.
  */
 
-/** What a UTF-16 code unit is. */
+/** Class of a UTF-16 code unit. */
 export type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-/** Divides. */
+/** Separates words. */
 const OTHER = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
-/** A character of a script without blanks, a word of its own. */
+/** A character of a script without spaces: a word of its own. */
 export const SOLO = 4;
-/** A picture, a word of its own. */
+/** A pictograph: a word of its own. */
 export const SYMBOL = 5;
-/** Belongs to the SOLO or SYMBOL before it. */
+/** Continues the SOLO or SYMBOL before it. */
 export const MORE = 6;
 
 /**
- * What the code units of a text are, then OTHER twice; undefined when it is not an ASCII text. The
- * answer is good until the next call of this function or the next.
+ * The classes of the code units of a text, then OTHER twice; undefined if the text is not ASCII. The
+ * result is valid until the next call of markAscii or markUnicode.
  */
 export function markAscii(text: string): Marks | undefined {
   const marks = roomFor(text);
@@ -32,14 +32,14 @@ export function markAscii(text: string): Marks | undefined {
   return marks;
 }
 
-/** The same for any text; it should be unified. */
+/** The same for any text. Call `unify` first. */
 export function markUnicode(text: string): Marks {
   const marks = roomFor(text);
   let before: number = OTHER;
   for (let index = 0; index < text.length; ) {
     const code = text.codePointAt(index) ?? 0;
     const kind = kindOf(code);
-    // A mark belongs to what it stands on, and two letters of regions are one flag.
+    // A combining mark continues its base character, and two regional letters are one flag.
     const flag = before === SYMBOL && isRegion(code) && isRegion(text.codePointAt(index - 2) ?? 0);
     const first = kind === MARK ? moreOf(before) : flag ? MORE : kind;
     marks[index++] = first;
@@ -49,7 +49,7 @@ export function markUnicode(text: string): Marks {
   return marks;
 }
 
-/** What follows in the same character; that no part may begin there, a capital's is no capital. */
+/** The class of further code units of the same character. No word may begin there, so it is not UPPER. */
 const moreOf = (kind: number): number => (kind >= SOLO ? MORE : kind === UPPER ? LOWER : kind);
 
 export type Marks = Readonly<Uint8Array>;
@@ -71,7 +71,7 @@ const solo =
 const MARK = 7;
 const UNKNOWN = 8;
 
-/** By code unit, as far as it was asked for. */
+/** Cache of classes by code unit. */
 const known = new Uint8Array(0x10000).fill(UNKNOWN);
 for (let code = 0; code < 0x80; code++) known[code] = classify(code);
 
@@ -92,8 +92,8 @@ function classify(code: number): number {
 }
 
 /**
- * One way of writing for what is read as the same: compatibility forms (ﬁ, ①, full width) as the
- * plain ones, Latin and Greek letters without their accents, nothing that is not seen.
+ * Normalizes equivalent characters: replaces compatibility forms (ﬁ, ①, full width), and removes
+ * accents of Latin and Greek letters and invisible characters.
  */
 export function unify(text: string): string {
   return text
@@ -113,10 +113,10 @@ export function isAscii(text: string): boolean {
   return true;
 }
 
-/** Of a unified text; each letter's in its place. */
+/** Converts a unified text; each letter keeps its index. */
 export const lowerCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
 
-/** Letters that Unicode takes for themselves, as those write them who do not have them. */
+/** Transliterations of letters that Unicode does not decompose. */
 const plainLetters: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ß: "ss",
@@ -145,10 +145,10 @@ const plainLetters: ReadonlyMap<string, string> = new Map(
   }),
 );
 const undecomposed = new RegExp(`[${[...plainLetters.keys()].join("")}]`, "gu");
-/** Capitals before capitals: Æ is Ae in Æsir and AE in ÆSIR, and neither is two parts. */
+/** Capitals before capitals: Æ is Ae in Æsir and AE in ÆSIR, so that neither is split. */
 const shouted = /[ẞÆŒÞ](?=\p{Lu})/gu;
 
-/** The beginning of a text that has at most so many UTF-16 code units, and no half character. */
+/** Cuts a text to a maximum number of UTF-16 code units, without splitting a surrogate pair. */
 export function cutText(text: string, unitsMax: number): string {
   if (text.length <= unitsMax) return text;
   const last = text.charCodeAt(unitsMax - 1);

@@ -13,13 +13,13 @@ export const fieldValuesMax = 20_000;
 /** Maximum number of fields named by map keys, and of values of one such field. */
 const keyedFieldsMax = 1_000;
 
-/** Longest text that is a value, in UTF-16 code units: a longer one is cut, its words are not. */
+/** Maximum length of a value in UTF-16 code units. A longer value is cut; all its words are indexed. */
 export const valueCharsMax = 8191;
 
-/** Most words of a document; those of texts with greater boosts come first. */
+/** Maximum number of words of a document; those of texts with greater boosts come first. */
 export const documentWordsMax = 2_000_000;
 
-/** A view that was built with other bounds is rebuilt. */
+/** A view with other bounds is rebuilt. */
 export const documentBounds = {
   fieldValuesMax,
   keyedFieldsMax,
@@ -39,11 +39,11 @@ export interface Draft {
   add(slot: Slot, values: readonly FieldValue[]): void;
   /** The same for `<field>.<key>`; the field itself has the keys. */
   addKeyed(field: string, key: string, value: FieldValue): void;
-  /** One value: that there is something; true once it was told. */
+  /** Sets a single value: true if any of the flags is true. */
   addFlag(slot: Slot, flag: boolean): void;
-  /** One value: how many there are; the greatest that was told. */
+  /** Sets a single value: the greatest of the counts. */
   addCount(slot: Slot, count: number): void;
-  /** The texts are worth no more than so much of their boosts, a part of 1. */
+  /** Multiplies the boosts of all texts by the least of these weights, which are at most 1. */
   weigh(weight: number): void;
   document(urn: string, entityType: string): SearchDocument;
 }
@@ -52,16 +52,16 @@ export interface Draft {
 interface DraftText {
   readonly field: SearchField;
   readonly value: string;
-  /** The value before it was cut. */
+  /** The uncut value. */
   readonly whole: string;
 }
 
-/** Up to so many values are compared with each other; more are looked up. */
+/** Longer lists use a Set to find duplicates. */
 const comparedMax = 16;
 
 export function createDraft(): Draft {
   const lists: (FieldValue[] | undefined)[] = [];
-  /** Names and values in the order they came to have any. */
+  /** Names and values of fields, in the order of their first value. */
   const names: string[] = [];
   const filled: FieldValue[][] = [];
   const keyed = new Map<string, FieldValue[]>();

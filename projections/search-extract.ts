@@ -1,23 +1,23 @@
 /**
- * Taking what annotated places hold out of a value, for all places of an aspect in one walk: a
- * schema of many columns is walked once, not once for each of its annotations.
+ * Extracts the values at all annotated paths of an aspect in one walk: a schema with many columns is
+ * walked once, not once for each annotation.
  */
 import { jsonObject } from "../src/core/json.ts";
 
-/** What each place holds, by the numbers of the paths; nothing for a member that is absent or null. */
+/** Returns the values at each path, by the path's index. Absent and null members have no value. */
 export type Extract = (value: unknown) => readonly (readonly unknown[] | undefined)[];
 
 type Found = (unknown[] | undefined)[];
 
-/** Places nested in each other share the way to them. */
+/** A node of the tree of paths; paths share their common beginnings. */
 interface Branch {
-  /** Numbers of the paths that end here. */
+  /** Indexes of the paths that end here. */
   readonly ends: number[];
   readonly names: Map<string, Branch>;
   items: Branch | undefined;
 }
 
-/** Paths as annotated-places.ts has them, maps taken whole. */
+/** Takes paths of annotated-places.ts with `wholeMaps`. */
 export function compileExtract(paths: readonly (readonly string[])[]): Extract {
   const root = createBranch();
   paths.forEach((path, number) => {
@@ -61,7 +61,7 @@ function compileWalk({ ends, names, items }: Branch): Walk {
       for (const item of value) each(item, found);
     } else if (steps.length > 0 && jsonObject(value)) {
       for (const { name, walk } of steps) {
-        // What an object has from its prototype is a function, and walked to nowhere.
+        // Safe lookup: inherited members are functions, which have no values.
         const inner = value[name];
         if (inner !== undefined && inner !== null) walk(inner, found);
       }

@@ -1,11 +1,11 @@
-/** How the values of one aspect come into a document, compiled from its rules. */
+/** Compiles the rules of one aspect into a function that adds its values to a document. */
 import type { AspectRule, Weights } from "./search-annotations.ts";
 import type { Draft, Slot } from "./search-document.ts";
 import { compileExtract } from "./search-extract.ts";
 import { PROPERTIES } from "./search-rules.ts";
 import { propertyValues, valuesByKey, valuesOf } from "./search-values.ts";
 
-/** Takes the aspect's parsed value, and when it last changed, in epoch milliseconds. */
+/** Takes the aspect's parsed value and the time of its last change, in epoch milliseconds. */
 export type Fill = (draft: Draft, value: unknown, time: number) => void;
 
 /** Fields by name; those of the rules are among them. */
@@ -19,7 +19,7 @@ export function compileFill(aspect: string, rules: readonly AspectRule[], slotOf
     for (let number = 0; number < takers.length; number++) {
       takers[number]?.(draft, found[number] ?? nothing, time);
     }
-    // These are of fields that no annotation can name.
+    // No annotation can name these fields.
     if (aspect !== PROPERTIES) return;
     for (const [id, one] of propertyValues(value)) draft.addKeyed(PROPERTIES, id, one);
   };

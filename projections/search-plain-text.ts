@@ -1,9 +1,9 @@
 /**
- * What a text with mark-up says: without HTML and Markdown, and without pictures that are written
- * into it. For finding and for showing, not for safety: who puts it on a page has to escape it.
+ * Removes HTML, Markdown and inline pictures from a text, for search and display. It does not make the
+ * text safe: a page must still escape it.
  */
 
-/** Takes time in proportion to the text's length. Text without mark-up is answered as it is. */
+/** Takes linear time. Returns text without markup unchanged. */
 export function plainText(text: string): string {
   if (!/[<&[`>#]|\*\*|~~|data:/.test(text)) return text;
   return text

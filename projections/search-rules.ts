@@ -1,11 +1,10 @@
 /**
- * What the Searchable annotations of a model say: the fields of each entity type's documents, and
- * how they are taken from the aspects. Plain data, so that threads and the catalog can be given it.
+ * Compiles the Searchable annotations of a model: the fields of each entity type's documents, and
+ * rules that take their values from the aspects. The result is plain data, which threads can share.
  *
- * Fields of the same name are one field: that of an entity type has the type of the first that the
- * key aspect and then the others in registry order tell, the greatest of their boosts, and is
- * queried, suggested or a facet if one of them is. Of a timeseries aspect the latest event tells,
- * after all other aspects.
+ * Fields with the same name are merged. The type is that of the first aspect: the key aspect, then
+ * the others in registry order, then timeseries aspects. The boost is the greatest one, and the field
+ * is queried, suggested or a facet if one of them is. Timeseries fields come from the latest event.
  */
 import type { Model } from "../src/model/model.ts";
 import { type AspectField, type AspectRule, readAspectRules } from "./search-annotations.ts";
@@ -14,7 +13,7 @@ export type SearchFieldType =
   | ("KEYWORD" | "TEXT" | "TEXT_PARTIAL" | "WORD_GRAM" | "URN" | "URN_PARTIAL")
   | ("BROWSE_PATH" | "BROWSE_PATH_V2")
   | ("BOOLEAN" | "COUNT" | "DATETIME" | "DOUBLE")
-  /** Their values lie in fields of their own, one for each key: `<name>.<key>`; theirs are the keys. */
+  /** Each key has a field of its own, `<name>.<key>`, with its values; this field has the keys. */
   | ("OBJECT" | "MAP_ARRAY");
 
 /** A field of an entity type's documents. */
@@ -23,17 +22,17 @@ export interface SearchField {
   readonly type: SearchFieldType;
   /** Weight of its texts, a multiple of 1/64. */
   readonly boost: number;
-  /** Whether its values are texts that plain words are looked for in. */
+  /** True if queries without a field search its texts. */
   readonly queried: boolean;
-  /** Whether its texts are completed while somebody types. */
+  /** True if autocomplete suggests its texts. */
   readonly suggested: boolean;
-  /** The name it is shown by, if it is a facet without being asked for. */
+  /** The display name of a default facet; undefined for other fields. */
   readonly facet?: string | undefined;
-  /** The first aspect that tells it; undefined for the fields that every document has. */
+  /** The first aspect that defines it; undefined for the fields that every document has. */
   readonly aspect?: string | undefined;
 }
 
-/** A facet that answers have without being asked: of one field, or of two at once. */
+/** A default facet: of one field, or of the combinations of two. */
 export interface SearchFacet {
   readonly name: string;
   readonly displayName: string;
@@ -41,29 +40,29 @@ export interface SearchFacet {
 }
 
 export interface SearchRules {
-  /** By entity type: every field that its documents may have. Facets come in the order to show. */
+  /** By entity type: every field that its documents may have. Facets are in display order. */
   readonly fields: Readonly<Record<string, readonly SearchField[]>>;
-  /** The facets of all entity types in the order to show; an answer has those of the types asked. */
+  /** The facets of all entity types in display order; a response has those of the requested types. */
   readonly facets: readonly SearchFacet[];
-  /** By entity type: the aspects that tell fields, key aspect first, then in registry order. */
-  readonly tellers: Readonly<Record<string, readonly string[]>>;
-  /** By entity type: the timeseries aspects that tell fields, in registry order. */
+  /** By entity type: the aspects with fields, key aspect first, then in registry order. */
+  readonly sources: Readonly<Record<string, readonly string[]>>;
+  /** By entity type: the timeseries aspects with fields, in registry order. */
   readonly events: Readonly<Record<string, readonly string[]>>;
   /** By entity type: its key aspect. */
   readonly keyAspects: Readonly<Record<string, string>>;
-  /** By aspect: how its fields are taken from a value. */
+  /** By aspect. */
   readonly rules: Readonly<Record<string, readonly AspectRule[]>>;
 }
 
 /**
- * Weight of the words of a urn. A name's is 40 at least and a half for a word that only begins so:
- * a match in the name outranks one in the urn.
+ * Weight of the words of a urn. A name has at least 40, and half of it for a match of a word's
+ * beginning: a match in the name outranks one in the urn.
  */
 const URN_BOOST = 4;
 
 const fixed = { boost: 1, queried: false, suggested: false };
 
-/** What every document may have, whatever its aspects. */
+/** The fields that every document may have, whatever its aspects. */
 const fixedFields: readonly SearchField[] = [
   { ...fixed, name: "urn", type: "URN", boost: URN_BOOST, queried: true },
   { ...fixed, name: "_entityType", type: "KEYWORD", facet: "Type" },
@@ -72,10 +71,10 @@ const fixedFields: readonly SearchField[] = [
   { ...fixed, name: "systemCreated", type: "DATETIME" },
 ];
 
-/** Of structured properties: `structuredProperties.<id>`, from the aspect of that name. */
+/** Name of the aspect with structured properties. Their fields are `structuredProperties.<id>`. */
 export const PROPERTIES = "structuredProperties";
 
-/** The order that users know; other facets follow as the registry has their aspects. */
+/** DataHub's order; other facets follow in the registry's order of their aspects. */
 const firstFacets = [
   ...["_entityType", "origin", "env", "domains", "owners", "platform", "tags", "glossaryTerms"],
 ];
@@ -88,33 +87,33 @@ const typeFacet: SearchFacet = {
 
 export function compileSearchRules(model: Model): SearchRules {
   const rules: Record<string, readonly AspectRule[]> = {};
-  const told = new Map<string, readonly AspectField[]>();
+  const fieldsByAspect = new Map<string, readonly AspectField[]>();
   for (const aspect of model.aspects.values()) {
     const read = readAspectRules(model, aspect);
     if (read.rules.length === 0) continue;
     rules[aspect.name] = read.rules;
-    told.set(aspect.name, read.fields);
+    fieldsByAspect.set(aspect.name, read.fields);
   }
 
   const fields: Record<string, readonly SearchField[]> = {};
-  const tellers: Record<string, readonly string[]> = {};
+  const sources: Record<string, readonly string[]> = {};
   const events: Record<string, readonly string[]> = {};
   const keyAspects: Record<string, string> = {};
   for (const { name, keyAspect, aspects } of model.entities.values()) {
     const all = [keyAspect, ...aspects];
     const isTimeseries = (aspect: string) => model.aspects.get(aspect)?.timeseries === true;
-    const tell = all.filter(
-      (aspect) => (told.has(aspect) || aspect === PROPERTIES) && !isTimeseries(aspect),
+    const stated = all.filter(
+      (aspect) => (fieldsByAspect.has(aspect) || aspect === PROPERTIES) && !isTimeseries(aspect),
     );
-    const series = all.filter((aspect) => told.has(aspect) && isTimeseries(aspect));
-    const own = [...tell, ...series].flatMap((aspect) =>
-      (told.get(aspect) ?? []).map((f) => ({ ...f, aspect })),
+    const series = all.filter((aspect) => fieldsByAspect.has(aspect) && isTimeseries(aspect));
+    const own = [...stated, ...series].flatMap((aspect) =>
+      (fieldsByAspect.get(aspect) ?? []).map((f) => ({ ...f, aspect })),
     );
     if (all.includes(PROPERTIES)) {
       own.push({ ...fixed, name: PROPERTIES, type: "OBJECT", aspect: PROPERTIES });
     }
-    fields[name] = facetsFirst(united([...fixedFields, ...own]));
-    tellers[name] = tell;
+    fields[name] = facetsFirst(merged([...fixedFields, ...own]));
+    sources[name] = stated;
     events[name] = series;
     keyAspects[name] = keyAspect;
   }
@@ -122,15 +121,15 @@ export function compileSearchRules(model: Model): SearchRules {
   return {
     fields,
     facets: facetsOf(every),
-    tellers,
+    sources,
     events,
     keyAspects,
     rules,
   };
 }
 
-/** One field for each name. */
-function united(fields: readonly SearchField[]): readonly SearchField[] {
+/** Merges fields with the same name. */
+function merged(fields: readonly SearchField[]): readonly SearchField[] {
   const byName = new Map<string, SearchField>();
   for (const field of fields) {
     const { name } = field;

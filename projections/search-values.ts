@@ -1,6 +1,6 @@
 /**
- * What stands at an annotated place as the values of a field. An empty text is no value, nor is
- * what does not fit the field's type.
+ * Converts the values at an annotated path to values of a field. Empty texts, and values that do not
+ * fit the type of the field, are skipped.
  */
 import { slashedPath } from "../src/core/browse-path.ts";
 import { jsonObject } from "../src/core/json.ts";
@@ -10,10 +10,10 @@ import { plainText } from "./search-plain-text.ts";
 import type { SearchFieldType } from "./search-rules.ts";
 import { SEPARATOR, wordsCharsMax } from "./search-words.ts";
 
-/** An entry of a map whose value is as long is left out: no property, but a document of its own. */
+/** Map entries with a value of this length or longer are skipped: such a value is a whole document. */
 export const mapValueCharsMax = 4096;
 
-/** Texts may be longer than the document keeps of them; more than words are looked for in is not. */
+/** May return longer texts than a document stores, but none with more characters than are indexed. */
 export function valuesOf(rule: AspectRule, found: readonly unknown[]): readonly FieldValue[] {
   const { type, map, rich } = rule;
   if (type === "BROWSE_PATH_V2") return folderPath(found);
@@ -50,7 +50,7 @@ function convert(value: unknown, type: SearchFieldType): FieldValue | undefined 
   }
 }
 
-/** Ids of folders, from the outermost one. */
+/** Joins the ids of folders, from the outermost one. */
 function folderPath(ids: readonly unknown[]): readonly string[] {
   const texts = ids.filter((id) => typeof id === "string" && id !== "");
   return texts.length === 0 ? [] : [texts.map((id) => `${SEPARATOR}${id}`).join("")];
@@ -67,7 +67,7 @@ function entriesOf(map: unknown): readonly string[] {
   return entries;
 }
 
-/** Of maps whose keys are fields of their own: the values of each. */
+/** The values of maps whose keys are fields of their own. */
 export function valuesByKey(found: readonly unknown[]): readonly (readonly [string, FieldValue])[] {
   return found.filter(jsonObject).flatMap((map) =>
     Object.entries(map).flatMap(([key, value]) =>

@@ -1,18 +1,18 @@
 /**
- * What words a text has: decided here for everything that is indexed and everything that is asked,
- * so that every store finds the same entities for the same words.
+ * Splits texts and queries into words. All stores use this code, so that they find the same entities
+ * for the same words.
  *
- *   orders_by-day.v2      orders by day v 2 ␟ v2      all but letters and digits divides
+ *   orders_by-day.v2      orders by day v 2 ␟ v2      only letters and digits do not separate
  *   userEvents            user events ␟ userevents    so do changes of case, and digits
  *   HTTPServer, URLs      http server, urls ␟ …       capitals are one word
  *   Crème Brûlée, ﬁsh     creme brulee fish           Latin and Greek without accents, forms unified
- *   東京都                東 京 都                    scripts without blanks: each character
+ *   東京都                東 京 都                    scripts without spaces: each character
  *   🚀                    🚀                          each symbol
- *   urn:li:tag:pii        pii                         what all urns have is no word of any
+ *   urn:li:tag:pii        pii                         the common beginning of urns is omitted
  *
- * A token is what stands between dividers. Its parts are the text's words in order; so a phrase is
- * found over them, whatever divides them. After those come the joined forms of tokens with several
- * parts, behind ␟, a word that no question has: no phrase crosses it.
+ * A token is the text between separators. Its parts are words, in order, so a phrase matches across
+ * any separators. The joined forms of tokens with several parts follow after ␟, which no query
+ * contains: no phrase crosses it.
  */
 import {
   cutText,
@@ -30,36 +30,35 @@ import {
   unify,
 } from "./search-characters.ts";
 
-/** The text without letter case and accents, for comparing whole values. */
+/** Removes letter case and accents, for comparing whole values. */
 export function foldText(text: string): string {
   return isAscii(text) ? text.toLowerCase() : lowerCase(unify(text));
 }
 
 export interface Token {
-  /** The words that the token has. */
   readonly parts: readonly string[];
   /**
-   * The token as one word, which a text that has the token has too. Equals the only part where
-   * there is one; undefined in scripts without blanks, whose words nobody sees the ends of.
+   * The token as one word, which is indexed, too. Equals the only part if there is one; undefined in
+   * scripts without spaces, where the end of a word is unknown.
    */
   readonly joined: string | undefined;
 }
 
-/** Stands before joined forms; has neither letter nor digit. */
+/** Precedes joined forms; has neither letter nor digit. */
 export const SEPARATOR = "␟";
 
-/** Longest word, in UTF-16 code units; what goes beyond is left out, in texts and questions alike. */
+/** Maximum length of a word in UTF-16 code units. Longer words are cut, in texts and in queries. */
 export const wordCharsMax = 64;
 
-/** Most parts that a token falls into: one of more is a checksum or the like, and is one word. */
+/** Maximum number of parts of a token. A token with more is probably a checksum, and is one word. */
 export const tokenPartsMax = 8;
 
-/** The words of a text are those of its first UTF-16 code units, so many. */
+/** Only so many UTF-16 code units of a text are split into words. */
 export const wordsCharsMax = 1_000_000;
 
 /**
- * The words of a text: lower-case letters, digits and non-ASCII characters only (but for ␟), in
- * order, then the joined forms. Never throws; the same text has the same words for ever.
+ * The words of a text in order, then the joined forms. Apart from ␟, words have lower-case letters,
+ * digits and non-ASCII characters only. Never throws, and always returns the same words for a text.
  */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -71,7 +70,7 @@ export function wordsOf(text: string): string[] {
     place++;
     if (parts.length === 1 || whole === undefined) return;
     joined ??= [];
-    // Joined forms of neighbours are neighbours.
+    // Joined forms of adjacent tokens are adjacent.
     if (last !== place - 1) joined.push(SEPARATOR);
     joined.push(whole);
     last = place;
@@ -80,8 +79,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * The tokens of what somebody asks for. A text has a token if it has the joined form, or, better
- * than each for itself, the parts as a phrase: v2 is not wherever a v and a 2 are.
+ * The tokens of a query. A text matches a token if it has the joined form, or the parts as a phrase:
+ * "v2" does not match every text with a "v" and a "2".
  */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
@@ -114,16 +113,15 @@ const urnStart = /(?<![A-Za-z0-9])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z][A-Z
 
 interface Scan {
   readonly lower: string;
-  /** What the characters were before they were lower-cased. */
+  /** Classes of the characters before lower-casing. */
   readonly marks: Marks;
   readonly take: Take;
 }
 
-/** Letters and digits. */
 const isOfToken = (kind: number | undefined): boolean =>
   kind === LOWER || kind === UPPER || kind === DIGIT;
 
-// Each of these takes what begins at the index, and returns the index after it.
+// Each of these consumes one unit that begins at the index, and returns the index after it.
 
 function takeToken({ lower, marks, take }: Scan, start: number): number {
   let parts: string[] | undefined;
@@ -144,12 +142,12 @@ function takeToken({ lower, marks, take }: Scan, start: number): number {
   return end;
 }
 
-/** Whether a part begins at the index, which is within a token. */
+/** True if a part begins at the index, which is within a token. */
 function divides(lower: string, marks: Marks, index: number): boolean {
   const before = marks[index - 1];
   const here = marks[index];
   if (before !== here) return before === DIGIT || here === DIGIT || here === UPPER;
-  // Of capitals the last one begins a word: HTTPServer. But not for the s of several URLs.
+  // The last of several capitals begins a word: HTTPServer. A plural s does not: URLs.
   if (here !== UPPER || marks[index + 1] !== LOWER) return false;
   return lower[index + 1] !== "s" || marks[index + 2] === LOWER;
 }

@@ -1,20 +1,17 @@
 /**
- * How the search view follows from the log: one document for each entity, the fold of its aspects
- * and of the latest event of each of its timeseries.
+ * Builds search documents. Each entity with a key aspect has one document, a function of its current
+ * aspects and of the latest event of each of its timeseries. The document has the fields that the
+ * Searchable annotations define (search-rules.ts), and its urn, type, runs and time of creation.
  *
- *   an entity with a key aspect   its document: what the Searchable annotations say of its aspects
- *                                 (search-rules.ts), its urn, type, runs and time of creation
- *   any other                     none
- *
- * A field that several places tell has the values of all, each once: first those of the key aspect,
- * then of the others in registry order, then of the timeseries. Of has-fields true wins, of counts
- * the greatest. So nothing depends on which aspect was written last, nor on the order in which events
- * were told (the latest is the one of the latest time), and a document is the same whenever it is made.
+ * A field that several aspects fill has all their values without duplicates: first those of the key
+ * aspect, then of the others in registry order, then of the timeseries. A has-field is true if any is
+ * true, a count is the greatest one. So a document does not depend on the order of writes or events
+ * (the latest event is the one with the latest time).
  *
  * A document is built without the values that cannot be projected, or that were dropped (ValuePolicy).
  *
- * Documents are bounded, whatever the aspects hold (search-document.ts, search-words.ts). What goes
- * beyond is not found, and still read with its aspect.
+ * The size of documents is bounded (search-document.ts, search-words.ts). Search does not find values
+ * beyond the bounds; the aspect still has them.
  */
 import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
 import { assert } from "../src/core/errors.ts";
@@ -29,14 +26,14 @@ import type { SearchRules } from "./search-rules.ts";
 export interface LatestEvent {
   readonly time: number;
   readonly value: string;
-  /** Of its record. */
+  /** Position of its record. */
   readonly position?: number;
 }
 
 /**
- * Returns what builds the document of an entity, of which `latest` has the latest event of each timeseries
- * aspect; undefined if the entity does not exist, or its type is unknown. Without a policy, building
- * throws for a value that cannot be projected.
+ * Returns a function that builds the document of an entity; undefined if the entity does not exist, or
+ * its type is unknown. `latest` has the latest event of each timeseries aspect. Without a policy, the
+ * function throws for a value that cannot be projected.
  */
 export type SearchProjection = (
   state: EntityState,
@@ -45,7 +42,7 @@ export type SearchProjection = (
   policy?: ValuePolicy,
 ) => (() => SearchDocument) | undefined;
 
-/** The fields that an event of the aspect fills, whatever the entity type. */
+/** The fields that an event of the aspect fills, for any entity type. */
 export const fieldsOfEvents = ({ rules }: SearchRules, aspect: string): readonly string[] => [
   ...new Set(
     (ownValue(rules, aspect) ?? []).flatMap(({ field, has, count }) =>
@@ -54,7 +51,7 @@ export const fieldsOfEvents = ({ rules }: SearchRules, aspect: string): readonly
   ),
 ];
 
-/** Most runs of a document, the newest ones. */
+/** Maximum number of runs in a document; the newest ones are kept. */
 export const runsMax = 25;
 
 export function createSearchProjection(rules: SearchRules): SearchProjection {
@@ -88,7 +85,7 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   const filling = (name: string): readonly [string, Fill] => {
     return [name, compileFill(name, ownValue(rules.rules, name) ?? [], slotOf)];
   };
-  const fills = (ownValue(rules.tellers, entityType) ?? []).map(filling);
+  const fills = (ownValue(rules.sources, entityType) ?? []).map(filling);
   const eventFills = (ownValue(rules.events, entityType) ?? []).map(filling);
 
   /** Calls `fill` with each value until one cannot be projected; returns that one. */
@@ -116,7 +113,7 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
     return undefined;
   }
 
-  /** A value that fails may have filled a part of the draft: the next one begins without it. */
+  /** A failed value may have filled a part of the draft, so a new draft starts without that value. */
   function documentOf(inputs: Inputs, created: number): SearchDocument {
     const { state, policy } = inputs;
     const failed: FailedValue[] = [];
@@ -142,14 +139,13 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
   };
 }
 
-/** What a document is built from. */
 interface Inputs {
   readonly state: EntityState;
   readonly latest: ReadonlyMap<string, LatestEvent> | undefined;
   readonly policy: ValuePolicy | undefined;
 }
 
-/** The error; undefined if the value could be projected. */
+/** Returns the error; undefined if the value could be projected. */
 function tryFill(
   fill: Fill,
   draft: Draft,
@@ -163,7 +159,7 @@ function tryFill(
   }
 }
 
-/** Those of the current aspects, each once, newest first. */
+/** The runs of the current aspects without duplicates, newest first. */
 function runsOf({ aspects }: EntityState): readonly string[] {
   const observed = new Map<string, number>();
   for (const { removed, system } of aspects.values()) {

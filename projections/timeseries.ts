@@ -1,13 +1,13 @@
 /**
- * How the timeseries view follows from the log.
+ * Projects changes of the log into writes of the timeseries view.
  *
- *   UPSERT in a timeseries stream             event    one per time and identity; a later telling wins
- *   DELETE in a timeseries stream             remove   events of that aspect, in a range if it has one
- *   DELETE of the key aspect of an entity     remove   every event of the entity
- *   DELETE in a stream of truncations         truncate older events, of all entities of a type
+ *   UPSERT in a timeseries stream             event     adds an event, or replaces one with the same
+ *                                                       time and key
+ *   DELETE in a timeseries stream             remove    events of that aspect, in a range if it has one
+ *   DELETE of the key aspect of an entity     remove    every event of the entity
+ *   DELETE in a stream of truncations         truncate  older events, of all entities of a type
  *
- * The same event told twice has the same time and key, so that it is one event (the reference's
- * document id is made of the same fields).
+ * The key has the same fields as the document id of DataHub, so an event that is sent twice is one.
  */
 import type { PlacedChange } from "../src/core/change.ts";
 import { assert } from "../src/core/errors.ts";
@@ -45,7 +45,7 @@ export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection
       case "DELETE": {
         const from = bound(change.headers?.[FROM_HEADER]);
         const to = bound(change.headers?.[TO_HEADER]);
-        // What is not a number bounds a range that holds nothing; the view is to come past it all the same.
+        // An invalid bound makes the range empty, so that the view can continue after the record.
         if (Number.isNaN(from) || Number.isNaN(to)) {
           return [{ op: "remove", urn, aspect, position, ...NOTHING }];
         }
@@ -75,7 +75,7 @@ function truncation(change: PlacedChange): readonly TimeseriesWrite[] {
   ];
 }
 
-/** What makes an event that event and no other of its aspect. */
+/** The fields that identify an event of an aspect. */
 function identityOf(text: string): { readonly time: unknown; readonly key: string } {
   const { timestampMillis, eventGranularity, messageId, partitionSpec } = JSON.parse(text);
   return {
@@ -84,7 +84,7 @@ function identityOf(text: string): { readonly time: unknown; readonly key: strin
   };
 }
 
-/** JSON text in which the order of an object's members does not show: {b, a} and {a, b} are one. */
+/** JSON text with sorted object members: {b, a} and {a, b} are equal. */
 const canonical = (value: unknown): string => JSON.stringify(value, sorted);
 
 function sorted(_key: string, value: unknown): unknown {

@@ -81,16 +81,16 @@ export const foldGraphRows =
   };
 
 /** Stamps that the edge does not have are those of the telling, or of its first. */
-function rowOf({ aspect, position, told }: Replace, edge: Edge, ordinal: number, old?: Row): Row {
+function rowOf({ aspect, position, stamp }: Replace, edge: Edge, ordinal: number, old?: Row): Row {
   const { type, source, destination, path, via, properties } = edge;
   return [
     ...[aspect, type, source, destination],
     ...(old === undefined ? [position, ordinal] : [old[POSITION] as Cell, old[ORDINAL] as Cell]),
     ...[path, via ?? null],
-    edge.createdOn ?? (old?.[CREATED_ON] as number | undefined) ?? told.time,
-    edge.createdActor ?? (old?.[CREATED_ACTOR] as string | undefined) ?? told.actor,
-    edge.updatedOn ?? told.time,
-    edge.updatedActor ?? told.actor,
+    edge.createdOn ?? (old?.[CREATED_ON] as number | undefined) ?? stamp.time,
+    edge.createdActor ?? (old?.[CREATED_ACTOR] as string | undefined) ?? stamp.actor,
+    edge.updatedOn ?? stamp.time,
+    edge.updatedActor ?? stamp.actor,
     properties === undefined ? null : JSON.stringify(properties),
     1,
   ];

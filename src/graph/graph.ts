@@ -43,7 +43,7 @@ export type GraphWrite =
       readonly aspect: string;
       readonly position: Position;
       /** Epoch milliseconds and urn. */
-      readonly told: { readonly time: number; readonly actor: string };
+      readonly stamp: { readonly time: number; readonly actor: string };
       /** No two with the same source, type and destination. */
       readonly edges: readonly Edge[];
     }

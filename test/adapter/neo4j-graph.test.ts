@@ -24,7 +24,7 @@ function tells(at: number, urn: string, ends: readonly string[], source = urn): 
   const edges = ends.map((destination) => ({
     ...{ source, type: DOWNSTREAM, destination, path: "/upstreams/*/dataset" },
   }));
-  const by = { told: { time: at, actor: ada }, edges };
+  const by = { stamp: { time: at, actor: ada }, edges };
   return { op: "replace", urn, aspect: "upstreamLineage", position: position(at), ...by };
 }
 

@@ -25,9 +25,9 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("neo4j", s
     const sink = await openNeo4jGraphSink(place);
     const [urn, owner] = ["urn:li:tag:a", "urn:li:corpuser:ada"];
     const edge = { source: urn, type: "OwnedBy", destination: owner, path: "/owners/*/owner" };
-    const told = { time: 1, actor: owner };
+    const stamp = { time: 1, actor: owner };
     await sink.apply(
-      [{ op: "replace", urn, aspect: "ownership", position: position(1), told, edges: [edge] }],
+      [{ op: "replace", urn, aspect: "ownership", position: position(1), stamp, edges: [edge] }],
       position(1),
     );
     const reader = await openNeo4jGraphReader(place);

@@ -56,10 +56,10 @@ describe("restoring an entity", () => {
     const edge = (n: number) => ({
       ...{ source: urns[n] ?? "", type: "OwnedBy", destination: urns[n + 1] ?? "", path: "/" },
     });
-    const told = { time: 1, actor: "urn:li:corpuser:ada" };
+    const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
     const history = Array.from({ length: 12 }, (_, n): GraphWrite => {
       const [urn = "", edges] = [urns[n], [edge(n), edge(n ^ 1)]];
-      return { op: "replace", urn, aspect: "ownership", position: position(n + 1), told, edges };
+      return { op: "replace", urn, aspect: "ownership", position: position(n + 1), stamp, edges };
     });
     await sink.apply(history, at);
     const leads =

@@ -50,7 +50,7 @@ export async function benchNeo4j(): Promise<void> {
 const dataset = (n: number): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,warehouse.sales.table_${n},PROD)`;
 const owner = (n: number): string => `urn:li:corpuser:owner${n % 97}`;
-const told = { time: 1_790_000_000_000, actor: "urn:li:corpuser:ingestion" };
+const stamp = { time: 1_790_000_000_000, actor: "urn:li:corpuser:ingestion" };
 /** What every one of the datasets comes from. */
 const HUB = dataset(-1);
 
@@ -62,7 +62,7 @@ function batchOf(from: number, at: number, shift: number): readonly Telling[] {
   const tell = (urn: string, aspect: string, type: string, path: string, ends: string[]) => {
     const edges = ends.map((destination) => ({ source: urn, type, destination, path }));
     const place = position(at + writes.length + 1);
-    writes.push({ op: "replace", urn, aspect, position: place, told, edges });
+    writes.push({ op: "replace", urn, aspect, position: place, stamp, edges });
   };
   for (let n = from; n < from + ENTITIES_PER_BATCH; n++) {
     const ends = [HUB, dataset((n * 7) % (from + 1_000)), dataset((n * 13 + shift) % (from + 999))];
@@ -186,8 +186,8 @@ function createRawGraph(driver: Driver, label: string) {
               aspect: write.aspect,
               position: neo4j.int(write.position),
               ordinal: neo4j.int(ordinal),
-              time: neo4j.int(write.told.time),
-              actor: write.told.actor,
+              time: neo4j.int(write.stamp.time),
+              actor: write.stamp.actor,
             })),
           );
           for (const [type, rows] of Map.groupBy(edges, (edge) => edge.type)) {

@@ -59,7 +59,7 @@ async function tell(
     }));
     return {
       ...{ op: "replace", urn, aspect: type, position: last },
-      told: { time: 1, actor: "urn:li:corpuser:ada" },
+      stamp: { time: 1, actor: "urn:li:corpuser:ada" },
       edges: edges as Edge[],
     };
   });

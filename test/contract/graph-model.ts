@@ -88,7 +88,7 @@ function stepAmong(urn: fc.Arbitrary<string>, type: fc.Arbitrary<string>): fc.Ar
     .record({
       urn,
       aspect: fc.constantFrom(...aspects),
-      told: fc.record({ time, actor: urn }),
+      stamp: fc.record({ time, actor: urn }),
       edges,
     })
     .map((told) => ({
@@ -152,7 +152,7 @@ export function createGraphModel(): GraphModel {
     a.source === b.source && a.type === b.type && a.destination === b.destination;
 
   function replace(write: Extract<GraphWrite, { op: "replace" }>): void {
-    const { urn: entity, aspect, position, told, edges } = write;
+    const { urn: entity, aspect, position, stamp, edges } = write;
     const own = (row: GraphRow) => row.entity === entity && row.aspect === aspect;
     const before = rows.filter(own);
     const now = edges.map((edge, ordinal): GraphRow => {
@@ -167,10 +167,10 @@ export function createGraphModel(): GraphModel {
         via: edge.via,
         position: old?.position ?? position,
         ordinal: old?.ordinal ?? ordinal,
-        createdOn: edge.createdOn ?? old?.createdOn ?? told.time,
-        createdActor: edge.createdActor ?? old?.createdActor ?? told.actor,
-        updatedOn: edge.updatedOn ?? told.time,
-        updatedActor: edge.updatedActor ?? told.actor,
+        createdOn: edge.createdOn ?? old?.createdOn ?? stamp.time,
+        createdActor: edge.createdActor ?? old?.createdActor ?? stamp.actor,
+        updatedOn: edge.updatedOn ?? stamp.time,
+        updatedActor: edge.updatedActor ?? stamp.actor,
         ...(edge.properties !== undefined && { properties: edge.properties }),
       };
     });

@@ -58,16 +58,16 @@ export function graphContract(name: string, harness: GraphHarness): void {
   const tells = (
     urn: string,
     ends: readonly (string | Partial<Edge>)[],
-    more: { type?: string; aspect?: string; told?: { time: number; actor: string } } = {},
+    more: { type?: string; aspect?: string; stamp?: { time: number; actor: string } } = {},
   ): Partial<GraphWrite> => {
-    const { type = DOWNSTREAM, aspect = "upstreamLineage", told = { time: 5, actor: ada } } = more;
+    const { type = DOWNSTREAM, aspect = "upstreamLineage", stamp = { time: 5, actor: ada } } = more;
     const edges = ends.map((end) => ({
       source: urn,
       type,
       path: "/upstreams/*/dataset",
       ...(typeof end === "string" ? { destination: end } : end),
     }));
-    return { op: "replace", urn, aspect, told, edges: edges as Edge[] };
+    return { op: "replace", urn, aspect, stamp, edges: edges as Edge[] };
   };
 
   async function near(
@@ -190,7 +190,7 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
 
       test("are all paged, none twice, while others are added and told again", async () => {
-        const added = (i: number) => tells(dataset(i), [a], { told: { time: i, actor: ada } });
+        const added = (i: number) => tells(dataset(i), [a], { stamp: { time: i, actor: ada } });
         await apply(...Array.from({ length: 250 }, (_, i) => added(i)));
         const seen: string[] = [];
         const count = harness.slow ? 25 : 10;
@@ -323,7 +323,9 @@ export function graphContract(name: string, harness: GraphHarness): void {
         const own = { createdOn: 1, createdActor: otto, updatedOn: 2, updatedActor: ada };
         const properties = { source: "UI", "a'b": "" };
         await apply(
-          tells(a, [{ destination: b, ...own, properties }, c], { told: { time: 9, actor: otto } }),
+          tells(a, [{ destination: b, ...own, properties }, c], {
+            stamp: { time: 9, actor: otto },
+          }),
         );
         expect(await reader.stamps([{ ...pair, destination: c }, pair])).toEqual([
           { createdOn: 9, createdActor: otto, updatedOn: 9, updatedActor: otto },
@@ -333,8 +335,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
 
       test("keep who made the edge and tell who told it last", async () => {
         await apply(
-          tells(a, [b], { told: { time: 1, actor: ada } }),
-          tells(a, [b, c], { told: { time: 2, actor: otto } }),
+          tells(a, [b], { stamp: { time: 1, actor: ada } }),
+          tells(a, [b, c], { stamp: { time: 2, actor: otto } }),
         );
         const [stamps] = await reader.stamps([pair]);
         expect(stamps).toEqual({
@@ -346,8 +348,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
 
       test("are those of the first edge of the pair, and none where there is no edge", async () => {
-        await apply(tells(a, [b], { told: { time: 1, actor: ada } }));
-        await apply(tells(a, [b], { aspect: "other", told: { time: 2, actor: otto } }));
+        await apply(tells(a, [b], { stamp: { time: 1, actor: ada } }));
+        await apply(tells(a, [b], { aspect: "other", stamp: { time: 2, actor: otto } }));
         expect((await reader.stamps([pair]))[0]?.createdOn).toBe(1);
         await apply(tells(a, []));
         expect((await reader.stamps([pair]))[0]?.createdOn).toBe(2);

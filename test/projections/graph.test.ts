@@ -58,7 +58,7 @@ const endsOf = (aspect: string, value: unknown, urn = tides): readonly string[] 
 
 describe("given a change, the graph", () => {
   const value = JSON.stringify({ owners: [{ owner: ada, type: "DATAOWNER" }] });
-  const told = { time: 1_700_000_000_001, actor: otto };
+  const stamp = { time: 1_700_000_000_001, actor: otto };
   const place = { urn: tides, aspect: "ownership", position: 7 };
 
   test("gets the edges that the aspect tells now, with the stamp of the telling", () => {
@@ -66,14 +66,14 @@ describe("given a change, the graph", () => {
       {
         ...place,
         op: "replace",
-        told,
+        stamp,
         edges: [{ source: tides, type: "OwnedBy", destination: ada, path: "/owners/*/owner" }],
       },
     ]);
   });
 
   test("gets no edges for an aspect that tells none any more, or is gone", () => {
-    const none = [{ ...place, op: "replace", told, edges: [] }];
+    const none = [{ ...place, op: "replace", stamp, edges: [] }];
     expect(project(change({ value: '{"owners":[]}' }))).toEqual(none);
     expect(project(change({ changeType: "DELETE" }))).toEqual(none);
   });
@@ -396,8 +396,8 @@ describe("the edges of", () => {
 
 test("streams of forgetting bear on a write: those of the ends of its edges", () => {
   const edge = { source: tides, type: "DownstreamOf", destination: "urn:li:dataset:x", path: "/" };
-  const told = { time: 1, actor: "urn:li:corpuser:ada" };
-  const place = { urn: tides, aspect: "upstreamLineage", position: position(7), told };
+  const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
+  const place = { urn: tides, aspect: "upstreamLineage", position: position(7), stamp };
   expect(forgettingOf({ op: "replace", ...place, edges: [edge, edge] })).toEqual([
     `timeseries-$relationships-${tides}`,
     "timeseries-$relationships-urn:li:dataset:x",

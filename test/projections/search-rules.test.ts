@@ -49,7 +49,7 @@ describe("the rules of the model", () => {
     });
     expect(rules.events.dataset).toHaveLength(3);
     for (const [type, names] of series) {
-      expect(rules.tellers[type]).not.toEqual(expect.arrayContaining([...names]));
+      expect(rules.sources[type]).not.toEqual(expect.arrayContaining([...names]));
     }
   });
 
@@ -275,8 +275,8 @@ describe("an annotation", () => {
   test.each<[string, FieldType]>([
     ["a list", { kind: "array", items: string }],
     ["a record", { kind: "named", name: "Root" }],
-  ])("at %s, which is no value, stops the compiling", (what, type) => {
+  ])("at %s, which is no value, stops the compiling", (kind, type) => {
     const broken = () => compiled(field("inner", type, { fieldType: "TEXT" }));
-    expect(broken).toThrow(`an annotation stands at "/inner", ${what}`);
+    expect(broken).toThrow(`the annotation at "/inner" is on ${kind}`);
   });
 });

@@ -565,7 +565,7 @@ describe("whatever the aspects hold,", () => {
         fc.array(fc.tuple(fc.nat(), json), { maxLength: 6 }),
         (urn, told) => {
           const type = entityTypeOf(urn);
-          const names = rules.tellers[type]?.slice(1) ?? [];
+          const names = rules.sources[type]?.slice(1) ?? [];
           const states = told.map(([n, value]) =>
             aspectState(names[n % names.length] ?? "status", value),
           );

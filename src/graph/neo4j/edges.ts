@@ -39,16 +39,16 @@ interface Details {
 /** Stamps that the edge does not have are those of the telling, or of its first. */
 export function detailsOf(
   edge: Edge,
-  told: { readonly time: number; readonly actor: string },
+  stamp: { readonly time: number; readonly actor: string },
   old: Details | undefined,
 ): Details {
   return {
     path: edge.path,
     via: edge.via ?? null,
-    createdOn: edge.createdOn ?? old?.createdOn ?? told.time,
-    createdActor: edge.createdActor ?? old?.createdActor ?? told.actor,
-    updatedOn: edge.updatedOn ?? told.time,
-    updatedActor: edge.updatedActor ?? told.actor,
+    createdOn: edge.createdOn ?? old?.createdOn ?? stamp.time,
+    createdActor: edge.createdActor ?? old?.createdActor ?? stamp.actor,
+    updatedOn: edge.updatedOn ?? stamp.time,
+    updatedActor: edge.updatedActor ?? stamp.actor,
     properties: edge.properties === undefined ? null : JSON.stringify(edge.properties),
   };
 }

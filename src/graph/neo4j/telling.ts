@@ -29,14 +29,14 @@ export function createTelling(kept: readonly StoredEdge[]): Telling {
   }
 
   /** An edge that is told again keeps its place. */
-  function replace({ urn: entity, aspect, position, told, edges }: Write<"replace">): void {
+  function replace({ urn: entity, aspect, position, stamp, edges }: Write<"replace">): void {
     const before = pairsOf(entity, aspect);
     const now: ByPair = new Map();
     for (const [ordinal, edge] of edges.entries()) {
       const { source, type, destination } = edge;
       const pair = namesEdge(edge);
       const old = before.get(pair);
-      const details = detailsOf(edge, told, old?.details);
+      const details = detailsOf(edge, stamp, old?.details);
       const row = old ?? { entity, aspect, source, type, destination, position, ordinal, details };
       now.set(pair, row.details === details ? row : { ...row, details });
     }

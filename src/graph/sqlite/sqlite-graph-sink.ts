@@ -59,7 +59,7 @@ function createWriter({ db }: SqliteView) {
   const names = createNameNumbers(db);
   const rows = createRows(db);
 
-  function replace({ urn, aspect, position, told, edges }: Write<"replace">): void {
+  function replace({ urn, aspect, position, stamp, edges }: Write<"replace">): void {
     const entity = edges.length === 0 ? nodes.find(urn) : nodes.numberOf(urn);
     // Nothing was ever told by it, and nothing is now.
     if (entity === undefined) return;
@@ -70,7 +70,7 @@ function createWriter({ db }: SqliteView) {
       const destination = nodes.nodeOf(edge.destination);
       const ends: Ends = [source.id, names.numberOf(edge.type), destination.id];
       const old = gone.size === 0 ? undefined : gone.get(keyOf(ends));
-      const details = detailsOf(edge, told, old?.details);
+      const details = detailsOf(edge, stamp, old?.details);
       if (old === undefined) {
         const kinds: Kinds = [source.kind, destination.kind];
         rows.insert(ends, teller, [position, ordinal], kinds, details);
@@ -83,17 +83,17 @@ function createWriter({ db }: SqliteView) {
   }
 
   /** Stamps that the edge does not have are those of the telling, or of its first. */
-  function detailsOf(edge: Edge, told: Write<"replace">["told"], old?: Details): Details {
+  function detailsOf(edge: Edge, stamp: Write<"replace">["stamp"], old?: Details): Details {
     const { path, via, createdOn, createdActor, updatedOn, updatedActor, properties } = edge;
     return [
       names.numberOf(path),
       via === undefined ? null : nodes.numberOf(via),
-      createdOn ?? old?.[2] ?? told.time,
+      createdOn ?? old?.[2] ?? stamp.time,
       createdActor === undefined && old !== undefined
         ? old[3]
-        : nodes.numberOf(createdActor ?? told.actor),
-      updatedOn ?? told.time,
-      nodes.numberOf(updatedActor ?? told.actor),
+        : nodes.numberOf(createdActor ?? stamp.actor),
+      updatedOn ?? stamp.time,
+      nodes.numberOf(updatedActor ?? stamp.actor),
       properties === undefined ? null : JSON.stringify(properties),
     ];
   }
