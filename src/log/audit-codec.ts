@@ -1,4 +1,4 @@
-/** Records of the audit trail and back: Avro AuditRecord, in streams that hold no changes. */
+/** Encodes and decodes records of the audit trail: Avro AuditRecord. Their streams hold no changes. */
 import { createSingleObjectCodec } from "./single-object.ts";
 
 export interface AuditRecord {

@@ -1,23 +1,23 @@
 /**
- * Port: the change log, the only truth. Streams of records in one total order.
+ * Port: the change log, the source of truth. Streams of records in one total order.
  *
- * A record is opaque here: bytes that record-codec.ts writes and reads. Every adapter passes
+ * A record is opaque here: bytes that record-codec.ts encodes and decodes. Every adapter passes
  * test/contract/change-log.contract.ts.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, type Revision, START } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 
-/** Records that become one stream's next ones, all or none. */
+/** Records to append to one stream, all or none. */
 export interface Append {
   readonly stream: StreamName;
-  /** The stream's last revision as the writer knows it (-1: no such stream yet), or "any". */
+  /** Expected last revision of the stream (-1: the stream does not exist), or "any". */
   readonly expected: Revision | "any";
   /** At least one; each at most `recordBytesMax`. */
   readonly records: readonly Uint8Array[];
   /**
-   * Names this append (16 bytes). The same id on the same stream again is answered as the first
-   * time and appends nothing, whatever `expected` says.
+   * Idempotency key of this append (16 bytes). If the stream already has it, nothing is appended and
+   * the first result is returned; `expected` is ignored.
    */
   readonly id?: Uint8Array | undefined;
 }
@@ -26,7 +26,7 @@ export interface Appended {
   /** Position and revision of the last record of this append. */
   readonly position: Position;
   readonly revision: Revision;
-  /** True when its id had been appended before. */
+  /** True if an earlier append had the same id. */
   readonly repeated: boolean;
 }
 
@@ -38,8 +38,8 @@ export interface LogRecord {
 }
 
 /**
- * An expectation that did not hold; nothing of the call was appended but what `appended` names, which
- * is there where the adapter declares `atomicAcrossStreams: false` alone.
+ * The stream is not at the expected revision. Nothing of the call was appended, except the streams in
+ * `appended`, which only adapters with `atomicAcrossStreams: false` set.
  */
 export class WrongRevision extends Error {
   override readonly name = "WrongRevision";
@@ -61,59 +61,58 @@ export class WrongRevision extends Error {
   }
 }
 
-/** What scavenging came to. */
+/** Result of scavenging. */
 export interface Scavenged {
-  /** Those that had not been scavenged before. */
+  /** Number of records that were not scavenged before. */
   readonly records: number;
-  /** What they took more than what is there now. */
+  /** Bytes that were freed. */
   readonly bytes: number;
 }
 
 export interface ReadOptions {
   /**
-   * At most so many records are returned. Fewer come at the end, or where records are so large that
-   * the adapter ends the page; never none while there are any.
+   * Maximum number of records. A page has fewer at the end, or if the records are large, but at least
+   * one while there are any.
    */
   readonly limit: number;
   readonly backward?: boolean | undefined;
 }
 
 export interface CheckOptions {
-  /** Maximum age of an earlier check that counts, in milliseconds; 0 when absent. */
+  /** Maximum age of an earlier check whose result is reused, in milliseconds; 0 when absent. */
   readonly maxAgeMs?: number | undefined;
 }
 
 export interface ChangeLog {
-  /** The log's own among all logs, however often it is copied; undefined where it has none. */
+  /** Unique id of the log, which copies of its file keep; undefined if it has none. */
   readonly id?: string | undefined;
 
   /**
-   * Appends to one or more streams. Resolves, one answer per append in order, when all are durable;
-   * until then the records may not be changed. Calls are appended in the order in which they were
-   * made; where the adapter declares `orderAcrossStreams: false`, that holds stream by stream for
-   * calls that were made at the same time.
-   * Rejects with WrongRevision (see there), CatalogError too_large (a record over
-   * `recordBytesMax`) or unavailable (closed, disk full, …): then nothing of this call is in the
-   * log, except where the adapter declares `atomicAcrossStreams: false`: there, appends to other
-   * streams of the same call may be: WrongRevision then names them, and it is only said where what
-   * became of each is known. Where an answer was lost on its way nobody knows, and the error is
-   * `unavailable`, with a hint that says so.
+   * Appends to one or more streams. Resolves with one result per append, in order, when all are
+   * durable; until then the caller must not change the records. Calls are appended in the order in
+   * which they are made. With `orderAcrossStreams: false`, concurrent calls keep their order only
+   * within a stream.
+   * Rejects with WrongRevision, CatalogError too_large (a record over `recordBytesMax`) or
+   * unavailable (closed, disk full, …). Then nothing of this call is in the log, except with
+   * `atomicAcrossStreams: false`, where appends to other streams of the call may be: WrongRevision
+   * lists them, and is only used if the result of each append is known. If a response of the store
+   * was lost, the result is unknown: the error is `unavailable`, with a hint that says so.
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
 
-  /** What the append of that id to that stream was answered; undefined if there was none. */
+  /** The result of the append with that id to that stream; undefined if there was none. */
   findAppend(stream: StreamName, id: Uint8Array): Promise<Appended | undefined>;
 
   /**
-   * Records of the whole log after a position in order of position; backward: before it, the
-   * newest first. Forward from "end" there are none. The position is START or that of a record.
-   * If positions have gaps (`gaplessPositions: false`), another position may reject `invalid`.
+   * Records of the whole log after a position, in order of position; backward: before it, newest
+   * first. Forward from "end" there are none. The position must be START or that of a record. If
+   * positions have gaps (`gaplessPositions: false`), other positions may reject with `invalid`.
    */
   readAll(from: Position | "end", options: ReadOptions): Promise<readonly LogRecord[]>;
 
   /**
-   * Records of one stream at or after a revision; backward: at or before it, the newest first.
-   * None if the stream is unknown.
+   * Records of one stream at or after a revision; backward: at or before it, newest first. Empty if
+   * the stream does not exist.
    */
   readStream(
     stream: StreamName,
@@ -122,9 +121,9 @@ export interface ChangeLog {
   ): Promise<readonly LogRecord[]>;
 
   /**
-   * The first records of some streams, at most `limit` of each, in the order of the names; none of
-   * an unknown one. Undefined for streams that were not read, because there was too much before
-   * them: never for the first. Absent where it would save nothing beside readStream.
+   * The first records of several streams, at most `limit` of each, in the order of the names. Empty
+   * for a stream that does not exist; undefined for streams that were not read because the result was
+   * large enough, but never for the first one. Absent if it is no faster than readStream.
    */
   readBeginnings?(
     streams: readonly StreamName[],
@@ -132,8 +131,8 @@ export interface ChangeLog {
   ): Promise<readonly (readonly LogRecord[] | undefined)[]>;
 
   /**
-   * Names of streams that begin with a prefix and come after a name, in byte order, at most
-   * `limit`. A stream that comes to be meanwhile is among them or not.
+   * Names of streams with a prefix, after a name, in byte order, at most `limit`. Streams that are
+   * created during the call may be missing.
    */
   listStreams(
     prefix: string,
@@ -144,31 +143,32 @@ export interface ChangeLog {
   head(): Promise<Position>;
 
   /**
-   * About how many records lie after a position, up to another, by what is known without asking.
-   * Absent where positions number the records.
+   * Estimated number of records after a position up to another, without a request to the store.
+   * Absent if positions number the records.
    */
   countBetween?(after: Position, upTo: Position): number;
 
   /**
-   * Pages of records after a position, then new ones as they become durable, without gap or
-   * repeat, until the signal aborts or the log closes (then it ends without an error).
+   * Pages of records after a position, then new ones as they become durable, each once and in order.
+   * Ends without an error when the signal aborts or the log closes.
    */
   tail(after: Position, signal: AbortSignal): AsyncIterable<readonly LogRecord[]>;
 
   /**
-   * Puts other data in the place of records that are there: what they said is gone for good.
-   * Positions, revisions, order and ids of appends stay. `records`, in the order of the log, name
-   * their place and what is to be there. Resolves when it is durable; appends go on meanwhile. What
-   * was done is kept when it rejects, and doing it again comes to the same. A store that can only take
-   * records away does that, with those that their stream begins with; the others stay as they are.
+   * Replaces the data of existing records for good. Positions, revisions, order and ids of appends
+   * stay. `records`, in the order of the log, have the positions and the new data. Resolves when the
+   * change is durable; appends continue meanwhile. Idempotent; if it rejects, finished parts stay. A
+   * store that can only remove records removes those at the beginning of their streams, and leaves
+   * the others unchanged.
    */
   scavenge?(records: readonly LogRecord[]): Promise<Scavenged>;
 
   /**
-   * Compares the indexes of the log with its tables; joins a check that is under way. Resolves when they match. Rejects
-   * with LogDamaged when they differ, and with CatalogError `unavailable` when they cannot be read. Until a first check
-   * has ended, a read that finds a stream empty looks in the table, and rejects with LogDamaged `unreadable` when
-   * the stream has records there. Absent if the store checks its indexes itself.
+   * Compares the indexes of the log with its tables; joins a running check. Resolves if they match.
+   * Rejects with LogDamaged if they differ, and with CatalogError `unavailable` if they cannot be
+   * read. Until the first check ends, a read that finds a stream empty also searches the table, and
+   * rejects with LogDamaged `unreadable` if the stream has records there. Absent if the store checks
+   * its indexes itself.
    */
   checkIndexes?(options?: CheckOptions): Promise<void>;
 
@@ -182,32 +182,32 @@ export interface ChangeLog {
   firstKept?(stream: StreamName): Promise<Revision>;
 
   /**
-   * Number of lost connections to the store: the next connection may lead to another log. Absent for a
+   * Number of lost connections to the store; the next connection may reach another log. Absent for a
    * log in a file.
    */
   disconnections?(): number;
 
-  /** Why it takes no appends at present; undefined, or absent, while nothing is known against it. */
+  /** Why the log currently rejects appends; undefined or absent if no reason is known. */
   trouble?(): string | undefined;
 
-  /** Waits for appends that were begun, then releases everything. Later calls are `unavailable`. */
+  /** Waits for pending appends, then releases everything. Later calls reject with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** Records after a position up to another, as the log counts them; 0 where there are none. */
+/** Number of records after a position up to another; estimated if positions have gaps. */
 export const recordsBetween = (
   { countBetween }: Pick<ChangeLog, "countBetween">,
   after: Position,
   upTo: Position,
 ): number => Math.max(0, countBetween?.(after, upTo) ?? upTo - after);
 
-/** About how many records the log has. */
+/** Number of records of the log; estimated if positions have gaps. */
 export const countRecords = async (
   log: Pick<ChangeLog, "head" | "countBetween">,
 ): Promise<number> => recordsBetween(log, START, await log.head());
 
-/** What the log holds is not what was written: to ask again is of no use. */
+/** The stored data differs from the written data; a retry does not help. */
 export class LogDamaged extends CatalogError {}
 
-/** Largest record in bytes: an aspect value of 16,000,000 bytes and its envelope. */
+/** Maximum size of a record in bytes: an aspect value of 16,000,000 bytes and its envelope. */
 export const recordBytesMax = 17_000_000;

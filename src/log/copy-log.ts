@@ -1,10 +1,9 @@
 /**
- * Copies a log into another one, of whatever store: the same streams with the same records, in the
- * same order. Positions are the store's own, so views are grown again from the copy. A copy that was
- * cut off goes on where it was.
+ * Copies a log into another log, of the same or another kind of store: the same streams with the same
+ * records, in the same order. Each store assigns its own positions, so views must be rebuilt from the
+ * copy. An interrupted copy resumes where it stopped.
  *
- * What is noted of records that a view could not take stays behind, because it names positions: they
- * are tried again.
+ * Records of parking are not copied, because they contain positions. Views try parked records again.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
@@ -17,15 +16,15 @@ export interface CopyProgress {
   readonly head: Position;
 }
 
-/** Of one read. */
+/** Records of one read. */
 const PAGE_MAX = 1_000;
-/** Of one append; stores take no more than a megabyte at a time. */
+/** Bytes of one append; EventStoreDB accepts one megabyte by default. */
 const APPEND_BYTES_MAX = 900_000;
-/** Records of one append that stand for those that a store has not any more. */
+/** Records of one append that replace scavenged records. */
 const GAP_MAX = 1_000;
 const PARKING = parkingStream("");
 
-/** Resolves with how many records were copied, and how many the other log had already. */
+/** Resolves with the numbers of records that were copied, and that the other log already had. */
 export async function copyLog(
   from: Pick<ChangeLog, "readAll" | "head">,
   to: Pick<ChangeLog, "append" | "readStream">,
@@ -54,8 +53,8 @@ export async function copyLog(
 }
 
 /**
- * Records of different entities may change places; what bears on many (truncations, edges that were
- * taken away) stays where it is among them.
+ * Records of different entities may be reordered. Records that affect many entities (truncations,
+ * removed edges) keep their order relative to all others.
  */
 function runsOf(records: readonly LogRecord[]): readonly (readonly LogRecord[])[] {
   const runs: LogRecord[][] = [];
@@ -74,7 +73,7 @@ const bearsOnOthers = (stream: StreamName): boolean => {
   return of?.kind === "truncation" || (of?.kind === "timeseries" && of.aspect.startsWith("$"));
 };
 
-/** What an entity's streams tell bears on each other: it stays in order. */
+/** Records in the streams of one entity depend on each other and stay in order. */
 const byEntity = (records: readonly LogRecord[]): Map<string, LogRecord[]> =>
   Map.groupBy(records, ({ stream }) => parseStream(stream)?.urn ?? stream);
 
@@ -119,7 +118,7 @@ async function copyStream(
   }
 }
 
-/** Where a store has scavenged the beginning of a stream; its records keep their revisions. */
+/** Fills in records for a scavenged beginning of a stream, so that later records keep their revisions. */
 async function fillGap(
   to: Pick<ChangeLog, "append">,
   records: readonly LogRecord[],
@@ -137,7 +136,7 @@ async function fillGap(
   return true;
 }
 
-/** Throws `conflict` when what the other log has is not a copy of this one. */
+/** Throws `conflict` if the other log is not a copy of this one. */
 async function notYetThere(
   to: Pick<ChangeLog, "readStream">,
   records: readonly LogRecord[],
@@ -181,6 +180,6 @@ const another = (stream: StreamName): CatalogError =>
     "conflict",
     `the stream "${stream}" of the other log is not a copy of this one`,
     {
-      hint: "Copy into an empty log, or into one that an earlier copy of this log began",
+      hint: "Copy into an empty log, or into an incomplete copy of this log",
     },
   );

@@ -1,10 +1,10 @@
 /**
- * CRC-64-AVRO, the Rabin fingerprint by which the Avro specification names a schema: taken of the
- * schema's canonical form. Runs once per schema, so it is written for the reader.
+ * CRC-64-AVRO, the Rabin fingerprint of a schema's canonical form, by the Avro specification. It runs
+ * once per schema, so the code is simple rather than fast.
  */
 import type { Type } from "avsc";
 
-/** Also the fingerprint of the empty text (Avro specification, "Schema Fingerprints"). */
+/** Fingerprint of the empty text (Avro specification, "Schema Fingerprints"). */
 const EMPTY = 0xc15d213aa4d7a795n;
 
 const TABLE: readonly bigint[] = Array.from({ length: 256 }, (_, byte) => {
@@ -16,7 +16,7 @@ const TABLE: readonly bigint[] = Array.from({ length: 256 }, (_, byte) => {
 /** An unsigned 64-bit number. */
 export const fingerprint = (type: Type): bigint => fingerprintOf(canonicalForm(type));
 
-/** avsc gives names, members and their order as the canonical form has them, without whitespace. */
+/** avsc writes names, members and their order as in the canonical form, without whitespace. */
 const canonicalForm = (type: Type): string => JSON.stringify(type.schema());
 
 function fingerprintOf(text: string): bigint {

@@ -1,6 +1,6 @@
 /**
- * Records of work that nodes hand to each other: Avro HandedRecord, in streams of their own, which
- * hold no changes.
+ * Encodes and decodes records of the cluster job queue: Avro HandedRecord. Their streams hold no
+ * changes.
  */
 import { createSingleObjectCodec } from "./single-object.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Records of jobs and back: Avro JobRecord in single-object encoding, as every record of the log.
- * They are in streams of their own, which hold no changes: no view is made of them.
+ * Encodes and decodes records of jobs: Avro JobRecord in single-object encoding. Their streams hold
+ * no changes, so views ignore them.
  */
 import type { JobCounts } from "../core/job-counts.ts";
 import type { LogRecord } from "./change-log.ts";
@@ -17,9 +17,9 @@ export interface JobRecord {
   readonly time: number;
   /** Urn. */
   readonly actor: string;
-  /** JSON text; of the first record. */
+  /** JSON text; only in the first record. */
   readonly request: string | null;
-  /** Number of the earliest job that had not ended; of the first record. */
+  /** Number of the earliest unfinished job; only in the first record. */
   readonly unfinishedFrom: number | null;
   /** JSON text. */
   readonly place: string | null;
@@ -33,7 +33,7 @@ const codec = createSingleObjectCodec<JobRecord>("JobRecord.avsc", "job");
 
 export const encodeJob = codec.encode;
 
-/** Throws CatalogError `internal` for what this release cannot read. */
+/** Throws CatalogError `internal` for a record that this release cannot read. */
 export function decodeJob(record: LogRecord): JobRecord {
   const job = codec.decode(record);
   return { ...job, counts: { ...job.counts } };

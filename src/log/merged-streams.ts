@@ -1,6 +1,6 @@
 /**
- * The records of several streams in the order of the log. Reads these streams, not the log: the cost
- * depends on the length of the streams alone.
+ * Reads several streams in the order of the log. It reads the streams, not the log, so the cost
+ * depends only on their length.
  */
 import { type Position, type Revision, revision, START } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";

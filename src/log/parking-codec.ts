@@ -1,6 +1,6 @@
 /**
- * Records of what views could not apply, in one stream per view, which holds no changes: Avro
- * ParkingRecord for records of the log, AspectParkingRecord for values of a document.
+ * Encodes and decodes records of parking: Avro ParkingRecord for records of the log,
+ * AspectParkingRecord for values of a document. Each view has one such stream, which holds no changes.
  */
 import type { ParkedValue } from "../core/parked-values.ts";
 import type { LogRecord } from "./change-log.ts";

@@ -1,12 +1,12 @@
-/** Where the log ends, for those that must not wait: health checks and numbers. */
+/** Reads the head of the log with a short timeout, for health checks and metrics. */
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "./change-log.ts";
 
-/** Probes of health give up after some seconds, and then say nothing of why. */
+/** Health probes time out after some seconds, and then report no cause. */
 const promptMsMax = 2_000;
 
-/** Rejects `unavailable` when the log does not answer soon, and with what it rejects with. */
+/** Rejects with `unavailable` after the timeout, or with the log's own error. */
 export async function promptHead(
   log: Pick<ChangeLog, "head">,
   msMax: number = promptMsMax,

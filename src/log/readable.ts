@@ -1,11 +1,11 @@
 /**
- * Records that no release can read: views park them and name them, who follows the changes is refused
- * at them, and everybody else passes over them.
+ * Decodes records leniently: unreadable records are skipped. The projector, which parks them, and the
+ * change feed, which stops at them, do not use this function.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { LogRecord } from "./change-log.ts";
 
-/** The change of a record; undefined for one that holds none, and for one that cannot be read. */
+/** The change of a record; undefined for a record without a change, and for an unreadable one. */
 export function readable(
   decode: (record: LogRecord) => PlacedChange | undefined,
   record: LogRecord,

@@ -1,9 +1,10 @@
 /**
- * Changes to records of the log and back: Avro MetadataChangeLog in single-object encoding, that
- * is C3 01, the writer schema's fingerprint (8 bytes, little-endian), the body (avro/log/README.md).
+ * Encodes changes to records of the log and decodes them: Avro MetadataChangeLog in single-object
+ * encoding, which is C3 01, the fingerprint of the writer's schema (8 bytes, little-endian) and the
+ * body (avro/log/README.md).
  *
- * A record of any schema in avro/log/ is read, whichever release wrote it. What cannot be read is
- * an error that names the record's position and fingerprint, never a guess.
+ * Records of any schema in avro/log/ can be read, so of any earlier release. For other records the
+ * error has the record's position and fingerprint.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import avro, { type Resolver, type Schema, type Type } from "avsc";
@@ -20,11 +21,11 @@ import type { LogRecord } from "./change-log.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 export interface RecordCodec {
-  /** The bytes are the caller's own. Throws CatalogError `invalid` for what no record can hold. */
+  /** The caller owns the bytes. Throws CatalogError `invalid` if the values do not fit the schema. */
   readonly encodeChange: (change: Change) => Uint8Array;
   /**
    * Undefined for a record of a stream that holds no changes (core/stream.ts). Throws CatalogError
-   * `unreadable` for one that no known schema reads. Members that were not told are absent.
+   * `unreadable` for a record with an unknown schema. Members that are null in the record are absent.
    */
   readonly decodeRecord: (record: LogRecord) => PlacedChange | undefined;
 }
@@ -32,10 +33,10 @@ export interface RecordCodec {
 const CONTENT_TYPE = "application/json";
 const HEADER_BYTES = 10;
 const FINGERPRINT_AT = 2;
-/** Room for nearly every record; a larger one gets a buffer of its own, which is not kept. */
+/** Large enough for nearly every record; a larger one gets a temporary buffer. */
 const SCRATCH_BYTES = 256 * 1024;
 
-/** A codec that writes one schema and reads it and earlier ones. */
+/** Creates a codec that writes one schema, and reads it and earlier ones. */
 export function createRecordCodec(current: Schema, earlier: readonly Schema[] = []): RecordCodec {
   const own = asText(current);
   return {
@@ -52,8 +53,8 @@ function readSchema(file: URL): Schema {
 }
 
 /**
- * The type of the same wire with `string` for `bytes`, whose encodings are alike: aspect values are
- * text in memory, and need no buffer of their own on the way.
+ * The same type with `string` instead of `bytes`. Both have the same encoding; aspect values are text
+ * in memory, so this avoids a buffer.
  */
 const asText = (schema: Schema): Type =>
   avro.Type.forSchema(
@@ -93,14 +94,14 @@ function createEncoder(type: Type, schemaFingerprint: bigint): RecordCodec["enco
       scratch.copy(bytes, 0, 0, end);
       return bytes;
     }
-    // A negative end tells how many bytes were missing.
+    // A negative end is the number of missing bytes.
     const large = withHeader(SCRATCH_BYTES - end);
     assert(type.encode(record, large, HEADER_BYTES) === large.length, "a record has one size");
     return large;
   };
 }
 
-/** Runs only when the encoder has refused: it names a value, but not the field that has it. */
+/** Finds the invalid field: the encoder's error has the value, but not the field. */
 function unwritable(type: Type, change: Change, record: unknown, cause: unknown): CatalogError {
   const fields: string[] = [];
   type.isValid(record, {
@@ -112,7 +113,10 @@ function unwritable(type: Type, change: Change, record: unknown, cause: unknown)
   return new CatalogError(
     "invalid",
     `change of "${change.aspect}" of "${change.urn}" cannot be recorded: ${saidBy(cause)}${where}`,
-    { hint: "Times and versions are whole numbers below 2^53 - 1, all else is text", cause },
+    {
+      hint: "Times and versions must be whole numbers below 2^53 - 1, all else must be text",
+      cause,
+    },
   );
 }
 
@@ -122,7 +126,7 @@ interface Reader {
   readonly resolver: Resolver;
 }
 
-/** What avsc makes of a record: null for what is absent. */
+/** The decoded form of avsc: absent members are null. */
 interface WireStamp {
   readonly time: number;
   readonly actor: string;
@@ -177,7 +181,7 @@ function createDecoder(type: Type, writers: readonly Type[]): RecordCodec["decod
 
 function findReader(readers: readonly Reader[], data: Buffer, record: LogRecord): Reader {
   if (data.length < HEADER_BYTES || data[0] !== 0xc3 || data[1] !== 0x01) {
-    throw unreadable(record, "does not begin as a record of the log does");
+    throw unreadable(record, "does not begin with the header of a record");
   }
   const low = data.readUInt32LE(FINGERPRINT_AT);
   const high = data.readUInt32LE(FINGERPRINT_AT + 4);
@@ -199,7 +203,7 @@ function decodeBody(type: Type, reader: Reader, data: Buffer, record: LogRecord)
     throw unreadable(record, `is damaged (fingerprint ${shownFingerprint(data)})`, cause);
   }
   if (decoded.offset !== data.length) {
-    const how = decoded.offset < 0 ? "ends too early" : "goes on after its end";
+    const how = decoded.offset < 0 ? "is too short" : "is too long";
     throw unreadable(record, `is damaged: it ${how} (fingerprint ${shownFingerprint(data)})`);
   }
   return decoded.value as WireRecord;
@@ -208,10 +212,10 @@ function decodeBody(type: Type, reader: Reader, data: Buffer, record: LogRecord)
 function toChange(wire: WireRecord, stream: StreamOf, record: LogRecord): PlacedChange {
   const { changeType, aspectName, systemMetadata, created } = wire;
   if (!isChangeType(changeType) || aspectName === null) {
-    throw unreadable(record, `tells no change: ${changeType} of aspect "${aspectName}"`);
+    throw unreadable(record, `holds no change: ${changeType} of aspect "${aspectName}"`);
   }
   if (systemMetadata === null || created === null) {
-    throw unreadable(record, "does not say who told it and when");
+    throw unreadable(record, "has no actor or no time");
   }
   const change: Writable<PlacedChange> = {
     position: record.position,
@@ -253,7 +257,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 const asBuffer = (data: Uint8Array): Buffer =>
   Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 
-/** As the canonical form's fingerprint is written elsewhere: 16 hexadecimal digits. */
+/** The usual notation of the fingerprint: 16 hexadecimal digits. */
 const shownFingerprint = (data: Buffer): string =>
   data.readBigUInt64LE(FINGERPRINT_AT).toString(16).padStart(16, "0");
 
@@ -265,7 +269,7 @@ const unreadable = (record: LogRecord, finding: string, cause?: unknown): Catalo
 
 const directory = new URL("../../avro/log/", import.meta.url);
 
-/** The codec of this release. Last in the file, because it needs what is above. */
+/** The codec of this release. Last in the file, because it depends on the constants above. */
 export const { encodeChange, decodeRecord }: RecordCodec = createRecordCodec(
   readSchema(new URL("MetadataChangeLog.avsc", directory)),
   readdirSync(new URL("history/", directory))

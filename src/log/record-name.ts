@@ -1,10 +1,10 @@
 /**
  * The name of a record identifies it in a log, and distinguishes it from another record at the same
  * position. A view's checkpoint has the name of the last record that it covers. This detects that an
- * older copy replaced the log, even if the copy has grown since.
+ * older copy replaced the log, even if records were appended to the copy since.
  *
- * Scavenging is no mismatch: the hash covers only data that scavenging keeps. If a store removes the
- * beginning of a stream, the nearest remaining record of the stream decides.
+ * Scavenging is no mismatch: the hash covers only data that scavenging keeps. If a store removed the
+ * beginning of a stream, the nearest remaining record of the stream is compared.
  */
 import { createHash } from "node:crypto";
 import type { Position, Revision } from "../core/position.ts";

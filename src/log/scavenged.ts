@@ -1,7 +1,7 @@
 /**
- * What is left in the log of an event that a truncation took: who told it, when and in which run, and
- * that it was scavenged; no value. It decodes as a change that tells nothing new, which every reader
- * passes over, at the place where the event was.
+ * The remainder of a truncated event in the log: actor, time and run, and a header that marks it as
+ * scavenged; no value. It keeps its position and decodes as a change without news, which all readers
+ * skip.
  */
 import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { parseStream } from "../core/stream.ts";
@@ -9,21 +9,21 @@ import type { LogRecord } from "./change-log.ts";
 import { readable } from "./readable.ts";
 import { decodeRecord, encodeChange } from "./record-codec.ts";
 
-/** Position of the truncation that took the event. */
+/** Header with the position of the truncation that removed the event. */
 const SCAVENGED_HEADER = "annals-scavenged";
 
-/** The event without what it said. `truncation`: position of the one that took it. */
+/** Removes the value of an event. `truncation`: position of the truncation that removed it. */
 export function scavengedChange(event: Change, truncation: number): Change {
   const { urn, entityType, aspect, created, system } = event;
   const headers = { ...event.headers, [SCAVENGED_HEADER]: String(truncation) };
   return { urn, entityType, aspect, changeType: "RESTATE", created, system, headers };
 }
 
-/** An event's own changes are never confirmations, whatever headers its client sent. */
+/** Changes of events are never RESTATE otherwise, so headers from clients cannot fake it. */
 export const isScavenged = ({ timeseries, changeType, headers }: PlacedChange): boolean =>
   timeseries && changeType === "RESTATE" && headers?.[SCAVENGED_HEADER] !== undefined;
 
-/** Whether both are one record, of which one may have been scavenged. */
+/** True if both are the same record; one may be scavenged. */
 export function isSameRecord(one: LogRecord, other: LogRecord): boolean {
   if (Buffer.compare(one.data, other.data) === 0) return true;
   if (parseStream(one.stream)?.kind !== "timeseries") return false;
@@ -35,9 +35,9 @@ export function isSameRecord(one: LogRecord, other: LogRecord): boolean {
 const rest = (change: PlacedChange): Uint8Array => encodeChange(scavengedChange(change, 0));
 
 /**
- * Data for a record that a store has not any more, because it scavenged the beginning of the stream.
- * `next`: the first one that is there; of the one before it nothing more is known than what it is of.
- * Undefined where no event can have been.
+ * Data that replaces a record which the store removed, because it scavenged the beginning of the
+ * stream. `next`: the first remaining record, which determines the entity and aspect. Undefined if the
+ * stream cannot have events.
  */
 export function missingRecord(next: LogRecord): Uint8Array | undefined {
   const change = readable(decodeRecord, next);

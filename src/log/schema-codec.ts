@@ -1,14 +1,14 @@
-/** Records of the schema registry and back. They hold no changes: no view is made of them. */
+/** Encodes and decodes records of the schema registry. They hold no changes, so views ignore them. */
 import { createSingleObjectCodec } from "./single-object.ts";
 
 export interface SchemaRecord {
-  /** Null: all subjects that have no level of their own. */
+  /** Null: all subjects without a level of their own. */
   readonly subject: string | null;
-  /** Of the schema that became the subject's next version. */
+  /** Id of the schema that is the subject's next version. */
   readonly id: number | null;
-  /** Null where an earlier record of the id, or the service itself, has it. */
+  /** Null if an earlier record with this id, or the service itself, has the schema. */
   readonly schema: string | null;
-  /** The level of compatibility that was set. */
+  /** The new compatibility level. */
   readonly compatibility: string | null;
   /** Epoch milliseconds. */
   readonly time: number;

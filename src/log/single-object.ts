@@ -1,6 +1,6 @@
 /**
- * Records in Avro's single-object encoding by one schema of avro/log/, as every record of the log:
- * a header with the schema's fingerprint, then the body.
+ * Encodes and decodes records with one schema of avro/log/ in Avro's single-object encoding: a header
+ * with the schema's fingerprint, then the body.
  */
 import { readFileSync } from "node:fs";
 import avro, { type Schema } from "avsc";
@@ -13,13 +13,13 @@ const FINGERPRINT_AT = 2;
 
 export interface SingleObjectCodec<T> {
   encode(value: T): Uint8Array;
-  /** Throws CatalogError `unreadable` for what this release cannot read. */
+  /** Throws CatalogError `unreadable` for a record that this release cannot read. */
   decode(record: LogRecord): T;
-  /** Whether the record has this schema. */
+  /** True if the record has this schema. */
   writes(record: LogRecord): boolean;
 }
 
-/** `file`: name of the schema in avro/log/. `what`: what its records tell of, for errors. */
+/** `file`: name of the schema in avro/log/. `what`: the content of its records, for messages. */
 export function createSingleObjectCodec<T>(file: string, what: string): SingleObjectCodec<T> {
   const url = new URL(`../../avro/log/${file}`, import.meta.url);
   const type = avro.Type.forSchema(JSON.parse(readFileSync(url, "utf8")) as Schema);
@@ -45,7 +45,7 @@ export function createSingleObjectCodec<T>(file: string, what: string): SingleOb
       } catch (cause) {
         throw new CatalogError(
           "unreadable",
-          `record at position ${record.position} of stream "${record.stream}" tells of no ${what}: ${(cause as Error).message}`,
+          `record at position ${record.position} of stream "${record.stream}" holds no ${what}: ${(cause as Error).message}`,
           { hint: "A later release wrote it, or the log is damaged", cause },
         );
       }

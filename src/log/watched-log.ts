@@ -1,17 +1,17 @@
 /**
- * A log that remembers whether it takes appends: what a health check is told without writing
- * anything itself. A failure counts until an append succeeds, and for half a minute at most: who
- * sends no writes to a sick service would otherwise never learn that it is well again.
+ * Wraps a log and records whether appends succeed, so that health checks need no writes of their own.
+ * A failure counts until an append succeeds, and for at most half a minute. Otherwise a service that a
+ * load balancer sends no writes to would stay unhealthy.
  */
 import { CatalogError, saidBy } from "../core/errors.ts";
 import { type ChangeLog, WrongRevision } from "./change-log.ts";
 
 export interface WatchedLog extends ChangeLog {
-  /** What the log says of itself, or why the last append failed; undefined while appends succeed. */
+  /** The log's own trouble, or why the last append failed; undefined while appends succeed. */
   trouble(): string | undefined;
 }
 
-/** How long a failure counts, in milliseconds. */
+/** Maximum time that a failure counts, in milliseconds. */
 export const troubleMsMax = 30_000;
 
 /** `now`: epoch milliseconds. */
@@ -20,7 +20,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
 
   return {
     ...log,
-    /** Returns the log's own promise: the log depends on when the caller gets the result (ChangeLog). */
+    /** Returns the log's own promise, because the log depends on when the caller gets the result. */
     append(appends) {
       const appending = log.append(appends);
       appending.then(

@@ -1,16 +1,16 @@
 /**
- * The namespace of the urns in a log. All of one log have the same, the one that the service was
- * configured with when it wrote them; under another none of them would be found.
+ * Checks the namespace of the urns in a log. All urns of a log have the namespace that was configured
+ * when they were written; with another namespace none of them would be found.
  */
 import { CatalogError } from "../core/errors.ts";
 import { START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import type { ChangeLog } from "./change-log.ts";
 
-/** The first record tells, unless it is of no entity. */
+/** Records to search for the first one of an entity. */
 const recordsMax = 10;
 
-/** Throws `invalid` when the log was written with another one. `place` is where the log lies. */
+/** Throws `invalid` if the log has another namespace. `place`: location of the log, for messages. */
 export async function checkNamespace(
   log: Pick<ChangeLog, "readAll">,
   namespace: string,
@@ -27,7 +27,7 @@ export async function checkNamespace(
   );
 }
 
-/** Undefined: nothing was written. */
+/** Undefined for an empty log. */
 export async function writtenNamespace(
   log: Pick<ChangeLog, "readAll">,
 ): Promise<string | undefined> {

@@ -195,7 +195,7 @@ describe("a server that", () => {
     const log = await open("&defaultDeadline=1500");
     server.faults.silent = true;
     const appending = log.append([entry("a", -1, "a0")]);
-    await expect(appending).rejects.toEqual(unavailable(/answer .* was lost/));
+    await expect(appending).rejects.toEqual(unavailable(/response .* was lost/));
     await expect(appending).rejects.toMatchObject({ hint: expect.stringMatching(/may be in/) });
     server.faults.silent = false;
     expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0"]);

@@ -60,8 +60,8 @@ const refused = (hint: RegExp) =>
     message: expect.stringMatching(/could not be written: its writer ended/),
     hint: expect.stringMatching(hint),
   });
-const unknown = refused(/not known whether the write was kept/);
-const nothing = refused(/^Nothing of the write was kept/);
+const unknown = refused(/The write may be in the log or not/);
+const nothing = refused(/^Nothing was written/);
 
 test("calls under way are told that nobody knows, those behind them that nothing was kept", async () => {
   await open(10_000);
@@ -121,7 +121,7 @@ describe("a thread that ends again and again", () => {
     } finally {
       process.off("worker", note);
     }
-    expect(log.trouble?.()).toMatch(/not started any more/);
+    expect(log.trouble?.()).toMatch(/is not restarted/);
     await expect(log.append([entry("a", 0, "late")])).rejects.toEqual(nothing);
     expect((await readEverything(log)).map(text)).toEqual(["a0"]);
   });

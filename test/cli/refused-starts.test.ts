@@ -74,7 +74,7 @@ describe("a setting that cannot be ends with 2", () => {
     const { code, stderr } = await serve("--data", join(file, "data"));
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringMatching(/cannot make the data directory.*--data/s),
+      stderr: expect.stringMatching(/cannot create the data directory.*--data/s),
     });
   });
 

@@ -104,7 +104,7 @@ test.each([
   await expect(open(directory.path)).rejects.toMatchObject({
     code: "invalid",
     message: expect.stringMatching(/^the log ".*log\.sqlite" is damaged: /),
-    hint: "Put a backup of the log back, as the README tells under Operations",
+    hint: "Restore the log from a backup, as the README describes under Operations",
   });
 });
 

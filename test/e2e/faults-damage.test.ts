@@ -246,7 +246,7 @@ test("a log of which a part is damaged that a kill left out of its file ends the
   const told = {
     code: "invalid",
     message: expect.stringMatching(
-      /the log ".*" is damaged: in ".*-wal" what lies from byte \d+ on/,
+      /the log ".*" is damaged: the write-ahead log ".*-wal" is damaged from byte \d+ on/,
     ),
     hint: expect.stringContaining("backup"),
   };

@@ -1,14 +1,14 @@
 /**
- * The address of an EventStoreDB: `esdb://[user:password@]host[:2113][,host…][?key=value&…]`, or
+ * Parses a connection string: `esdb://[user:password@]host[:2113][,host…][?key=value&…]`, or
  * `esdb+discover://` with one DNS name for the whole cluster. `kurrentdb` and `kdb` are other names
  * of the scheme.
  *
  * | key | meaning |
  * | --- | --- |
- * | tls | `false`: no TLS, and no credentials either, because the client sends none then |
- * | tlsCAFile | file of the authority that signed the servers' certificates |
+ * | tls | `false`: no TLS; the client then sends no credentials either |
+ * | tlsCAFile | certificate of the authority that signed the servers' certificates |
  * | userCertFile, userKeyFile | client certificate |
- * | defaultDeadline | longest time of a call, in milliseconds; 10,000 |
+ * | defaultDeadline | timeout of a call, in milliseconds; 10,000 |
  * | keepAliveInterval, keepAliveTimeout | heartbeat, in milliseconds; 10,000 each, -1: none |
  * | nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts | discovery of a cluster |
  * | connectionName | name of this client in the server's log |
@@ -21,17 +21,17 @@ import { CatalogError } from "../../core/errors.ts";
 import { eventStoreSchemes } from "../../core/server-address.ts";
 
 export interface Address {
-  /** For the client. Holds the password: never to be shown. */
+  /** For the client. Contains the password, so it must not be logged. */
   readonly connection: string;
-  /** Hosts without credentials, as messages name them. */
+  /** Hosts without credentials, for messages. */
   readonly hosts: string;
-  /** What one append may carry in bytes, as the server counts it. */
+  /** Maximum size of one append in bytes, as the server counts them. */
   readonly appendBytesMax: number;
   readonly secure: boolean;
   readonly withCredentials: boolean;
 }
 
-/** What a server takes where nobody has set it. */
+/** The server's default. */
 export const appendBytesMaxByDefault = 1024 * 1024;
 
 const KEYS = new Set(
@@ -55,7 +55,7 @@ const KEYS = new Set(
 const OWN = "maxappendsize";
 const FORM = /^([a-z]+)(\+discover)?:\/\/(?:([^@/?]*)@)?([^/?]+)\/?(?:\?(.*))?$/;
 
-/** Throws CatalogError `invalid`. The client would say the same, but with the password in it. */
+/** Throws CatalogError `invalid`. The client's own errors contain the password. */
 export function parseAddress(connection: string): Address {
   const match = FORM.exec(connection.trim());
   if (match === null || !eventStoreSchemes.includes(match[1] ?? "")) {
@@ -69,13 +69,13 @@ export function parseAddress(connection: string): Address {
   const kept: string[] = [];
   for (const pair of query.split("&").filter((each) => each !== "")) {
     const [written = "", value = ""] = pair.split("=");
-    // The client takes keys in any letter case, with underscores and hyphens or without.
+    // The client ignores letter case, underscores and hyphens in keys.
     const key = written.toLowerCase().replace(/[_-]/g, "");
     if (key === OWN) appendBytesMax = bytesOf(value);
     else if (KEYS.has(key)) kept.push(pair);
     else {
       throw new CatalogError("invalid", `the log's address has an unknown key "${written}"`, {
-        hint: `Known are ${[...KEYS, OWN].join(", ")}`,
+        hint: `Use one of ${[...KEYS, OWN].join(", ")}`,
       });
     }
     if (key === "tls") secure = value !== "false";
@@ -101,6 +101,6 @@ function bytesOf(value: string): number {
   const bytes = Number(value);
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   throw new CatalogError("invalid", `the log's address has the maxAppendSize "${value}"`, {
-    hint: "Give the number of bytes that the server is set to",
+    hint: "Give the value of the server's MaxAppendSize in bytes",
   });
 }

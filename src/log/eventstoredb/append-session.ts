@@ -1,11 +1,11 @@
 /**
- * Appends in flight over one call to the server, in the order in which they come. Each is answered
- * once: appended, refused by the server, or unavailable when its time is over.
+ * Sends appends over one streaming call to the server, in order. Each gets one result: appended,
+ * rejected by the server, or unavailable after a timeout.
  *
- * When the call breaks (dropped, another leader, no answer in time), all that is unanswered is sent
- * again over the next one, in the old order and with the same event ids: the server answers what it
- * has already as it did the first time. It promises that for an append that names a revision; one
- * that takes any is first looked for in its stream.
+ * When the call breaks (connection lost, new leader, timeout), all appends without a result are sent
+ * again over the next call, in the same order and with the same event ids. The server repeats its
+ * first result for events that it already has. It guarantees that only for appends with an expected
+ * revision; other appends are first searched for in their stream.
  */
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams, {
@@ -34,7 +34,7 @@ import {
   translated,
 } from "./errors.ts";
 
-/** What is to become events of one stream. */
+/** Events to append to one stream. */
 export interface Draft {
   readonly stream: StreamName;
   /** The stream's name on the server. */
@@ -49,16 +49,16 @@ export interface Draft {
 
 export interface AppendSession {
   send(draft: Draft): Promise<Appended>;
-  /** What stands against appending; undefined while nothing is known. */
+  /** Why appends currently fail; undefined if no reason is known. */
   trouble(): string | undefined;
-  /** Refuses what is not answered yet. */
+  /** Rejects appends without a result. */
   close(): void;
 }
 
 interface Flight {
   readonly draft: Draft;
   readonly begun: number;
-  /** When it may have reached the server first; epoch milliseconds. */
+  /** Time of the first transmission; epoch milliseconds. */
   sentAt: number | undefined;
   readonly settle: (answer: Appended) => void;
   readonly refuse: (error: unknown) => void;
@@ -67,15 +67,15 @@ interface Flight {
 export interface SessionOptions {
   readonly connection: Connection;
   readonly logger?: Logger | undefined;
-  /** Finds the event of an id in its stream, if it was written at or after a time. */
+  /** Finds the first event's id in the stream, if it was written at or after a time. */
   readonly find: (draft: Draft, sinceMs: number) => Promise<Appended | undefined>;
-  /** Resolves when the server answers a question. */
+  /** Resolves when the server answers a request. */
   readonly probe: () => Promise<unknown>;
 }
 
 const FLIGHTS_MAX = 8_192;
 const FLYING_BYTES_MAX = 32 * 1024 * 1024;
-/** Of one message; an append of more is several. */
+/** Larger appends are split into several messages. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const PAUSE_MS_MAX = 2_000;
 const LOOK_EVERY_MS = 250;
@@ -83,10 +83,10 @@ const LOOK_EVERY_MS = 250;
 export function openAppendSession(options: SessionOptions): AppendSession {
   const { connection, find, probe, logger } = options;
   const { hosts } = connection.address;
-  /** What is on the wire, by correlation id, in the order in which it was sent. */
+  /** Appends in flight by correlation id, in the order in which they were sent. */
   const flying = new Map<string, Flight>();
   let flyingBytes = 0;
-  /** What is still to be sent. */
+  /** Appends that are not sent yet. */
   let queue: Flight[] = [];
   let call: AppendCall | undefined;
   let opening = false;
@@ -118,7 +118,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     for (const message of messages(flight.draft, id)) to.write(message);
   }
 
-  /** Until it stands, or the session closes. */
+  /** Retries until the call is open, or the session closes. */
   async function open(): Promise<void> {
     opening = true;
     while (call === undefined && !closing.signal.aborted) {
@@ -156,7 +156,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
   function answered(response: BatchAppendResp): void {
     const id = uuidText(response.getCorrelationId());
     const flight = flying.get(id);
-    // An answer may be told twice.
+    // The server may repeat a response.
     if (flight === undefined) return;
     const error = response.getError();
     if (error !== undefined && error.getDetails()?.getTypeName() === TIMEOUT) {
@@ -183,7 +183,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
       done({ position: position(place), revision: revision(last), repeated: false });
       return;
     }
-    // Told without its place, as a server may where it had the events already: it is looked up.
+    // The response may lack a position if the server already had the events, so look it up.
     find(draft, 0).then(
       (found) =>
         done({
@@ -194,7 +194,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     );
   }
 
-  /** What was sent over the call may be in the log or not. */
+  /** Ends the call. Appends that were sent over it may be in the log or not. */
   function breakOff(error: unknown): void {
     const ended = call;
     call = undefined;
@@ -204,7 +204,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     ended?.cancel();
     noteBreak(error);
     refuseLate();
-    // Also when nothing waits: so that it is known when the server is back.
+    // Even without pending appends, to detect when the server is back.
     if (!opening && !closing.signal.aborted) void reopen();
   }
 
@@ -215,23 +215,23 @@ export function openAppendSession(options: SessionOptions): AppendSession {
   }
 
   function noteBreak(error: unknown): void {
-    const told = translated(error, hosts);
-    if (broken === undefined) logger?.warn({ err: told }, "appending to eventstoredb broke off");
-    broken = told instanceof CatalogError ? told : undefined;
+    const reason = translated(error, hosts);
+    if (broken === undefined) logger?.warn({ err: reason }, "appending to eventstoredb failed");
+    broken = reason instanceof CatalogError ? reason : undefined;
     breaks = Math.min(breaks + 1, 10);
     if (!isTransient(error)) {
-      // Another try would be told the same: who waits hears it now.
+      // A retry would fail in the same way, so reject all pending appends now.
       for (const { refuse, sentAt } of queue) {
-        refuse(sentAt === undefined ? told : lost(told));
+        refuse(sentAt === undefined ? reason : lost(reason));
       }
       queue = [];
     }
   }
 
-  const lost = (told: Error): Error =>
-    told instanceof CatalogError ? lostAnswer(hosts, told) : told;
+  const lost = (reason: Error): Error =>
+    reason instanceof CatalogError ? lostAnswer(hosts, reason) : reason;
 
-  /** Those that take any revision, and may be in the log already. */
+  /** Searches for appends without an expected revision that may already be in the log. */
   async function lookForSent(): Promise<void> {
     const doubtful = queue.filter(({ draft, sentAt }) => draft.expected === "any" && sentAt);
     const found = await Promise.all(
@@ -296,7 +296,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
   };
 }
 
-/** The server's clock and ours are not further apart than this. */
+/** Maximum difference between the server's clock and the local one. */
 const CLOCKS_APART_MS_MAX = 3_600_000;
 const TIMEOUT = "event_store.client.Timeout";
 
@@ -306,15 +306,17 @@ function refusal(draft: Draft, error: Status, hosts: string): Error {
   const details = error.getDetails();
   switch (details?.getTypeName()) {
     case "event_store.client.WrongExpectedVersion": {
-      const told = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
-      const actual = told.hasCurrentStreamRevision() ? Number(told.getCurrentStreamRevision()) : -1;
-      // Refused though it expects nothing: some of its events are there, and others are not.
+      const wrong = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
+      const actual = wrong.hasCurrentStreamRevision()
+        ? Number(wrong.getCurrentStreamRevision())
+        : -1;
+      // An append that expects any revision is rejected if the stream has only some of its events.
       const expected = draft.expected === "any" ? revision(actual) : draft.expected;
       return new WrongRevision(draft.stream, expected, revision(actual));
     }
     case "event_store.client.MaximumAppendSizeExceeded": {
-      const told = shared.MaximumAppendSizeExceeded.deserializeBinary(details.getValue_asU8());
-      return appendTooLarge(draft.stream, draft.bytes, told.getMaxappendsize());
+      const size = shared.MaximumAppendSizeExceeded.deserializeBinary(details.getValue_asU8());
+      return appendTooLarge(draft.stream, draft.bytes, size.getMaxappendsize());
     }
     case "event_store.client.AccessDenied":
       return accessDenied(hosts);
@@ -323,7 +325,7 @@ function refusal(draft: Draft, error: Status, hosts: string): Error {
     default:
       return new CatalogError(
         "unavailable",
-        `eventstoredb at ${hosts} refused an append to "${draft.stream}": ${error.getMessage()}`,
+        `eventstoredb at ${hosts} rejected an append to "${draft.stream}": ${error.getMessage()}`,
       );
   }
 }
@@ -358,7 +360,7 @@ function correlation(id: string): InstanceType<typeof shared.UUID> {
   return uuid;
 }
 
-/** Without a deadline, which would compare the server's clock with ours: we look at our own. */
+/** Without a deadline, because the server would compare it with its own clock. */
 function optionsOf({ name, expected }: Draft): BatchAppendReq.Options {
   const options = new streams.BatchAppendReq.Options();
   options.setStreamIdentifier(streamIdentifier(name));

@@ -1,6 +1,6 @@
 /**
- * Appending: one append on the server for each stream of a call. Those of a stream go one after the
- * other (lanes.ts); each is sent, and found again where its answer was lost (append-session.ts).
+ * Appends records: one append on the server for each stream of a call. lanes.ts orders the appends of
+ * a stream; append-session.ts sends them, and finds them again if a response was lost.
  */
 import { assert } from "../../core/errors.ts";
 import { EMPTY_STREAM } from "../../core/position.ts";
@@ -15,9 +15,9 @@ import type { LogReader } from "./log-reader.ts";
 interface Parts {
   readonly session: Pick<AppendSession, "send">;
   readonly reader: Pick<LogReader, "findAppend" | "lastRevision" | "note">;
-  /** What names of the log's streams begin with on the server. */
+  /** Prefix of the log's streams on the server. */
   readonly prefix: string;
-  /** Most that the server takes at once. */
+  /** The server's maximum. */
   readonly appendBytesMax: number;
 }
 
@@ -27,7 +27,7 @@ export interface Appender {
    * before anything is sent.
    */
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no append is in flight. */
   idle(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
     assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
     const name = serverName(prefix, stream);
     const type = eventType(stream);
-    // As the server counts it.
+    // The server counts the bytes like this.
     const bytes = records.reduce((sum, each) => sum + each.length + 2 * type.length, 0);
     if (bytes > appendBytesMax) throw appendTooLarge(stream, bytes, appendBytesMax);
     const ids = eventIds(name, id, records.length);
@@ -73,7 +73,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
     try {
       return await session.send(draft);
     } catch (error) {
-      // Another node may have appended it in between.
+      // Another node may have appended it meanwhile.
       const found = error instanceof WrongRevision ? await earlier() : undefined;
       if (found === undefined) throw error;
       return found;
@@ -113,7 +113,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
   return { append, idle: lanes.idle };
 }
 
-/** Where it is not known what became of an append, nothing is said that would be decided on. */
+/** If the result of any append is unknown, the error is not a WrongRevision, which callers decide on. */
 function failureOf(
   failures: readonly unknown[],
   appended: ReadonlyMap<StreamName, Appended>,

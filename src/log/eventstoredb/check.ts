@@ -1,4 +1,4 @@
-/** What `annals check` asks of an EventStoreDB: its version, and whether it lets us read and write. */
+/** Checks an EventStoreDB for `annals check`: its version and the permissions of the user. */
 import { randomUUID } from "node:crypto";
 import { revision } from "../../core/position.ts";
 import { WrongRevision } from "../change-log.ts";
@@ -15,7 +15,7 @@ export interface EventStorePlace {
 
 const ANSWER_MS_MAX = 5_000;
 const OLDEST_MAJOR = 22;
-/** No stream gets there: an append that expects it is refused, and so writes nothing. */
+/** No stream reaches this revision, so an append that expects it writes nothing. */
 const NOWHERE = 2 ** 40;
 
 /** Rejects with CatalogError `unavailable` when the server cannot be reached. */

@@ -1,10 +1,10 @@
 /**
- * The connection to EventStoreDB: the client finds the node, keeps the channel and changes it when
- * the leader changes; we speak over that channel with the protocol code that the client ships.
+ * The connection to EventStoreDB. The client finds the node, holds the channel and replaces it when
+ * the leader changes. Calls use that channel with the client's generated protocol code.
  *
- * The client's own append is not used. It keeps what is in flight of all its connections in one
- * table: when one breaks, a late answer of another is an exception that nobody can catch, and a
- * stream that the server ends leaves its appends waiting for ever. Its read of $all has no filter.
+ * The client's own append is not used. It has one table of pending appends for all connections: when
+ * one breaks, a late response of another throws an exception that cannot be caught, and a stream that
+ * the server ends leaves its appends pending for ever. Its read of $all has no filter.
  */
 import type { Readable } from "node:stream";
 import { EventStoreDBClient } from "@eventstore/db-client";
@@ -21,7 +21,7 @@ import { dropWarnings } from "../../core/known-warnings.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { asCommandError, isTransient, translated } from "./errors.ts";
 
-/** A call that reads; ends by `cancel`. */
+/** A streaming read; `cancel` ends it. */
 export interface ReadCall extends Readable {
   on(event: "data", listener: (response: ReadResp) => void): this;
   on(event: "error", listener: (error: Error) => void): this;
@@ -29,7 +29,7 @@ export interface ReadCall extends Readable {
   cancel(): void;
 }
 
-/** A call that appends, and is answered as it goes on. */
+/** A bidirectional call that sends appends and receives their results. */
 export interface AppendCall {
   write(request: BatchAppendReq): boolean;
   end(): void;
@@ -41,15 +41,15 @@ export interface AppendCall {
 
 export interface Connection {
   readonly address: Address;
-  /** How long a call may take. */
+  /** Timeout of a call. */
   readonly deadlineMs: number;
-  /** `endless`: a call that has no deadline. Anything that breaks is told to `onError` once. */
+  /** `endless`: a call without a timeout. Calls `onError` once, with the first error. */
   read(
     request: ReadReq,
     options: { readonly endless?: boolean; readonly deadlineMs?: number | undefined },
   ): Promise<ReadCall>;
   batchAppend(): Promise<AppendCall>;
-  /** Up to three tries within a deadline; rejects with CatalogError or WrongRevision. */
+  /** Tries up to three times within the timeout; rejects with CatalogError or WrongRevision. */
   retrying<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   serverVersion(): Promise<string>;
   /** Number of channels to the server that broke or were replaced. */
@@ -57,7 +57,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** What the client keeps for its own commands, of the version that is pinned. */
+/** Internal members of the client, of the pinned version. */
 interface ClientInside {
   getGRPCClient(service: typeof StreamsClient, name: string): Promise<StreamsClient>;
   callArguments(
@@ -83,24 +83,24 @@ const READY = 2;
 const TRIES_MAX = 3;
 const FIRST_PAUSE_MS = 100;
 
-/** Connects with the first call. Throws CatalogError `invalid` for an address that is none. */
+/** Connects with the first call. Throws CatalogError `invalid` for an invalid address. */
 export function openConnection(connection: string): Connection {
   const address = parseAddress(connection);
   const client = createClient(address);
-  // Its types call these private; the version is pinned, and tests on a server use each of them.
+  // These members are private; the version is pinned, and tests with a server use each of them.
   const inside = client as unknown as ClientInside;
   const deadlineMs = Math.max(inside.createDeadline().getTime() - Date.now(), 1);
   let connected = false;
   let watched: Channel | undefined;
   let disconnections = 0;
 
-  /** The channel reconnects by itself: only its state shows that it was not connected. */
+  /** Counts disconnections. The channel reconnects by itself, so only its state shows them. */
   function watch(channel: Channel): void {
     if (channel === watched) return;
     if (watched !== undefined) disconnections++;
     watched = channel;
     const next = (): void => {
-      // Throws for a channel that was shut down, which is not used again.
+      // Throws if the channel was shut down; it is not used again.
       const state = channel.getConnectivityState(false);
       channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, (error) => {
         if (error !== undefined || channel !== watched) return;
@@ -118,11 +118,11 @@ export function openConnection(connection: string): Connection {
     connected = true;
     const streams = await inside.getGRPCClient(StreamsClient, "annals");
     watch(streams.getChannel() as Channel);
-    // Every call: a follower may not have yet what was just appended.
+    // All calls go to the leader: a follower may lag behind.
     const [metadata, options] = inside.callArguments({ requiresLeader: true }, { deadline });
     const begun = begin(streams, metadata as never, options as never);
-    // So that the next call looks for the leader again. It fails where no node is found: the next
-    // call will be told so itself.
+    // Makes the next call find the leader again. Errors are ignored, because the next call reports
+    // them itself.
     begun.on("error", (error) => void inside.handleError(streams, error).catch(() => undefined));
     return begun;
   }
@@ -171,7 +171,7 @@ export function openConnection(connection: string): Connection {
       watched = undefined;
       await client.dispose();
       if (!connected) return;
-      // Where no node was ever found there is no channel to close.
+      // Without a node there is no channel to close.
       const channel = await inside.getChannel().catch(() => undefined);
       channel?.close();
     },
@@ -186,7 +186,7 @@ function createClient(address: Address): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(address.connection);
   } catch (error) {
-    // The client quotes the address, and so the password.
+    // The client's message contains the address with the password.
     const { message } = asCommandError(error);
     const why = message.includes("certificate") ? message : "a value in it is malformed";
     throw new CatalogError("invalid", `the address of eventstoredb at ${address.hosts}: ${why}`, {
@@ -199,11 +199,11 @@ function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // Whoever uses the channel is told.
+    // The users of the channel get the error, too.
   }
 }
 
-/** Resolves after a time, or when the signal aborts. */
+/** Resolves after a delay, or when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -225,7 +225,7 @@ export function streamIdentifier(name: string): InstanceType<typeof shared.Strea
   return identifier;
 }
 
-/** As text, whichever way it was written. */
+/** Formats both encodings of a UUID as text. */
 export function uuidText(uuid: InstanceType<typeof shared.UUID> | undefined): string {
   const bits = uuid?.getStructured();
   if (bits === undefined) return uuid?.getString() ?? "";

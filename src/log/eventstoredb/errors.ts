@@ -17,7 +17,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { isUntrusted, speaksNoTls } from "../../core/server-address.ts";
 import { WrongRevision } from "../change-log.ts";
 
-/** Whether the server, or another that leads by then, may answer when it is asked again. */
+/** True if a retry may succeed, on this server or on a new leader. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof WrongRevision) return false;
   if (error instanceof CatalogError) return error.cause !== undefined && isTransient(error.cause);
@@ -52,7 +52,7 @@ export const isInvalidPosition = (error: unknown): boolean => {
   return INVALID_POSITION.test(messageOf(asCommandError(error)));
 };
 
-/** The server has no typed error for it, only these texts. */
+/** The server reports it only in the message. */
 const INVALID_POSITION =
   /Unexpected (Filtered)?ReadAllResult: InvalidPosition|read from an invalid position/;
 
@@ -68,62 +68,65 @@ export const streamDeleted = (stream: string, hosts: string, cause?: unknown): C
     cause,
   });
 
-/** Of an unknown stream, and of one that was deleted for good. */
+/** True for a stream that does not exist, or was deleted for good. */
 export const isNoStream = (error: unknown): boolean => {
   const known = asCommandError(error);
   return known instanceof StreamNotFoundError || known instanceof StreamDeletedError;
 };
 
-/** `hosts`: of the address, without credentials. */
+/** `hosts`: the hosts of the address, without credentials. */
 export function translated(error: unknown, hosts: string): CatalogError | WrongRevision {
   if (error instanceof CatalogError || error instanceof WrongRevision) return error;
   const cause = asCommandError(error);
-  const told = (message: string, hint: string): CatalogError =>
+  const unavailable = (message: string, hint: string): CatalogError =>
     new CatalogError("unavailable", message, { hint, cause });
   if (codeOf(cause) === status.unauthenticated) {
-    return told(
+    return unavailable(
       `eventstoredb at ${hosts} rejects the user or the password`,
       "Correct user:password@ in --log, with special characters percent-encoded",
     );
   }
   if (isAccessDenied(cause)) {
-    return told(
+    return unavailable(
       `eventstoredb at ${hosts} denies access`,
-      "Give the log's address a user that may read $all and write streams, over TLS: one of $admins, or one that the server's access lists let in",
+      "Use a user that may read $all and write streams, over TLS: a member of $admins, or one that the server's access lists allow",
     );
   }
   if (cause instanceof NotLeaderError) {
-    return told(`eventstoredb at ${hosts} has no leader yet`, "Try again when one is elected");
+    return unavailable(
+      `eventstoredb at ${hosts} has no leader yet`,
+      "Try again when one is elected",
+    );
   }
   if (cause instanceof DeadlineExceededError || cause instanceof TimeoutError) {
-    return told(
+    return unavailable(
       `eventstoredb at ${hosts} did not answer in time`,
-      "Look whether it is busy or far away; defaultDeadline in the log's address says how long we wait",
+      "Check the load of the server and the network; defaultDeadline in the log's address sets the timeout",
     );
   }
   if (cause instanceof StreamDeletedError) return streamDeleted(cause.streamName, hosts, cause);
   if (speaksNoTls(new Error(messageOf(cause)))) {
-    return told(
-      `cannot reach eventstoredb at ${hosts}: it speaks no TLS there`,
+    return unavailable(
+      `cannot reach eventstoredb at ${hosts}: the server does not use TLS on this port`,
       "Add ?tls=false to the log's address, or switch TLS on in the server",
     );
   }
   if (isUntrusted(new Error(messageOf(cause)))) {
-    return told(
-      `cannot reach eventstoredb at ${hosts}: it shows a certificate that nobody known has signed`,
-      "Name the file with its authority's certificate by tlsCAFile=… in the log's address",
+    return unavailable(
+      `cannot reach eventstoredb at ${hosts}: certificate signed by an unknown authority`,
+      "Add tlsCAFile=<file with the authority's certificate> to the log's address",
     );
   }
   const said = messageOf(cause).replace(/[.\s]+$/, "");
   if (isAnswer(cause)) {
-    return told(
+    return unavailable(
       `eventstoredb at ${hosts} answered with an error: ${said}`,
-      "Look for the cause in the log of the server",
+      "See the log of the server for the cause",
     );
   }
-  return told(
+  return unavailable(
     `cannot reach eventstoredb at ${hosts}: ${said}`,
-    "Look whether it runs, and whether address, TLS and certificates in the log's address are right",
+    "Check that the server runs, and that the host, TLS and certificates in the log's address are right",
   );
 }
 
@@ -131,14 +134,14 @@ export const accessDenied = (hosts: string): Error =>
   translated(new AccessDeniedError(undefined), hosts);
 
 export const lostAnswer = (hosts: string, cause: CatalogError): CatalogError =>
-  new CatalogError("unavailable", `the answer of eventstoredb at ${hosts} was lost`, {
-    hint: "The records may be in the log or not; send the request again with the same idempotency key, or look",
+  new CatalogError("unavailable", `the response of eventstoredb at ${hosts} was lost`, {
+    hint: "The records may be in the log or not. Read them back, or send the request again with the same idempotency key",
     cause,
   });
 
 export const appendTooLarge = (stream: string, bytes: number, max: number): CatalogError =>
   new CatalogError("too_large", `an append to "${stream}" has ${bytes} bytes of at most ${max}`, {
-    hint: "Raise MaxAppendSize of the EventStoreDB server, and say it with maxAppendSize=<bytes> in the log's address",
+    hint: "Raise MaxAppendSize of the EventStoreDB server, and set maxAppendSize=<bytes> in the log's address",
   });
 
 /** Status codes of gRPC. */
@@ -158,6 +161,6 @@ export const asCommandError = (error: unknown): Error =>
 
 const messageOf = (error: Error): string => {
   const details = (error as { _raw?: { details?: string } })._raw?.details;
-  // What gRPC adds where nobody told it how to mend it.
+  // Removes a note that gRPC appends if it has no resolution for the error.
   return (details || error.message || error.name).replace(/[\s.]*Resolution note:[\s.]*$/, "");
 };

@@ -1,17 +1,17 @@
 /**
- * How records lie in EventStoreDB: the names of streams, the types of events, their ids.
+ * Maps records to events of EventStoreDB: names of streams, types and ids of events.
  *
- * A stream's name is ours with the catalog's prefix before it. `$` begins the server's own streams,
- * so that a name which begins so (or with `!`, or is empty) gets a `!` in front.
+ * The name of a stream on the server is the catalog's prefix and the stream's own name. `$` begins the
+ * server's own streams, so a name that begins with `$` or `!`, or is empty, gets a `!` in front.
  *
- * The types say what is a record of the log: whatever else lies on the server is passed over. Ids
- * are random, or follow from the append's own id: 90 bits of its hash, then the place of the record
- * in the append, so that a record tells which append it is of however many that has.
+ * The type identifies a record of the log; events with other types are skipped. Ids are random, or
+ * derived from the append's id: 90 bits of its hash, then the index of the record in the append. So
+ * the id of any record identifies its append.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { JOBS, parseStream, type StreamName } from "../../core/stream.ts";
 
-/** A record of what happened to an entity: Avro MetadataChangeLog. */
+/** A change of an entity: Avro MetadataChangeLog. */
 const CHANGE = "MetadataChangeLog";
 /** A record of a job: Avro JobRecord. */
 const JOB = "JobRecord";
@@ -20,10 +20,10 @@ const OTHER = "CatalogRecord";
 
 /** Types of records of the log. */
 export const recordTypes: readonly string[] = [CHANGE, JOB, OTHER];
-/** The type of the one event that holds the log's own id: no record of the log. */
+/** The type of the event with the log's own id, which is not a record of the log. */
 export const identityType = "LogIdentity";
 
-/** The stream of the log's own id; no stream of a catalog has that name (core/stream.ts). */
+/** The stream with the log's own id; no stream of a catalog has this name (core/stream.ts). */
 export const identityStream = "annals-log";
 
 const ESCAPE = "!";
@@ -44,13 +44,13 @@ export function eventType(stream: StreamName): string {
   return stream === JOBS || stream.startsWith("job-") ? JOB : OTHER;
 }
 
-/** Hexadecimal digits of an id that say which append it is of; with its hyphens. */
+/** Length of the part of an id that identifies its append, with hyphens. */
 const OF_APPEND = 28;
 
-/** The part that all ids of an append's events begin with. */
+/** The common beginning of the ids of an append's events. */
 export function idsBegin(name: string, id: Uint8Array): string {
   const hash = createHash("sha256").update(id).update(name).digest();
-  // A version and a variant, as every UUID has: 8, which leaves the rest to its maker.
+  // UUID version 8 (custom content) and variant.
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
   const digits = hash.toString("hex", 0, 12);
@@ -61,7 +61,7 @@ export function idsBegin(name: string, id: Uint8Array): string {
 export const isOfAppend = (eventId: string, begin: string): boolean =>
   eventId.length === OF_APPEND + 8 && eventId.startsWith(begin);
 
-/** Ids of an append's events, the first's first. */
+/** The ids of an append's events, in order. */
 export function eventIds(name: string, id: Uint8Array | undefined, count: number): string[] {
   if (id === undefined) return Array.from({ length: count }, () => randomUUID());
   const begin = idsBegin(name, id);

@@ -1,12 +1,12 @@
 /**
- * The change log on EventStoreDB: a stream for each of ours, an event for each record, and the
- * order of $all as the log's own. A record's position is where the server put its event: a number
- * of bytes, so that positions grow with gaps. The server's own events are passed over.
+ * The change log on EventStoreDB: each stream is a stream on the server, each record is an event, and
+ * $all gives the order of the log. The position of a record is the commit position of its event, a
+ * number of bytes, so positions have gaps. The server's own events are skipped.
  *
- * What differs from the embedded log: a call of several streams is one append for each, so that
- * some may be in the log when another is refused; appends of different streams, made at the same
- * time, may come in either order; what one append may carry is the server's setting. Positions of
- * truncated records stay unused; reads go on past them.
+ * Differences from the embedded log: a call with several streams is one append for each, so some may
+ * succeed when another is rejected. Concurrent appends to different streams have no defined order.
+ * The server's setting limits the size of an append. Positions of truncated records stay unused;
+ * reads continue after them.
  */
 import { randomUUID } from "node:crypto";
 import { assert, CatalogError } from "../../core/errors.ts";
@@ -28,26 +28,26 @@ import { followLog } from "./tail.ts";
 export interface EventStoreChangeLogOptions {
   /** See address.ts. */
   readonly connection: string;
-  /** Where names of streams are kept between starts; in memory when absent. */
+  /** File that stores the names of streams; in memory when absent. */
   readonly namesFile?: string | undefined;
-  /** Appends are `unavailable`, and a log that has no id gets none. */
+  /** Appends reject with `unavailable`, and a log without an id gets none. */
   readonly readOnly?: boolean | undefined;
-  /** What names of this log's streams begin with on the server; nothing when absent. */
+  /** Prefix of this log's streams on the server; empty when absent. */
   readonly prefix?: string | undefined;
   readonly logger?: Logger | undefined;
 }
 
 export interface EventStoreChangeLog extends ChangeLog {
   /**
-   * Takes a stream's records before a revision away: from reads at once, from the disk when the
-   * server is scavenged.
+   * Removes a stream's records before a revision: from reads at once, from the disk when the server
+   * is scavenged.
    */
   truncateBefore(stream: StreamName, before: number): Promise<void>;
 }
 
 const NAMES_PAGE = 2_000;
 
-/** Throws CatalogError `invalid` for an address that is none, `unavailable` when nobody answers. */
+/** Throws CatalogError `invalid` for an invalid address, `unavailable` if no server answers. */
 export async function openEventStoreChangeLog(
   options: EventStoreChangeLogOptions,
 ): Promise<EventStoreChangeLog> {
@@ -72,7 +72,7 @@ export async function openEventStoreChangeLog(
   function checkOpen(): void {
     if (closed !== undefined) {
       throw new CatalogError("unavailable", `the log in eventstoredb at ${hosts} is closed`, {
-        hint: "The service is stopping; try again when it is back",
+        hint: "The service is stopping; try again after its restart",
       });
     }
   }
@@ -85,7 +85,7 @@ export async function openEventStoreChangeLog(
     );
   }
 
-  /** One at a time: each begins where the one before ended. */
+  /** Runs one task at a time: each continues where the previous one ended. */
   function withNames<T>(work: (kept: StreamNames) => T): Promise<T> {
     const running = namesWork.then(async () => {
       checkOpen();
@@ -101,7 +101,7 @@ export async function openEventStoreChangeLog(
     return running;
   }
 
-  /** The stream's own settings on the server, and the event that has them. */
+  /** Reads the metadata of a stream on the server. */
   async function metadataOf(stream: StreamName) {
     checkOpen();
     const name = `$$${serverName(prefix, stream)}`;

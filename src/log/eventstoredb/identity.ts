@@ -1,4 +1,4 @@
-/** The id of a log: what its first node wrote to a stream of its own on the server. */
+/** The id of a log, which its first node wrote to a separate stream on the server. */
 import { randomUUID } from "node:crypto";
 import { EMPTY_STREAM } from "../../core/position.ts";
 import { WrongRevision } from "../change-log.ts";
@@ -9,13 +9,13 @@ import { ONE, type Page, readStreamPage } from "./reads.ts";
 
 const CONNECT_MS_MAX = 5_000;
 
-/** `prefix`: what names of the log's streams begin with on the server. */
+/** `prefix`: prefix of the log's streams on the server. */
 export function readIdentity(connection: Connection, prefix: string): Promise<Page> {
   const options = { ...ONE, deadlineMs: CONNECT_MS_MAX };
   return readStreamPage(connection, serverName(prefix, identityStream), 0, options);
 }
 
-/** Gives the log an id where it has none, but not through a log that is open for reading only. */
+/** Returns the log's id. Creates one if it has none, unless the log is open for reading only. */
 export async function logIdentity(
   connection: Connection,
   session: Pick<AppendSession, "send">,

@@ -18,10 +18,10 @@ export interface Passenger {
   readonly stream: StreamName;
   readonly expected: Revision | "any";
   readonly count: number;
-  /** Nothing else of its stream may be in flight, whatever it expects. */
+  /** True if no other append to its stream may be in flight. */
   readonly alone: boolean;
   readonly fly: () => Promise<Appended>;
-  /** What the append was answered when it was made before. */
+  /** The result of an earlier append with the same id. */
   readonly earlier: () => Promise<Appended | undefined>;
   /** The stream's current revision. */
   readonly actual: () => Promise<Revision>;
@@ -30,9 +30,9 @@ export interface Passenger {
 export interface Lanes {
   /** Settles as `fly` does, or rejects with the error of the append that it builds on. */
   board(passenger: Passenger): Promise<Appended>;
-  /** To be called when the caller of these appends has their result. */
+  /** Call it when the caller of these appends has their result. */
   answered(passengers: readonly Passenger[]): void;
-  /** Resolves when nothing flies or waits. */
+  /** Resolves when no append is in flight or waits. */
   idle(): Promise<void>;
 }
 
@@ -57,12 +57,12 @@ interface Lost {
 interface Lane {
   waiting: Waiting[];
   flying: number;
-  /** Whether what flies must be alone. */
+  /** True if the append in flight must be alone. */
   closed: boolean;
   lost: Lost[];
 }
 
-/** Some 5 MB of names. */
+/** About 5 MB of names. */
 const REACHED_MAX = 30_000;
 
 export function createLanes(): Lanes {

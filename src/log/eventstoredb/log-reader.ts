@@ -1,4 +1,4 @@
-/** Records of the log, from pages of events: in the order of $all, and stream by stream. */
+/** Reads records of the log from pages of events: in the order of $all, and by stream. */
 import { assert } from "../../core/errors.ts";
 import {
   EMPTY_STREAM,
@@ -24,9 +24,9 @@ import {
 import { createRecordCount, type RecordCount } from "./record-count.ts";
 
 export interface LogReader {
-  /** Which events of $all are looked at. */
+  /** Selects events of $all. */
   readonly filter: Filter;
-  /** Undefined: the event is none of this log's records. */
+  /** Returns undefined for an event that is not a record of this log. */
   recordOf(event: RawEvent): LogRecord | undefined;
   readForward(after: Position, options: Pick<ReadOptions, "limit">): Promise<readonly LogRecord[]>;
   readBackward(before: Position | "end", limit: number): Promise<readonly LogRecord[]>;
@@ -38,24 +38,24 @@ export interface LogReader {
   lastRevision(stream: StreamName): Promise<Revision>;
   head(): Promise<Position>;
   readonly countBetween: RecordCount["between"];
-  /** The last event of a stream on the server whose id fits, among those written since a time. */
+  /** The last event of a stream on the server with a matching id, written since a time. */
   findEvent(
     name: string,
     fits: (eventId: string) => boolean,
     since: number,
   ): Promise<Appended | undefined>;
-  /** What an append with this id wrote to the stream. */
+  /** The result of the append with this id to the stream. */
   findAppend(stream: StreamName, id: Uint8Array): Promise<Appended | undefined>;
-  /** The server has told of a position. */
+  /** Records that the server has sent a position. */
   note(position: Position): void;
 }
 
 const SEARCH_PAGE = 500;
-/** So many records are looked at, so often, to know how large they are. */
+/** A sample of so many records, taken at this interval, estimates their size. */
 const COUNTED = 200;
 const COUNT_MS = 5_000;
 
-/** `prefix`: what names of the log's streams begin with on the server. */
+/** `prefix`: prefix of the log's streams on the server. */
 export function createLogReader(
   connection: Connection,
   prefix: string,
@@ -64,7 +64,7 @@ export function createLogReader(
   const filter: Filter = prefix === "" ? { types: recordTypes } : { streamsBegin: prefix };
   const count = createRecordCount();
   let countAgain = 0;
-  /** The last position that is known to be one. */
+  /** The last position that the server has sent. */
   let known = 0;
 
   function recordOf(event: RawEvent): LogRecord | undefined {
@@ -79,7 +79,7 @@ export function createLogReader(
     };
   }
 
-  /** Throws `invalid` for a position that lies between two records. */
+  /** Throws `invalid` for a position between two records. */
   async function pageOfAll(
     from: number | "start" | "end",
     options: Parameters<typeof readAllPage>[3],
@@ -93,7 +93,7 @@ export function createLogReader(
     }
   }
 
-  /** The records of pages, until there is one, or the end. */
+  /** Reads pages until one has records, or to the end. */
   async function firstRecords(
     read: (from: number | undefined) => Promise<Page>,
     wanted: (event: RawEvent) => boolean,
@@ -116,7 +116,7 @@ export function createLogReader(
     after: Position,
     { limit }: Pick<ReadOptions, "limit">,
   ): Promise<readonly LogRecord[]> {
-    // One more, because the event at the place itself is read with them.
+    // One more, because the event at the position itself is read, too.
     const page = { count: limit + 1, backward: false, bytesMax: PAGE_BYTES_MAX };
     return firstRecords(
       (from = after) => pageOfAll(from === 0 ? "start" : from, page),
@@ -141,7 +141,7 @@ export function createLogReader(
     );
   }
 
-  /** Now and then the records before it are looked at, too, for how many there are of them. */
+  /** Also samples the last records at intervals, to estimate their size. */
   async function head(): Promise<Position> {
     if (performance.now() >= countAgain) return headCounted();
     const [last] = await readBackward("end", 1);

@@ -1,7 +1,7 @@
 /**
- * Pages of events, over the protocol. A page is bounded in events by who asks and in bytes here:
- * the call is cancelled as soon as there is enough, since a filtered read would otherwise go on
- * looking for one event more.
+ * Reads pages of events over the protocol. The caller bounds the number of events, this code bounds
+ * the bytes. It cancels the call when the page is complete, because a filtered read would otherwise
+ * continue to search for another event.
  */
 import streams, {
   type ReadReq,
@@ -10,7 +10,7 @@ import streams, {
 import { type Connection, nothing, streamIdentifier, uuidText } from "./connection.ts";
 import { isNoStream } from "./errors.ts";
 
-/** An event as it lies on the server. */
+/** A stored event. */
 export interface RawEvent {
   readonly position: number;
   /** The stream's name on the server. */
@@ -18,20 +18,20 @@ export interface RawEvent {
   readonly revision: number;
   readonly type: string;
   readonly id: string;
-  /** When the server wrote it; epoch milliseconds by its clock. */
+  /** Time of the write by the server's clock; epoch milliseconds. */
   readonly time: number;
   readonly data: Uint8Array;
 }
 
-/** Which events of $all are wanted, as the server is told. */
+/** Selects events of $all on the server. */
 export type Filter =
   | { readonly types: readonly string[] }
-  /** Streams whose names begin so; their events' types are then ours to look at. */
+  /** Streams with this prefix; the caller must check the types of their events. */
   | { readonly streamsBegin: string };
 
 export interface Page {
   readonly events: readonly RawEvent[];
-  /** Whether the read ended by itself: there is nothing beyond. */
+  /** True if the server ended the read: there are no further events. */
   readonly ended: boolean;
 }
 
@@ -42,15 +42,15 @@ interface PageOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-/** A page ends with the event that takes it past this. */
+/** A page ends with the event that exceeds this size. */
 export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
-/** The first event of a stream from a place on. */
+/** Options that read one event, forward. */
 export const ONE = { count: 1, backward: false, bytesMax: PAGE_BYTES_MAX };
 
-/** How many events the server looks at before it looks around. */
+/** Number of events between two checkpoints of a filtered read. */
 const SEARCH_WINDOW = 4_096;
 
-/** Forward: `from` is included where an event lies there; backward: it is not. */
+/** Forward, `from` is inclusive; backward, it is exclusive. */
 export function readAllPage(
   connection: Connection,
   from: number | "start" | "end",
@@ -67,7 +67,7 @@ export function readAllPage(
   return readPage(connection, request, options);
 }
 
-/** Events of a stream from a revision on, that included; none of a stream that is not there. */
+/** Events of a stream from a revision on, inclusive; empty if the stream does not exist. */
 export async function readStreamPage(
   connection: Connection,
   name: string,
@@ -89,7 +89,7 @@ export async function readStreamPage(
   }
 }
 
-/** A request that is told what comes to be from now on. */
+/** Request for a subscription to events that are appended from now on. */
 export function subscribeRequest(filter: Filter): ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
   all.setEnd(nothing());
@@ -169,7 +169,7 @@ function setFilter(options: ReadReq.Options, filter: Filter): void {
   options.setFilter(wanted);
 }
 
-/** Appends have no transactions, so that both halves of a position are the same. */
+/** Appends use no transactions, so commit and prepare position are equal. */
 function allPosition(at: number): ReadReq.Options.Position {
   const place = new streams.ReadReq.Options.Position();
   place.setCommitPosition(String(at));

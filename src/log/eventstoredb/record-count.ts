@@ -1,23 +1,23 @@
 /**
- * How many records lie between two places of a log whose positions are bytes. Known of its last
- * records, of which a few are looked at now and then; reckoned beyond them from what these take,
- * with all that others keep between them.
+ * Estimates the number of records between two positions of a log whose positions are bytes. The
+ * number is exact for the last records, which are sampled at intervals. For older records it follows
+ * from the average distance of the sampled ones.
  */
 import { type Position, START } from "../../core/position.ts";
 
 export interface RecordCount {
-  /** The last records, the newest first; `all`: there are no others. */
+  /** Sets the sample: the last records, newest first. `all`: the log has no others. */
   note(positions: readonly Position[], all: boolean): void;
   between(after: Position, upTo: Position): number;
-  /** Nothing is known of records up to there, and too little of others to reckon with. */
+  /** True if the sample is too small for an estimate up to this position. */
   isBlind(upTo: Position): boolean;
 }
 
-/** What so few records take tells nothing of others. */
+/** A smaller sample gives no estimate. */
 const RECKONED_MIN = 10;
 
 export function createRecordCount(): RecordCount {
-  /** The oldest first. */
+  /** Oldest first. */
   let last: readonly Position[] = [];
   let all = true;
 

@@ -1,14 +1,14 @@
 /**
- * Scavenging where a store cannot write an event anew: those that a stream begins with are hidden, by
- * its own setting ($tb), and go from the disk when the server is scavenged, which is its operator's to
- * begin. An event behind one that stays does so, too. Ids of appends that are gone are not recognised
- * any more.
+ * Scavenges a store that cannot replace events: it hides events at the beginning of a stream with the
+ * stream's truncate-before setting ($tb). The server frees the disk space when its operator starts a
+ * scavenge. Events after one that must stay are not removed. The log no longer recognises the ids of
+ * removed appends.
  */
 import type { StreamName } from "../../core/stream.ts";
 import type { LogRecord, Scavenged } from "../change-log.ts";
 
 interface Streams {
-  /** The records of a stream from its first on, at most so many. */
+  /** The first records of a stream. */
   read(stream: StreamName, limit: number): Promise<readonly LogRecord[]>;
   truncateBefore(stream: StreamName, before: number): Promise<void>;
 }

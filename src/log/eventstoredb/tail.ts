@@ -1,12 +1,11 @@
 /**
- * Follows the log: what is there is read page by page, what comes is told by a subscription that
- * began before the last of those pages was read, so that nothing falls between. Whatever comes at
- * or before the place that was reached is passed over, so that nothing is told twice.
+ * Follows the log: reads existing records in pages and new ones from a subscription. The subscription
+ * starts before the last page is read, so no record is missed. Records at or before the reached
+ * position are skipped, so none is returned twice.
  *
- * A subscription is never begun at a place: the server takes the event there as known and goes on
- * after the next one that it finds, which is one too far when that event was truncated and its
- * space reclaimed. For the same reason its checkpoints are not needed: after a break the log is read
- * on from the last record.
+ * A subscription never starts at a position: the server skips the event there, and if that event was
+ * truncated and its space reclaimed, it skips the next one. So the subscription's checkpoints are not
+ * used: after a break, reading continues from the last record.
  */
 import { type Position, position } from "../../core/position.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -19,13 +18,13 @@ export interface TailOptions {
   readonly connection: Connection;
   readonly filter: Filter;
   readonly readAll: (after: Position, options: ReadOptions) => Promise<readonly LogRecord[]>;
-  /** Undefined for an event that is no record of the log. */
+  /** Returns undefined for an event that is not a record of the log. */
   readonly recordOf: (event: RawEvent) => LogRecord | undefined;
   readonly logger?: Logger | undefined;
 }
 
 const PAGE = 1_000;
-/** Where so many wait to be taken, the server is held up. */
+/** With so many pending events, the subscription applies backpressure to the server. */
 const WAITING_MAX = 2_000;
 const FIRST_PAUSE_MS = 100;
 const PAUSE_MS_MAX = 5_000;
@@ -62,9 +61,9 @@ export async function* followLog(
       }
     } catch (error) {
       if (signal.aborted) return;
-      const told = translated(error, connection.address.hosts);
-      if (!isTransient(error)) throw told;
-      if (pauseMs === 0) logger?.warn({ err: told }, "following eventstoredb broke off");
+      const reason = translated(error, connection.address.hosts);
+      if (!isTransient(error)) throw reason;
+      if (pauseMs === 0) logger?.warn({ err: reason }, "following eventstoredb failed");
       pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), PAUSE_MS_MAX);
       await pause(pauseMs, signal);
     } finally {
@@ -75,9 +74,9 @@ export async function* followLog(
 }
 
 interface Live {
-  /** Resolves when what is appended from then on will be told. */
+  /** Resolves when the subscription delivers all later events. */
   readonly begun: Promise<void>;
-  /** Resolves when there may be something to take; rejects when the subscription broke. */
+  /** Resolves when there may be an event to take; rejects when the subscription breaks. */
   news(): Promise<void>;
   takeAfter(after: Position, limit: number): readonly LogRecord[];
   cancel(): void;
@@ -122,7 +121,7 @@ function listen({ connection, filter, recordOf }: TailOptions): Live {
   }
 
   begin().catch(ends);
-  // Told to whoever waits by then; nobody may.
+  // Prevents an unhandled rejection if no caller waits.
   begun.promise.catch(() => undefined);
 
   return {
@@ -145,7 +144,7 @@ function listen({ connection, filter, recordOf }: TailOptions): Live {
       for (const record of waiting) {
         if (page.length === limit) break;
         taken++;
-        // Read already, or told twice.
+        // Already read, or received twice.
         if (record.position <= last) continue;
         page.push(record);
         last = position(record.position);

@@ -1,11 +1,10 @@
 /**
- * Gathers appends for the writer thread: while one batch is on its way to the disk, the next
- * calls gather and become the next batch, in the order in which they were made. Steps of scavenging
- * come in between (scavenging.ts).
+ * Groups appends for the writer thread: while it writes one batch, further calls are queued for the
+ * next batch, in order. Steps of scavenging run between batches (scavenging.ts).
  *
- * When the thread ends by itself (writer-client.ts starts another), nobody knows what became of
- * the batch under way: its calls are told so. The others are told that nothing was kept, for what
- * they stand on may be gone.
+ * When the thread ends by itself (writer-client.ts starts another), the result of the batch in flight
+ * is unknown, and its calls are rejected with a hint that says so. Queued calls are rejected as not
+ * written, because the appends that they build on may be lost.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { position, revision } from "../../core/position.ts";
@@ -21,21 +20,21 @@ import { type BatchAnswer, packBatch, rowsBytes } from "./batch.ts";
 import { createScavenging } from "./scavenging.ts";
 import { type Restart, startWriter } from "./writer-client.ts";
 
-/** Keeps a commit within tens of milliseconds; a single larger call is a batch of its own. */
+/** Limits a commit to tens of milliseconds; a single larger call is a batch of its own. */
 const BATCH_RECORDS_MAX = 4_000;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface Appender {
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
   scavenge(records: readonly LogRecord[]): Promise<Scavenged>;
-  /** Why nothing can be appended now; undefined while the thread runs. */
+  /** Why appends currently fail; undefined while the thread runs. */
   trouble(): string | undefined;
-  /** Writes what was begun, closes the file and ends the thread. */
+  /** Writes pending appends, closes the file and ends the thread. */
   close(): Promise<void>;
 }
 
 export interface AppenderOptions {
-  /** Told when the thread ends by itself, and when another one runs. */
+  /** Logs when the thread ends by itself, and when another one runs. */
   readonly logger?: Pick<Logger, "info" | "warn" | "error"> | undefined;
   readonly restart?: Restart | undefined;
 }
@@ -56,11 +55,11 @@ export function startAppender(
 ): Appender {
   let gathered: Call[] = [];
   let sent: readonly Call[] = [];
-  /** A turn of the event loop is let pass before a batch is sent, for its other calls to join. */
+  /** A batch is sent in the next turn of the event loop, so that calls of this turn join it. */
   let scheduled = false;
   let closing: (() => void) | undefined;
-  /** What the last batch failed of. */
-  let told: string | undefined;
+  /** The failure of the last batch. */
+  let logged: string | undefined;
   const scavenging = createScavenging(() => {
     if (!scheduled) send();
   });
@@ -82,9 +81,9 @@ export function startAppender(
       }
       const calls = sent;
       sent = [];
-      // The thread goes on while this one tells the callers.
+      // The writer thread continues while this thread resolves the calls.
       send();
-      tellFailure("failure" in answer ? answer.failure : undefined);
+      logFailure("failure" in answer ? answer.failure : undefined);
       if ("failure" in answer) {
         const { failure, mayBeKept, hint = mayBeKept ? UNKNOWN : NOTHING_KEPT } = answer;
         const error = unavailable(file, failure, hint);
@@ -103,16 +102,16 @@ export function startAppender(
   });
 
   const why = (): string => {
-    const then = writer.state() === "given up" ? ", and it is not started any more" : "";
+    const then = writer.state() === "given up" ? " and is not restarted" : "";
     return `its writer ended (${writer.ended()})${then}`;
   };
 
-  /** Once, and once more when it is over: a full disk fails every batch. */
-  function tellFailure(failure: string | undefined): void {
-    if (failure === told) return;
+  /** Logs a failure once, and once more when it ends: a full disk fails every batch. */
+  function logFailure(failure: string | undefined): void {
+    if (failure === logged) return;
     if (failure === undefined) options.logger?.info({ file }, "the log is written again");
     else options.logger?.error({ file, error: failure }, "the log cannot be written");
-    told = failure;
+    logged = failure;
   }
 
   function send(): void {
@@ -209,14 +208,14 @@ function settle(calls: readonly Call[], answer: BatchAnswer): void {
   });
 }
 
-const NOTHING_KEPT = "Nothing of the write was kept; try it again when the cause is mended";
+const NOTHING_KEPT = "Nothing was written; try again when the cause is fixed";
 const UNKNOWN =
-  "It is not known whether the write was kept: read it back, or send it again; with an Idempotency-Key, the same as before, it is written once";
+  "The write may be in the log or not: read it back, or send it again; with the same Idempotency-Key it is written once";
 
 const unavailable = (file: string, why: string, hint: string): CatalogError =>
   new CatalogError("unavailable", `log "${file}" could not be written: ${why}`, { hint });
 
 const unscavenged = (file: string, why: string): CatalogError =>
   new CatalogError("unavailable", `log "${file}" could not be scavenged: ${why}`, {
-    hint: "What was taken out by then stays so; ask for it again when the cause is mended",
+    hint: "Finished steps stay; start it again when the cause is fixed",
   });

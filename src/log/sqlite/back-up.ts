@@ -24,7 +24,7 @@ export async function backUpLog(
   const database = openForReading(file, { create: false });
   try {
     database.exec("BEGIN");
-    // The first read of a transaction fixes what it sees.
+    // The first read of a transaction fixes its snapshot.
     const head = createLogReader(database, 1, createIndexState(file)).head();
     let stopped: unknown;
     const progress = (pages: { totalPages: number; remainingPages: number }): void => {

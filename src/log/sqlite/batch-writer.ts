@@ -1,8 +1,8 @@
 /**
  * Appends a batch of calls in one transaction. Runs in the writer thread.
  *
- * A call is first checked whole, in memory, then inserted whole: a refused call leaves nothing
- * behind and hurts no other call of the batch.
+ * Each call is first checked in memory, then inserted: a rejected call writes nothing and does not
+ * affect the other calls of the batch.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { saidBy } from "../../core/errors.ts";
@@ -13,12 +13,12 @@ import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.
 import { createTableScan, hiddenStream } from "./table-scan.ts";
 
 /**
- * Writes a batch, durably. Throws what SQLite throws; then nothing of the batch is in the log, also for
- * whoever opens the file next. Where that cannot be seen to, it throws MayBeKept.
+ * Writes a batch durably. Throws errors of SQLite; then nothing of the batch is in the log, also after
+ * the file is opened again. If that cannot be ensured, it throws MayBeKept.
  */
 export type BatchWriter = (batch: Batch) => BatchAnswer;
 
-/** One append as it came. */
+/** One append of the batch. */
 interface Asked {
   readonly stream: string;
   readonly expected: number;
@@ -27,12 +27,12 @@ interface Asked {
   readonly row: Uint8Array;
 }
 
-/** One append, checked: to be inserted at this revision, or answered as an earlier one was. */
+/** One checked append: inserted at this revision, or resolved with an earlier result. */
 interface Planned {
   readonly asked: Asked;
   readonly head: StreamHead;
   readonly firstRevision: number;
-  /** The answer, or the index in the same call, of the append whose id this one repeats. */
+  /** The result of the earlier append with the same id, or its index in the same call. */
   readonly repeats: Answer | number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function createBatchWriter(
     "INSERT INTO log (position, stream, revision, count, id, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
 
-  /** The call's appends, or the expectation that did not hold; then heads are as before. */
+  /** The call's appends, or the failed expectation; then heads are unchanged. */
   function plan(call: readonly Asked[]): readonly Planned[] | Omit<Refusal, "call"> {
     const planned: Planned[] = [];
     // A large call may touch more streams than `heads` keeps.
@@ -137,7 +137,7 @@ export function createBatchWriter(
     return { position, revision, repeated, refusals };
   }
 
-  /** After some failures SQLite has rolled back by itself. */
+  /** Does nothing if SQLite has already rolled back by itself. */
   function rollBack(): void {
     if (database.isTransaction) database.exec("ROLLBACK");
   }

@@ -1,23 +1,23 @@
 /**
- * What goes to the writer thread and comes back. Flat, because cloning many small objects between
- * threads costs more than the append itself; the records travel in one buffer that changes hands.
+ * Messages to and from the writer thread. They are flat, because cloning many small objects between
+ * threads costs more than the append itself; the records are in one transferred buffer.
  */
 import type { Append, LogRecord, Scavenged } from "../change-log.ts";
 import { rowBytes, writeRow } from "./row.ts";
 
-/** Calls in the order in which they were made. Members of `appends` have one entry per append. */
+/** Calls in order. Members of `appends` have one entry per append. */
 export interface Batch {
-  /** How many appends each call has. */
+  /** Number of appends of each call. */
   readonly calls: readonly number[];
   readonly appends: {
     readonly stream: readonly string[];
-    /** ANY, or the stream's revision as the caller knows it. */
+    /** ANY, or the expected revision of the stream. */
     readonly expected: readonly number[];
     /** Number of records. */
     readonly count: readonly number[];
-    /** Bytes of its id in `data`; 0: it has none. */
+    /** Bytes of the id in `data`; 0 without an id. */
     readonly idBytes: readonly number[];
-    /** Bytes of its row in `data`, after those of the id. */
+    /** Bytes of the row in `data`, after those of the id. */
     readonly rowBytes: readonly number[];
   };
   readonly data: Uint8Array;
@@ -25,7 +25,7 @@ export interface Batch {
 
 export const ANY = -2;
 
-/** The first append of a call whose expectation did not hold. */
+/** The first append of a call with a failed expectation. */
 export interface Refusal {
   readonly call: number;
   readonly stream: string;
@@ -33,7 +33,7 @@ export interface Refusal {
   readonly actual: number;
 }
 
-/** Members have one entry per append of the batch; those of refused calls mean nothing. */
+/** Members have one entry per append of the batch; those of rejected calls are meaningless. */
 export interface BatchAnswer {
   readonly position: readonly number[];
   readonly revision: readonly number[];
@@ -44,17 +44,17 @@ export interface BatchAnswer {
 /** The whole batch failed: nothing of it is in the log. */
 export interface BatchFailure {
   readonly failure: string;
-  /** Something of the batch may be in the file all the same. */
+  /** True if a part of the batch may still be in the file. */
   readonly mayBeKept: boolean;
-  /** Hint for a failure that is not one of the disk. */
+  /** Hint for a failure that is not a disk error. */
   readonly hint?: string | undefined;
 }
 
-/** Other data for records that are there, in the order of the log (scavenger.ts). */
+/** New data for existing records, in the order of the log (scavenger.ts). */
 export interface ScavengeStep {
   readonly position: readonly number[];
   readonly stream: readonly string[];
-  /** Of each in `data`. */
+  /** Bytes of each record in `data`. */
   readonly bytes: readonly number[];
   readonly data: Uint8Array;
 }

@@ -1,10 +1,10 @@
 /**
- * Keeps the write-ahead log short: copies it into the file when it has grown, so that SQLite
- * begins it anew. Called by the writer after it has answered, when nobody waits for it.
+ * Keeps the write-ahead log short: a checkpoint copies it into the file, so that SQLite restarts it.
+ * The writer runs it after it has sent its results, when no call waits.
  *
- * A passive checkpoint waits for nobody, but readers that come and go at the wrong moments could
- * keep the log from ever beginning anew. Past a second mark one waits for them, a little; a reader
- * that stays (a backup, say) moves the mark on, so that it costs little however long it stays.
+ * A passive checkpoint does not wait for readers, so overlapping readers could prevent a restart for
+ * ever. Past a second limit, a checkpoint waits for readers for a short time. If a long reader (a
+ * backup, say) still prevents it, the limit grows, so that the waits stay rare.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { BUSY_MS_MAX } from "./schema.ts";

@@ -1,7 +1,6 @@
 /**
- * The checksum of a row: of its bytes and of where they belong, so that neither a flipped bit nor a
- * row that an index leads to by mistake passes for what was appended. CRC-32, as a signed number,
- * which SQLite stores in four bytes.
+ * The checksum of a row covers its bytes and its location in the log, so it detects flipped bits and
+ * rows that a damaged index leads to. CRC-32 as a signed number, which SQLite stores in four bytes.
  */
 import { crc32 } from "node:zlib";
 

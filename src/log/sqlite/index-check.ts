@@ -14,7 +14,7 @@ import { BUSY_MS_MAX, hasChecksums, isCorruption, TABLES } from "./schema.ts";
 export interface IndexChecks {
   /** ChangeLog.checkIndexes. */
   check(options?: CheckOptions): Promise<void>;
-  /** Ends a check under way. */
+  /** Ends a running check. */
   close(): void;
 }
 

@@ -1,7 +1,6 @@
 /**
- * One process per data directory. The lock is an exclusive lock on a small SQLite file: the
- * operating system lets go of it when the process ends, however it ends, so there is nothing to
- * clean up after a crash.
+ * One process per data directory. The lock is an exclusive lock on a small SQLite file. The operating
+ * system releases it when the process ends, so a crash needs no cleanup.
  */
 import {
   accessSync,
@@ -22,8 +21,8 @@ export interface DirectoryLock {
 }
 
 /**
- * Makes the directory if need be. Throws `unavailable` when another process has it, `invalid` when
- * it cannot be made or used.
+ * Creates the directory if necessary. Throws `unavailable` if another process holds the lock,
+ * `invalid` if the directory cannot be created or used.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   make(directory);
@@ -50,14 +49,14 @@ function make(directory: string): void {
   try {
     makeWithParents(resolve(directory));
   } catch (cause) {
-    throw new CatalogError("invalid", `cannot make the data directory "${directory}"`, {
+    throw new CatalogError("invalid", `cannot create the data directory "${directory}"`, {
       hint: `${String((cause as Error).message)}. Name another one with --data`,
       cause,
     });
   }
 }
 
-/** After a crash there is nothing to make in it before the views, which would say something else. */
+/** Checks permissions first: an existing directory is not written until views open, with worse errors. */
 function requireWritable(directory: string): void {
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -71,7 +70,7 @@ function requireWritable(directory: string): void {
   }
 }
 
-/** Only for messages: it is missing if the disk is full. */
+/** Writes the pid, only for messages. It is missing if the disk is full. */
 function writeHolder(file: string): void {
   try {
     writeFileSync(file, `${process.pid}\n`, { mode: 0o600 });
@@ -83,14 +82,14 @@ function writeHolder(file: string): void {
 const giveDirectory =
   "Give it to the user that the service runs as, with mode 700, or name another one with --data";
 
-/** Not mkdir's `recursive`: in a place such as /proc, that tries for ever. */
+/** Not mkdir's `recursive`, which never returns in directories such as /proc. */
 function makeWithParents(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
   if (!existsSync(dirname(directory))) makeWithParents(dirname(directory));
   mkdirSync(directory, { mode: 0o700 });
 }
 
-/** SQLITE_BUSY and SQLITE_LOCKED: someone holds it. */
+/** SQLITE_BUSY and SQLITE_LOCKED: another process holds the lock. */
 const HELD = new Set([5, 6]);
 
 function refusal(
@@ -106,7 +105,7 @@ function refusal(
         "invalid",
         `cannot use the data directory "${directory}": ${refused}`,
         {
-          // Of a file system that takes nothing nobody is the owner.
+          // On a read-only file system, permissions do not help.
           hint: refused.includes("EROFS") ? anotherPlace : `${giveFile}, or run this as its owner`,
           cause,
         },

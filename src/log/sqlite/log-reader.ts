@@ -1,6 +1,6 @@
 /**
- * Reads pages of records through a connection of its own. Synchronous: a page is read in one go,
- * and so bounded, in records by the caller and in bytes here.
+ * Reads pages of records through a separate connection. Reads are synchronous, so pages are bounded:
+ * in records by the caller, in bytes here.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
@@ -31,7 +31,7 @@ export interface LogReader {
   ): readonly StreamName[];
   findAppend(stream: StreamName, id: Uint8Array): Appended | undefined;
   head(): Position;
-  /** Whether anybody has committed since this was last asked. */
+  /** True if another connection has committed since the last call. */
   changed(): boolean;
 }
 
@@ -45,21 +45,21 @@ type Columns = readonly [
   crc: number | null,
 ];
 
-/** Of reading several streams at once, the place of the row's stream among them is the last. */
+/** Reads of several streams have the index of the row's stream as the last column. */
 type Row = readonly [...Columns, key?: number];
 type KeyedRow = readonly [...Columns, key: number];
 const KEY = 7;
 
 type Single = readonly [number];
 
-/** The wanted places, both included: positions of the log, or revisions of a stream. */
+/** The wanted positions of the log, or revisions of a stream; both ends inclusive. */
 interface Range {
   readonly first: number;
   readonly last: number;
   readonly backward: boolean;
 }
 
-/** A page ends after the record that takes it past `pageBytesMax`. */
+/** A page ends with the record that exceeds `pageBytesMax`. */
 export function createLogReader(
   database: DatabaseSync,
   pageBytesMax: number,
@@ -92,7 +92,7 @@ export function createLogReader(
   const selectEnd = prepare<Single>(
     "SELECT position + count - 1 FROM log ORDER BY position DESC LIMIT 1",
   );
-  // CROSS JOIN: the names are looked up in their order, and not the log gone through.
+  // CROSS JOIN makes SQLite look up the names in order instead of scanning the log.
   const selectBeginnings = prepare<KeyedRow>(`
     SELECT l.position, s.name, l.revision, l.count, l.data, l.id, ${crc}, j.key
     FROM json_each(?1) AS j CROSS JOIN stream AS s ON s.name = j.value
@@ -158,7 +158,7 @@ export function createLogReader(
         });
       const records = read();
       if (records.length > 0 || range.first > head()) return records;
-      // Somebody may have appended between the two looks. A damaged page hides what lies in it.
+      // Empty again: a damaged page hides the records. Otherwise they were appended between the reads.
       const again = read();
       if (again.length === 0) throw damaged(range.first, "it is missing");
       return again;
@@ -233,7 +233,7 @@ export function createLogReader(
   };
 }
 
-/** Rows of one key after the other. */
+/** Groups consecutive rows by key. */
 function* byKey(
   rows: Iterable<KeyedRow>,
 ): Generator<readonly [key: number, rows: readonly KeyedRow[]]> {
@@ -251,7 +251,7 @@ function* byKey(
   if (key !== undefined) yield [key, own];
 }
 
-/** Records of the rows whose place lies in the range, in the order of the rows. */
+/** Records of the rows within the range, in the order of the rows. */
 function expand(
   rows: Iterable<Row>,
   range: Range,
@@ -266,7 +266,7 @@ function expand(
     checkSum(row);
     const place = placeOf(row);
     const edge = range.backward ? place + count : place;
-    // Rows follow on each other; the first holds the first wanted record.
+    // Rows are contiguous; the first one has the first wanted record.
     if (expected !== undefined ? edge !== expected : !range.backward && place > range.first) {
       throw damaged(firstPosition, "records before it are missing");
     }
@@ -294,7 +294,7 @@ function checkSum([at, stream, first, count, data, id, crc]: Row): void {
   if (crc === null) return;
   const place = { position: at, stream, revision: first, count };
   if (rowChecksum(place, id ?? undefined, data) === crc) return;
-  throw damaged(at, "what is there is not what was written");
+  throw damaged(at, "the row does not match its checksum");
 }
 
 function checkPlace(from: number | "end", limit: number, least: number): void {

@@ -1,10 +1,10 @@
 /**
- * The data of a row: the records of one append as an Avro array of bytes in one block
- * (avro/log/AppendedRecords.avsc). Written straight into the buffer of a batch, read as views of
- * the row's own bytes: no record is copied on its own.
+ * Encodes the data of a row: the records of one append as an Avro array of bytes in one block
+ * (avro/log/AppendedRecords.avsc). Writes go directly into the buffer of a batch, reads return views
+ * of the row's bytes, so records are not copied one by one.
  */
 
-/** Bytes of the row of these records. */
+/** Size of the row of these records in bytes. */
 export function rowBytes(records: readonly Uint8Array[]): number {
   let bytes = longBytes(records.length) + 1;
   for (const record of records) bytes += longBytes(record.length) + record.length;
@@ -27,10 +27,10 @@ export function writeRow(
   return at + 1;
 }
 
-/** The records of a row of `count`; undefined when the bytes are not such a row. */
+/** The records of a row; undefined if the bytes are not a row of `count` records. */
 export function readRow(row: Buffer, count: number): readonly Buffer[] | undefined {
   let at = 0;
-  /** A length, or -1 for bytes that are none. */
+  /** Reads a length; -1 for invalid bytes. */
   const readLong = (): number => {
     let value = 0;
     for (let factor = 1; factor <= FACTOR_MAX; factor *= 128) {
@@ -56,7 +56,7 @@ export function readRow(row: Buffer, count: number): readonly Buffer[] | undefin
 /** Five bytes of seven bits: more than any row that SQLite holds. */
 const FACTOR_MAX = 128 ** 4;
 
-/** Avro's long of a number that is not negative: zigzag doubles it, then seven bits a byte. */
+/** Encodes a non-negative number as Avro's long: zigzag doubles it, then seven bits per byte. */
 function writeLong(target: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value * 2;

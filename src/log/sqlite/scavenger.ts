@@ -1,9 +1,9 @@
 /**
- * Puts other data in the place of records, a step in one transaction. Runs in the writer thread.
+ * Replaces the data of records, one step per transaction. Runs in the writer thread.
  *
- * A row that is not what its checksum says is never written anew: that would make damage pass for
- * what was meant. A row is deleted and inserted, not updated: SQLite then joins the pages that are
- * emptied, and the next appends use them again. What was in them is overwritten (secure_delete).
+ * A row that does not match its checksum is not rewritten, because a new checksum would hide the
+ * damage. Rows are deleted and inserted, not updated, so that SQLite frees the emptied pages for new
+ * appends. Deleted data is overwritten (secure_delete).
  */
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../core/errors.ts";
@@ -13,7 +13,7 @@ import type { ScavengeStep } from "./batch.ts";
 import { rowChecksum } from "./checksum.ts";
 import { readRow, rowBytes, writeRow } from "./row.ts";
 
-/** Does a step, durably. Throws what SQLite throws, and for a damaged row; then nothing is done. */
+/** Runs a step durably. Throws errors of SQLite, and for a damaged row; then nothing changes. */
 export type Scavenger = (step: ScavengeStep) => Scavenged;
 
 interface Row {
@@ -109,7 +109,7 @@ function bodiesOf(row: Row): readonly Buffer[] {
   const bodies = readRow(Buffer.from(data.buffer, data.byteOffset, data.byteLength), count);
   const intact = crc === null || rowChecksum(placeOf(row), id ?? undefined, data) === crc;
   if (bodies !== undefined && intact) return bodies;
-  throw new Error(`it is damaged at position ${position}: what is there is not what was written`);
+  throw new Error(`the row at position ${position} does not match its checksum`);
 }
 
 function unpack({ position, stream, bytes, data }: ScavengeStep): readonly Wanted[] {

@@ -1,29 +1,28 @@
 /**
- * The steps of scavenging that wait for the writer thread: small, so that an append never waits long
- * behind one, and with a rest after each, so that appends have the thread for most of its time. When
- * nobody has appended for a while they follow on each other.
+ * Queues the steps of scavenging for the writer thread. Steps are small, and a pause follows each, so
+ * that appends have the thread for most of the time. Without recent appends there are no pauses.
  */
 import type { LogRecord, Scavenged } from "../change-log.ts";
 import { packScavenge, type ScavengeStep } from "./batch.ts";
 
-/** Some milliseconds of work. */
+/** About some milliseconds of work. */
 const STEP_RECORDS_MAX = 200;
 const STEP_BYTES_MAX = 512 * 1024;
-/** Rests, as parts of the step before: appends have most of the thread, and of the disk. */
+/** Length of a pause relative to the step before: appends get most of the thread and the disk. */
 const REST_PARTS = 8;
-/** After so long without an append nobody is held up. */
+/** Without an append for so long there are no pauses. */
 const IDLE_MS_MIN = 100;
 
 export interface Scavenging {
   add(records: readonly LogRecord[]): Promise<Scavenged>;
-  /** To be told of each append. */
+  /** Call it for each append. */
   appending(): void;
-  /** The next step, which is under way from then on. Undefined: there is none, or it rests. */
+  /** Starts the next step and returns it; undefined if there is none, or during a pause. */
   take(): ScavengeStep | undefined;
   underWay(): boolean;
-  /** The step under way has been done. */
+  /** Reports the result of the current step. */
   done(scavenged: Scavenged): void;
-  /** Of the step under way, or of all. */
+  /** Rejects the current step, or all. */
   fail(error: Error, all: boolean): void;
 }
 
@@ -35,7 +34,7 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** `wake` is called when a step may be taken. */
+/** `wake` is called when a step may start. */
 export function createScavenging(wake: () => void): Scavenging {
   const waiting: Asked[] = [];
   let begun: number | undefined;

@@ -1,10 +1,10 @@
 /**
- * The file of the embedded log: its tables, its format number, its id, its connections.
+ * The file of the embedded log: tables, format number, id and connections.
  *
- * One row of `log` is one append to one stream: `count` records, of which `position` and `revision`
- * are the first's. Positions have no gaps: the next row's is this one's plus `count`. Streams are
- * numbers, because an index over long names would cost more than all the rest. `crc` is the row's
- * checksum (checksum.ts); rows of the first days have none.
+ * One row of `log` is one append to one stream: `count` records; `position` and `revision` are those
+ * of the first one. Positions have no gaps: that of the next row is this one's plus `count`. Streams
+ * are numbers, because an index over long names would cost more than everything else. `crc` is the
+ * row's checksum (checksum.ts); rows of the oldest releases have none.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ import { CatalogError, saidBy } from "../../core/errors.ts";
 import { giveFile, refusedFile, type Wanted } from "../../projector/sqlite/refused-file.ts";
 import { damagedFrom, inspectWal } from "../../projector/sqlite/write-ahead-log.ts";
 
-/** "AnLg": tells a log from any other SQLite file. */
+/** "AnLg": identifies a log among SQLite files. */
 const APPLICATION_ID = 0x416e4c67;
 const FORMAT = 1;
 
@@ -38,20 +38,20 @@ export const TABLES = `
   PRAGMA user_version = ${FORMAT};
 `;
 
-/** Its one row is the log's name among all logs; a log of the first days gets it later. */
+/** Table with one row, the log's unique id. Logs of the oldest releases get it when opened. */
 export const IDENTITY = "CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;";
 
-/** How long a connection waits for another's lock. */
+/** Maximum time that a connection waits for a lock. */
 export const BUSY_MS_MAX = 10_000;
-/** After a burst the WAL file is cut back to this. */
+/** After a burst of writes the WAL file is truncated to this size. */
 const WAL_BYTES_KEPT = 64 * 1024 * 1024;
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 4 * 1024;
 
 /**
- * A connection that reads, to a file that is there and is a log this release knows. `create` makes
- * the file first if need be, and sees that it may be written. Throws `invalid` where it is damaged or
- * may not be read, or written with `create`, and `unavailable` otherwise.
+ * Opens a connection for reading, to an existing log of a format that this release supports. `create`
+ * creates the file if necessary, and checks that it is writable. Throws `invalid` for a damaged file
+ * or missing permissions, and `unavailable` otherwise.
  */
 export function openForReading(file: string, options: { create: boolean }): DatabaseSync {
   if (!options.create && !existsSync(file)) {
@@ -71,7 +71,7 @@ export function openForReading(file: string, options: { create: boolean }): Data
     database?.close();
     throw cannotOpen(file, cause, options.create ? "written" : "read");
   } finally {
-    // Only now: closing a file's last connection would first copy its whole WAL.
+    // Closed last: closing the only connection of a file would copy its whole WAL.
     setup?.close();
   }
 }
@@ -95,18 +95,18 @@ export function openForWriting(file: string): DatabaseSync {
 }
 
 /**
- * Before anybody opens the log: SQLite ends what has not come into the file yet where it is damaged, and
- * forgets the rest of it. What was told to have been written would be gone without a word. Throws
- * `invalid` where it is damaged. Returns the byte from which an incomplete last transaction begins, undefined without one.
+ * Checks the write-ahead log before the log is opened. SQLite silently discards everything after the
+ * first damaged frame, so acknowledged writes would be lost. Throws `invalid` if it is damaged. Returns
+ * the byte where an incomplete last transaction begins; undefined without one.
  */
 export function checkWriteAheadLog(file: string): number | undefined {
   const path = `${file}-wal`;
   const { damaged: byte, unfinished } = inspectWal(path);
-  // Where somebody has it open it may have been written to meanwhile.
+  // If another process has the file open, it may have written to it meanwhile.
   if (byte === undefined || damagedFrom(path) !== byte) return unfinished;
-  const what = `the log "${file}" is damaged: in "${path}" what lies from byte ${byte} on is not what was written`;
+  const what = `the log "${file}" is damaged: the write-ahead log "${path}" is damaged from byte ${byte} on`;
   throw new CatalogError("invalid", what, {
-    hint: "Put a backup of the log back, as the README tells under Operations. To go on without what lies from there on, which loses it, move that file away",
+    hint: "Restore the log from a backup, as the README describes under Operations. To continue and lose the writes from there on, move that file away",
   });
 }
 
@@ -131,7 +131,7 @@ function createOrCheck(file: string): DatabaseSync {
   }
 }
 
-/** Undefined for a log that nobody has opened for writing since there are ids. */
+/** Undefined for a log that was not opened for writing since logs have ids. */
 export function logId(database: DatabaseSync): string | undefined {
   const named = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'identity'").get();
   const row = named && database.prepare("SELECT id FROM identity").get();
@@ -147,7 +147,7 @@ function giveId(database: DatabaseSync): void {
   database.exec("COMMIT");
 }
 
-/** False for a log that nobody has opened for writing since rows have checksums. */
+/** False for a log that was not opened for writing since rows have checksums. */
 export const hasChecksums = (database: DatabaseSync): boolean =>
   database.prepare("SELECT 1 FROM pragma_table_info('log') WHERE name = 'crc'").get() !== undefined;
 
@@ -159,8 +159,8 @@ function giveChecksums(database: DatabaseSync): void {
 }
 
 /**
- * SQLite opens a file that may only be read, and would not say so before the first append. A
- * transaction alone would not show it: of such a file even an immediate one only reads.
+ * Checks that the file is writable. SQLite opens a read-only file without an error, and even an
+ * immediate transaction only reads, so the error would appear with the first append.
  */
 const checkWritable = (database: DatabaseSync): void =>
   database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${FORMAT}; ROLLBACK`);
@@ -202,7 +202,7 @@ function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError 
   const why = refused ?? saidBy(cause);
   if (refused === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
-      hint: "Put a backup of the log back, as the README tells under Operations",
+      hint: "Restore the log from a backup, as the README describes under Operations",
       cause,
     });
   }
@@ -213,4 +213,4 @@ function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError 
   });
 }
 
-const lookAtDirectory = "Look whether the directory exists, is writable and has room";
+const lookAtDirectory = "Check that the directory exists, is writable and has free space";

@@ -1,9 +1,9 @@
 /**
- * The change log in one SQLite file (schema.ts). Appends go to a thread of their own, which commits
- * them in groups; reads go through a connection of the calling thread.
+ * The change log in one SQLite file (schema.ts). A writer thread commits appends in groups; reads use
+ * a connection of the calling thread.
  *
- * A log that is opened `readOnly`, in whatever thread or process, sees what others append: its tail
- * is told at once by a writer in the same process, and looks for itself otherwise.
+ * A log that is opened `readOnly`, in any thread or process, sees appends of others: a writer in the
+ * same process notifies its tail; appends of other processes are found by polling.
  */
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
@@ -16,13 +16,13 @@ import { checkWriteAheadLog, logId, openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
 
 export interface SqliteChangeLogOptions extends AppenderOptions {
-  /** Made when it is not there, unless `readOnly`; its directory must be. */
+  /** Created if it does not exist, unless `readOnly`; its directory must exist. */
   readonly file: string;
-  /** Appends are `unavailable`. */
+  /** Appends reject with `unavailable`. */
   readonly readOnly?: boolean | undefined;
-  /** How often a waiting tail looks for appends of other processes; 40 when absent. */
+  /** Interval at which a waiting tail polls for appends of other processes; 40 when absent. */
   readonly pollIntervalMs?: number | undefined;
-  /** A page ends with the record that takes it past this; 16 MiB when absent. */
+  /** A page ends with the record that exceeds this size; 16 MiB when absent. */
   readonly pageBytesMax?: number | undefined;
   /** ChangeLog.indexState of the log that appends in this process; a new state when absent. */
   readonly indexState?: SharedArrayBuffer | undefined;
@@ -30,15 +30,15 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
   readonly directCheckBytesMax?: number | undefined;
 }
 
-/** Largest append in bytes; SQLite's own limit of a row is some seven times that. */
+/** Maximum size of an append in bytes; SQLite's own limit of a row is about seven times that. */
 const appendBytesMax = 128 * 1024 * 1024;
 
 const ID_BYTES = 16;
 const TAIL_PAGE = 1_000;
 
 /**
- * Throws CatalogError `unavailable` when the file cannot be opened or is of a later release, and
- * `invalid` when it is damaged or may not be read, or be written unless `readOnly`.
+ * Throws CatalogError `unavailable` if the file cannot be opened or was written by a later release,
+ * and `invalid` if it is damaged or its permissions do not suffice.
  */
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
   const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
@@ -55,7 +55,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   function checkOpen(): void {
     if (closed !== undefined) {
       throw new CatalogError("unavailable", `log "${file}" is closed`, {
-        hint: "The service is stopping; try again when it is back",
+        hint: "The service is stopping; try again after its restart",
       });
     }
   }

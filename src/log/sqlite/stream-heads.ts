@@ -1,8 +1,8 @@
 /**
- * Where the log and its streams end, as the writer knows it: asked of the file once, then kept.
+ * Cache of the heads of the log and its streams, for the writer.
  *
- * What is kept includes what the running transaction has planned, so it is right only as long as
- * that commits; `forget` after a failure. Another connection's commit is noticed by `refresh`.
+ * The cache includes the appends of the running transaction, so `forget` must be called when it
+ * fails. `refresh` detects commits of other connections.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
@@ -13,9 +13,9 @@ const STREAMS_CACHED_MAX = 30_000;
 
 export interface StreamHead {
   readonly name: string;
-  /** Its number in the table; 0: it has none yet. */
+  /** Number in the table; 0 for a new stream. */
   id: number;
-  /** Of its last record; -1: it has none. */
+  /** Revision of the last record; -1 for a new stream. */
   revision: number;
 }
 
@@ -25,14 +25,14 @@ export interface Answer {
 }
 
 export interface StreamHeads {
-  /** Position of the log's last record; 0: it has none. */
+  /** Position of the log's last record; 0 for an empty log. */
   lastPosition: number;
   find(name: string): StreamHead;
-  /** The stream's number, which it gets now if it has none. */
+  /** The stream's number; inserts a new stream. */
   number(head: StreamHead): number;
-  /** The answer to the append of that id, if the stream has it. */
+  /** The result of the append with that id, if the stream has it. */
   findAppend(head: StreamHead, id: Uint8Array): Answer | undefined;
-  /** To be called at the begin of each transaction. */
+  /** Call it at the beginning of each transaction. */
   refresh(): void;
   forget(): void;
 }
@@ -78,7 +78,7 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
     },
 
     refresh() {
-      // Changes when another connection has committed; our own commits leave it as it is.
+      // Changes when another connection commits, but not by commits of this one.
       const now = selectVersion.get()?.data_version;
       if (now === version) return;
       known.clear();

@@ -1,7 +1,7 @@
 /**
- * Names of streams in byte order, for a log whose server cannot list them: a small SQLite file that
- * follows the log and may be deleted. Several threads and processes may keep one file: each adds
- * what it has read, and the place that the file has reached only grows.
+ * Index of stream names in byte order, for a log whose server cannot list them: a small SQLite file
+ * that follows the log and may be deleted. Several threads and processes may share one file: each
+ * adds the names that it has read, and the position of the file only grows.
  */
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
@@ -10,11 +10,11 @@ import type { StreamName } from "../../core/stream.ts";
 import { BUSY_MS_MAX } from "./schema.ts";
 
 export interface StreamNames {
-  /** All names of records up to here are in it. */
+  /** The index has the names of all records up to this position. */
   position(): Position;
-  /** Adds names, and that those of all records up to a position are in it. */
+  /** Adds the names of all records up to a position. */
   add(names: ReadonlySet<StreamName>, upTo: Position): void;
-  /** Names that begin with a prefix and come after a name. */
+  /** Names with a prefix, after a name. */
   list(prefix: string, after: StreamName, limit: number): readonly StreamName[];
   close(): void;
 }
@@ -26,7 +26,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS reached (log TEXT NOT NULL, position INTEGER NOT NULL) STRICT;
 `;
 
-/** In memory without a file. What another log left in the file is taken out. */
+/** Uses memory without a file. Names of another log in the file are deleted. */
 export function openStreamNames(file: string | undefined, logId: string | undefined): StreamNames {
   const log = logId ?? "";
   let database: DatabaseSync;
@@ -41,8 +41,8 @@ export function openStreamNames(file: string | undefined, logId: string | undefi
     }
     database.exec("COMMIT");
   } catch (cause) {
-    throw new CatalogError("unavailable", `cannot keep names of streams: ${saidBy(cause)}`, {
-      hint: `Look whether "${file}" can be written, or delete it: it is made again from the log`,
+    throw new CatalogError("unavailable", `cannot store names of streams: ${saidBy(cause)}`, {
+      hint: `Check that "${file}" is writable, or delete it: it is created again from the log`,
       cause,
     });
   }

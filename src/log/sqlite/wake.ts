@@ -1,22 +1,22 @@
 /**
- * How waiting tails learn of new records. The writer thread tells every thread of its process over
- * a broadcast channel; other processes' commits are noticed by looking at the file now and then.
+ * Notifies waiting tails of new records. The writer thread notifies every thread of its process over
+ * a broadcast channel; commits of other processes are found by polling the file.
  */
 import { realpathSync } from "node:fs";
 import { BroadcastChannel } from "node:worker_threads";
 
-/** One channel per file, however its path is spelt. */
+/** One channel per file, independent of how its path is written. */
 export const wakeChannelName = (file: string): string => `log appended: ${realpathSync(file)}`;
 
 export interface Waker {
-  /** From now on no news is missed; to be called before the read after which `wait` waits. */
+  /** Starts to listen. Call it before the read that precedes `wait`, so that no record is missed. */
   listen(): void;
-  /** Resolves on news (perhaps old news), when the signal aborts, and when the waker closes. */
+  /** Resolves when records may be new, when the signal aborts, and when the waker closes. */
   wait(signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** `changed` tells whether anybody has committed since it was last asked. Nothing is kept alive. */
+/** `changed`: true if another connection committed since its last call. Keeps no process alive. */
 export function createWaker(file: string, changed: () => boolean, pollIntervalMs: number): Waker {
   const waiting = new Set<() => void>();
   let channel: BroadcastChannel | undefined;

@@ -1,7 +1,7 @@
 /**
- * What a commit that failed has left in the write-ahead log. SQLite has rolled it back and will write
- * over it; but where the process ends before it does, whoever opens the file next finds a transaction
- * there that is whole, and takes it: a write that was refused.
+ * Truncates the remainder of a failed commit from the write-ahead log. SQLite rolls the commit back and
+ * overwrites it later. But if the process ends before that, the next process finds a complete
+ * transaction in the file and applies it: a rejected write.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -11,14 +11,14 @@ const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * Returns a function for the only writer of the file, to be called when nothing is under way; readers
- * never look behind what was committed last. Throws where that cannot be cut off.
+ * Returns a function for the only writer of the file. Call it between transactions; readers never read
+ * beyond the last commit. Throws if the file cannot be truncated.
  */
 export function createTailCut(file: string, database: DatabaseSync): () => void {
   const look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
   const pageBytes = Number(database.prepare("PRAGMA page_size").get()?.page_size);
   return () => {
-    // Pages of committed transactions; -1 where there is no such log.
+    // Pages of committed transactions; -1 without a write-ahead log.
     const pages = Number(look.get()?.log);
     if (!(pages >= 0)) return;
     const end = HEADER_BYTES + pages * (FRAME_HEADER_BYTES + pageBytes);

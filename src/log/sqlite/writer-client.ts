@@ -1,5 +1,5 @@
 /**
- * The near end of the writer's thread (writer-thread.ts): its life.
+ * Starts and restarts the writer thread (writer-thread.ts).
  *
  *   starting → running    the thread has the file open
  *   starting → pausing    it ended before that
@@ -23,16 +23,16 @@ import type {
 
 export interface WriterClient {
   state(): "starting" | "running" | "pausing" | "given up" | "closed";
-  /** Why the last thread ended; undefined from the moment another one runs. */
+  /** Why the last thread ended; undefined when another one runs. */
   ended(): string | undefined;
-  /** Only while it runs, one thing at a time. The bytes change hands. */
+  /** Only in state `running`, one message at a time. Transfers the bytes. */
   send(message: Batch | ScavengeStep): void;
   /** Closes the file and ends the thread. */
   close(): Promise<void>;
 }
 
 export interface Restart {
-  /** The pause before another thread is started, in milliseconds: the first, and the longest. */
+  /** The first and the maximum pause before a restart, in milliseconds. */
   readonly firstMs: number;
   readonly maxMs: number;
   readonly endsMax: number;
@@ -43,10 +43,10 @@ interface WriterOptions {
   readonly indexState: SharedArrayBuffer;
   readonly logger: Pick<Logger, "info" | "error"> | undefined;
   readonly restart: Restart | undefined;
-  /** A thread runs: it takes batches. */
+  /** The thread accepts batches. */
   readonly onRunning: () => void;
   readonly onAnswer: (answer: BatchAnswer | ScavengeAnswer | BatchFailure) => void;
-  /** The thread is gone: a batch under way is not answered. */
+  /** The thread has ended: the batch in flight gets no result. */
   readonly onEnd: (how: string) => void;
 }
 

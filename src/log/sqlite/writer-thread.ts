@@ -1,6 +1,7 @@
 /**
- * The thread that owns the log's write connection. Says that it has it, takes one batch or one step
- * of scavenging at a time, answers when it is on disk, then keeps house. Told to close, it closes the file, says so and ends.
+ * The thread that owns the log's write connection. It reports when the file is open, takes one batch
+ * or one step of scavenging at a time, responds when it is on disk, then runs checkpoints. On a close
+ * message it closes the file, confirms and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
@@ -30,7 +31,7 @@ const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
 
-// What starting left behind, as in the main thread (cli/serve.ts).
+// Collects garbage of the start, as in the main thread (cli/serve.ts).
 void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
 
 const post = (message: FromWriter): void => port.postMessage(message);
@@ -55,7 +56,7 @@ port.on("message", (message: ToWriter) => {
   try {
     checkpoint();
   } catch {
-    // The records are safe where they are; the next batch meets the same trouble and reports it.
+    // The records are durable in the write-ahead log; the next batch reports a lasting error.
   }
 });
 
