@@ -1,10 +1,10 @@
 /**
- * What subscribers are told: a change that gave an aspect another value or took its value away, with
- * the value before. What only confirms a value wakes nobody.
+ * An event for subscribers: a change that set or removed the value of an aspect, with the previous
+ * value. Changes that only confirm a value are no events.
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 
-/** The value that an aspect had before, and what was last told with it. */
+/** The previous value of an aspect, with its last system metadata. */
 export interface PreviousValue {
   /** JSON text. */
   readonly value: string;
@@ -13,6 +13,6 @@ export interface PreviousValue {
 
 export interface ChangeEvent {
   readonly change: PlacedChange;
-  /** Absent where there was none, where nobody asked for it, and of timeseries. */
+  /** Absent if there was none, if it was not requested, and for timeseries. */
   readonly previous?: PreviousValue | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Avro schemas of others: whether they hold together, whether two are one, and whether what one
- * wrote can be read with another.
+ * Parses and compares Avro schemas of clients: validity, identity, and compatibility between the
+ * versions of a subject.
  */
 import { createHash } from "node:crypto";
 import avro, { type Schema, type Type } from "avsc";
@@ -20,7 +20,7 @@ const levels = [
 
 export type Level = (typeof levels)[number];
 
-/** Throws RegistryError for what is none. */
+/** Throws RegistryError for an unknown level. */
 export function readLevel(text: string): Level {
   const level = levels.find((one) => one === text.toUpperCase());
   if (level === undefined) throw invalidLevel(text, levels);
@@ -30,11 +30,11 @@ export function readLevel(text: string): Level {
 export interface ReadSchema {
   /** Compact JSON text; members in their order. */
   readonly text: string;
-  /** The same for the same schema, however it is written: docs and other attributes count. */
+  /** Equal for equal schemas in any notation; docs and other attributes count. */
   readonly key: string;
 }
 
-/** Throws RegistryError for text that is no Avro schema. */
+/** Throws RegistryError for text that is not a valid Avro schema. */
 export function readSchema(given: string): ReadSchema {
   try {
     const schema = JSON.parse(given) as Schema;
@@ -60,9 +60,9 @@ export interface Earlier {
 }
 
 /**
- * What stands against the schema beside earlier ones, the newest last: nothing when it is compatible.
- * BACKWARD: it reads what they wrote. FORWARD: they read what it writes. FULL: both. Without
- * TRANSITIVE the newest alone counts.
+ * Returns the incompatibilities of a schema with earlier ones (newest last); empty if it is compatible.
+ * BACKWARD: it can read data of earlier schemas. FORWARD: they can read its data. FULL: both. Without
+ * TRANSITIVE only the newest one is compared.
  */
 export function incompatibilities(
   text: string,
@@ -97,7 +97,7 @@ function cannotRead(reader: string, writer: string): string | undefined {
   }
 }
 
-/** By names without namespaces, as Avro compares; with them where names would fall together. */
+/** Ignores namespaces, as Avro does when it compares, unless names would collide. */
 function typeOf(text: string): Type {
   const schema = JSON.parse(text) as Schema;
   try {

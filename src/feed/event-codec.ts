@@ -1,9 +1,9 @@
 /**
- * Events as Confluent-framed Avro and back: the byte 0, the schema's id (4 bytes, big-endian), the
- * body. Records and fields are the reference's (avro/events).
+ * Encodes and decodes events as Confluent-framed Avro: the byte 0, the schema's id (4 bytes,
+ * big-endian), the body. Records and fields are DataHub's (avro/events).
  *
- * What others sent is read with the schema that its id names, resolved to ours by names without
- * their namespaces: producers of several ages name the same records in several of them.
+ * Messages of clients are read with the schema of their id, resolved to the service's schema by names
+ * without namespaces, because releases of producers differ in the namespaces.
  */
 import { isUtf8 } from "node:buffer";
 import avro, { type Resolver, type Schema, type Type } from "avsc";
@@ -18,28 +18,28 @@ export interface EventMessage {
   readonly topic: string;
   /** Urn. */
   readonly key: string;
-  /** The bytes are the caller's own. */
+  /** Owned by the caller. */
   readonly value: Buffer;
 }
 
-/** Where schemas are known by their ids: the registry. */
+/** Finds schemas by their ids: the registry. */
 export interface SchemaSource {
-  /** The schema as JSON text; undefined when no schema has the id. */
+  /** The schema as JSON text; undefined for an unknown id. */
   findSchema(id: number): Promise<string | undefined>;
 }
 
 export interface EventCodec {
-  /** Throws CatalogError `invalid` for what no record can hold. */
+  /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
   /**
-   * A message of the topic of proposals. Rejects `malformed` for one that is none, and with what the
-   * schema source rejects with.
+   * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
+   * with errors of the schema source.
    */
   decodeProposal(value: Buffer): Promise<Proposal>;
   /**
-   * The message that tells why a proposal was not accepted, with the proposal as it came. One that
-   * cannot be read is kept as bytes: the value of an aspect with content type
-   * application/octet-stream. `key` is that of the message that came.
+   * Encodes the message for a rejected proposal: the error and the proposal. An unreadable proposal
+   * is included as bytes: the value of an aspect with content type application/octet-stream. `key` is
+   * the key of the original message.
    */
   encodeFailure(failed: {
     readonly value: Buffer;
@@ -51,9 +51,9 @@ export interface EventCodec {
 const MAGIC = 0;
 const FRAME_BYTES = 5;
 const CONTENT_TYPE = "application/json";
-/** Room for nearly every event; a larger one gets a buffer of its own, which is not kept. */
+/** Large enough for nearly every event; a larger one gets a temporary buffer. */
 const SCRATCH_BYTES = 256 * 1024;
-/** Writers' schemas that are held resolved. */
+/** Maximum number of resolved schemas of writers in the cache. */
 const RESOLVED_MAX = 200;
 
 export function createEventCodec(schemas: SchemaSource): EventCodec {
@@ -104,7 +104,7 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
 const wireAspect = (value: string | undefined) =>
   value === undefined ? undefined : { value, contentType: CONTENT_TYPE };
 
-/** `string` for `bytes`, whose encodings are alike: aspect values are text in memory. */
+/** Replaces `bytes` by `string`, which has the same encoding: aspect values are text in memory. */
 const bytesAsText = (schema: Schema): Schema =>
   JSON.parse(JSON.stringify(schema), (key, value) =>
     key === "type" && value === "bytes" ? "string" : value,
@@ -136,7 +136,7 @@ function createEncoder(topic: string, form: (schema: Schema) => Schema): Encode 
       scratch.copy(bytes, 0, 0, end);
       return bytes;
     }
-    // A negative end tells how many bytes were missing.
+    // A negative end is the number of missing bytes.
     const large = framed(SCRATCH_BYTES - end);
     assert(type.encode(record, large, FRAME_BYTES) === large.length, "an event has one size");
     return large;
@@ -148,7 +148,7 @@ interface WireAspect {
   readonly contentType: string;
 }
 
-/** What avsc makes of a proposal: null for what is absent. */
+/** The decoded form of avsc: absent members are null. */
 interface WireProposal {
   readonly entityType: string;
   readonly entityUrn: string | null;
@@ -160,7 +160,7 @@ interface WireProposal {
   readonly headers: Readonly<Record<string, string>> | null;
 }
 
-/** Stands in the place of a proposal that cannot be read. */
+/** Replaces an unreadable proposal. */
 const unread = (value: Buffer): WireProposal => ({
   entityType: "",
   entityUrn: null,
@@ -182,7 +182,7 @@ function createProposalReader(schemas: SchemaSource): (value: Buffer) => Promise
     const text = await schemas.findSchema(id);
     if (text === undefined) {
       throw new CatalogError("malformed", `no schema has the id ${id}`, {
-        hint: "Register the schema at this service's /schema-registry/api, and write with the id that it gives",
+        hint: "Register the schema at this service's /schema-registry/api, and use the id that it returns",
       });
     }
     const resolver = resolve(type, text, id);
@@ -208,8 +208,8 @@ function resolve(type: Type, text: string, id: number): Resolver {
   try {
     return type.createResolver(avro.Type.forSchema(plainSchema(text)));
   } catch (cause) {
-    throw new CatalogError("malformed", `schema ${id} is none of proposals: ${saidBy(cause)}`, {
-      hint: "Write a MetadataChangeProposal, whose schema GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 shows",
+    throw new CatalogError("malformed", `schema ${id} is not one of proposals: ${saidBy(cause)}`, {
+      hint: "Write a MetadataChangeProposal; GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 returns its schema",
       cause,
     });
   }
@@ -223,15 +223,15 @@ function decodeBody(type: Type, value: Buffer, resolver: Resolver, id: number): 
     throw unreadable(id, saidBy(cause), cause);
   }
   if (decoded.offset !== value.length) {
-    throw unreadable(id, decoded.offset < 0 ? "it ends too early" : "it goes on after its end");
+    throw unreadable(id, decoded.offset < 0 ? "it is too short" : "it is too long");
   }
   return decoded.value as WireProposal;
 }
 
 const unreadable = (id: number, why: string, cause?: unknown): CatalogError =>
-  new CatalogError("malformed", `the message is not what its schema ${id} says: ${why}`, { cause });
+  new CatalogError("malformed", `the message does not match its schema ${id}: ${why}`, { cause });
 
-/** Members that were not told are absent. */
+/** Null members become absent. */
 function toProposal(wire: WireProposal): Proposal {
   return {
     entityType: wire.entityType,
@@ -242,7 +242,7 @@ function toProposal(wire: WireProposal): Proposal {
     }),
     ...(wire.aspectName !== null && { aspectName: wire.aspectName }),
     ...(wire.aspect !== null && { aspect: textOf(wire.aspect, "aspect") }),
-    ...(wire.systemMetadata !== null && { systemMetadata: toldOf(wire.systemMetadata) }),
+    ...(wire.systemMetadata !== null && { systemMetadata: presentMembers(wire.systemMetadata) }),
     ...(wire.headers !== null && { headers: { ...wire.headers } }),
   };
 }
@@ -255,18 +255,18 @@ function textOf(
   return { value: value.toString("utf8"), contentType };
 }
 
-function toldOf(wire: Readonly<Record<string, unknown>>): Partial<SystemMetadata> {
-  const told = Object.entries(wire).flatMap(([name, value]) => {
+function presentMembers(wire: Readonly<Record<string, unknown>>): Partial<SystemMetadata> {
+  const present = Object.entries(wire).flatMap(([name, value]) => {
     if (value === null) return [];
     return [[name, STAMPS.has(name) ? stampOf(value as AuditStamp) : plainOf(value)]];
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(present);
 }
 
 const STAMPS: ReadonlySet<string> = new Set(["aspectCreated", "aspectModified"]);
 
 const stampOf = ({ time, actor }: AuditStamp): AuditStamp => ({ time, actor });
 
-/** A map without the prototype that the reader gave it. */
+/** Copies a map into a plain object, without avsc's prototype. */
 const plainOf = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? { ...value } : value;

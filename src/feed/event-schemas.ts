@@ -1,8 +1,8 @@
 /**
- * The Avro schemas of events as the service itself writes and reads them, with their ids: avro/events.
+ * The service's own Avro schemas of events, with their ids: avro/events.
  *
- * An id belongs to one schema for ever, since messages name it. The ids are the reference's for
- * schemas that are the same on the wire, so that what it wrote to a topic is read beside ours.
+ * Messages contain ids, so an id belongs to one schema for ever. Schemas that are equal on the wire
+ * have DataHub's ids, so that the service can read topics that DataHub wrote.
  */
 import { readFileSync } from "node:fs";
 import { assert } from "../core/errors.ts";
@@ -12,7 +12,7 @@ export { topics };
 
 export interface EventSchema {
   readonly id: number;
-  /** Ids under which others have written messages of the same schema. */
+  /** Other ids of the same schema in messages. */
   readonly alsoRead: readonly number[];
   /** The schema as compact JSON text. */
   readonly text: string;
@@ -20,7 +20,7 @@ export interface EventSchema {
   readonly subjects: readonly string[];
 }
 
-/** Ids from here on are given to what others register; those below are the service's own. */
+/** First id for schemas of clients; ids below are the service's own. */
 export const foreignIdsFrom = 1_000;
 
 const directory = new URL("../../avro/events/", import.meta.url);
@@ -34,7 +34,7 @@ interface Listed {
   readonly alsoRead?: readonly number[];
 }
 
-/** As they are listed: the last one of a topic is what is written. */
+/** In order; the last one of a topic is the writer's schema. */
 export const eventSchemas: readonly EventSchema[] = (
   JSON.parse(readText("registry.json")) as readonly Listed[]
 ).map(({ id, schema, subjects, alsoRead = [] }) => ({
@@ -44,7 +44,7 @@ export const eventSchemas: readonly EventSchema[] = (
   text: JSON.stringify(JSON.parse(readText(schema))),
 }));
 
-/** What messages of a topic are written with now. */
+/** The writer's schema of a topic. */
 export function schemaOfTopic(topic: string): EventSchema {
   const found = eventSchemas.findLast(({ subjects }) => subjects.includes(`${topic}-value`));
   assert(found !== undefined, `the topic "${topic}" has a schema`);

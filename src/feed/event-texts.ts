@@ -1,15 +1,16 @@
 /**
- * Events as JSON text in Avro's own JSON encoding, where a member of a union stands under the name of
- * its type: what clients of the reference read who poll for events instead of consuming topics.
+ * Formats events in Avro's JSON encoding, where the name of its type wraps a member of a union. DataHub's
+ * clients that poll for events instead of consuming topics read this format.
  */
 import avro, { type Schema } from "avsc";
-import type { Meaning, ToldChange } from "../catalog/catalog.ts";
+import type { Meaning } from "../catalog/catalog.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import type { ChangeEvent } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
   /** A MetadataChangeLog. */
-  change(told: ToldChange): string;
+  change(event: ChangeEvent): string;
   /** A PlatformEvent of the name entityChangeEvent. */
   meaning(meaning: Meaning): string;
 }
@@ -18,7 +19,7 @@ const CONTENT_TYPE = "application/json";
 
 export function createEventTexts(): EventTexts {
   const types = new Map<string, avro.Type>();
-  /** Compiled for the first event: most services are never polled. */
+  /** Compiled with the first event: most services are never polled. */
   function typeOf(topic: string): avro.Type {
     const type =
       types.get(topic) ?? avro.Type.forSchema(JSON.parse(schemaOfTopic(topic).text) as Schema);
@@ -65,10 +66,10 @@ export function createEventTexts(): EventTexts {
   };
 }
 
-/** What is absent is null on the wire. */
+/** Absent members are null on the wire. */
 const textOf = (type: avro.Type, record: unknown): string => type.toString(type.clone(record));
 
-/** Bytes are text of Latin-1 in this encoding: beyond ASCII, JSON has escapes that mean the same. */
+/** This encoding writes bytes as Latin-1 text, so characters beyond ASCII become JSON escapes. */
 const generic = (json: string | undefined) =>
   json === undefined
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * The value that an aspect had before a change. The log keeps each value once; what was there before
- * is read from the aspect view's history, by its number, for those alone who are told of it.
+ * Reads the value that an aspect had before a change. The log has each value once, so the previous
+ * value comes from the aspect view's history, by its version, and only for events that need it.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
@@ -12,15 +12,15 @@ import type { ChangeEvent, PreviousValue } from "./change-event.ts";
 
 export type ValueHistory = Pick<AspectReader, "position" | "findValue">;
 
-/** Values that are asked for at once. */
+/** Maximum number of concurrent reads. */
 const AT_ONCE_MAX = 50;
-/** The aspect view may be a batch behind; nobody else waits meanwhile. */
+/** The aspect view may lag by a batch; only the feed waits. */
 const HISTORY_MS_MAX = 10_000;
 
 /**
- * The events with the values before. Rejects `unavailable` when the history does not come as far as
- * the changes within `msMax` milliseconds, naming `reader`, who waits. A value that the history no
- * longer has stays absent.
+ * Adds previous values to events. Rejects with `unavailable` if the history does not reach the changes
+ * within `msMax` milliseconds; the message has `reader`, the waiting view. A value that is no longer in
+ * the history stays absent.
  */
 export async function fillPrevious(
   events: readonly ChangeEvent[],
@@ -51,8 +51,8 @@ async function withPrevious(event: ChangeEvent, history: ValueHistory): Promise<
 }
 
 /**
- * Number of the value before; undefined where there was none. A value that follows on a deleted one
- * has none: it names no run before its own.
+ * Version of the previous value; undefined if there was none. A value after a deletion has none: it
+ * has no last run.
  */
 function previousVersion({
   timeseries,
@@ -68,17 +68,17 @@ function previousVersion({
 }
 
 export interface FeedViewParts {
-  /** Of the view: `kafka`. */
+  /** Name of the view: `kafka`. */
   readonly name: string;
   readonly project: Projection<ChangeEvent>;
-  /** Gets whole events. */
+  /** Receives events with their previous values. */
   readonly sink: Sink<ChangeEvent>;
   readonly history: ValueHistory & { close(): Promise<void> };
 }
 
 /**
- * A feed as the projector sees it. It comes after the aspect view, and waits for it. Nothing of an
- * entity can be restored: what was told was told.
+ * The feed as a view of the projector. It waits for the aspect view. Entities cannot be restored,
+ * because sent events cannot be changed.
  */
 export function createFeedView({ name, project, sink, history }: FeedViewParts): View<ChangeEvent> {
   return {

@@ -1,8 +1,8 @@
-/** Refusals of the schema registry: with the number by which its clients tell them apart. */
+/** Errors of the schema registry, with the error numbers of its API. */
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 
 export class RegistryError extends CatalogError {
-  /** As clients of registries know it: 40401 is a subject that is not there. */
+  /** Error number of the registry API: 40401 is an unknown subject. */
   readonly registryCode: number;
 
   constructor(

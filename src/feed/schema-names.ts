@@ -1,11 +1,10 @@
 /**
- * Avro schemas without namespaces: `com.linkedin.mxe.GenericAspect` becomes `GenericAspect`. Avro
- * itself compares records by the last part of their names when it resolves what one schema wrote
- * with another.
+ * Removes namespaces from Avro schemas: `com.linkedin.mxe.GenericAspect` becomes `GenericAspect`. Avro
+ * compares records by the last part of their names when it resolves one schema to another.
  */
 import { jsonObject } from "../core/json.ts";
 
-/** What else says something about a type (docs, logical types, properties) is left out. */
+/** Also omits docs, logical types and other properties. */
 export function withoutNamespaces(schema: unknown): unknown {
   if (typeof schema === "string") return lastPart(schema);
   if (Array.isArray(schema)) return schema.map(withoutNamespaces);

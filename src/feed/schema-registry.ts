@@ -1,10 +1,10 @@
 /**
- * The schema registry: which schema has which id, and which schemas the values of a topic have had.
+ * The schema registry: ids of schemas, and the versions of each subject.
  *
- * The service's own schemas have fixed ids (event-schemas.ts). What others register is kept in the
- * log, in a stream of its own: messages in topics name the ids for as long as they are kept, so ids
- * must be copied, backed up and shared by all nodes as the log is. Whoever registers appends at the
- * revision that it has seen, so that two schemas never get one id, and one never two.
+ * The service's own schemas have fixed ids (event-schemas.ts). Schemas of clients are stored in the
+ * log, in a separate stream: messages in topics contain the ids, so ids must be copied, backed up and
+ * shared by all nodes like the log. A registration appends with the expected revision, so ids are
+ * unique and a schema has one id.
  */
 import { CatalogError } from "../core/errors.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../core/position.ts";
@@ -24,7 +24,7 @@ export interface RegisteredSchema {
   readonly schema: string;
 }
 
-/** Methods reject with RegistryError for what is not there or cannot be. */
+/** Methods reject with RegistryError for unknown subjects, versions and ids, and invalid requests. */
 export interface SchemaRegistry {
   /** By name. */
   subjects(): Promise<readonly string[]>;
@@ -32,21 +32,21 @@ export interface SchemaRegistry {
   versions(subject: string): Promise<readonly RegisteredSchema[]>;
   /** A version by its number as text, or "latest" or "-1". */
   version(subject: string, version: string): Promise<RegisteredSchema>;
-  /** JSON text of the schema with an id; undefined when none has it. */
+  /** JSON text of the schema with an id; undefined for an unknown id. */
   findSchema(id: number): Promise<string | undefined>;
-  /** The same; rejects when none has it. */
+  /** The same; rejects for an unknown id. */
   schema(id: number): Promise<string>;
-  /** Where the schema with an id is registered. */
+  /** Subjects and versions of the schema with an id. */
   usesOf(id: number): Promise<readonly Pick<RegisteredSchema, "subject" | "version">[]>;
   /** The version of the subject that is this schema. */
   lookUp(subject: string, schema: string): Promise<RegisteredSchema>;
-  /** The same when it is one; else it becomes the next. */
+  /** Returns the version of the subject that is this schema, or adds it as the next version. */
   register(subject: string, schema: string, actor?: string): Promise<RegisteredSchema>;
-  /** What stands against the schema beside a version of the subject, or beside all that count. */
+  /** Incompatibilities of the schema with a version of the subject, or with all that its level covers. */
   check(subject: string, schema: string, version?: string): Promise<readonly string[]>;
-  /** The level that holds for a subject, or for all that have none of their own. */
+  /** The level of a subject, or the default level. */
   compatibility(subject?: string): Promise<Level>;
-  /** Of a subject, or undefined: of all that have no level of their own. */
+  /** Sets the level of a subject, or the default level. */
   setCompatibility(subject: string | undefined, level: string, actor?: string): Promise<Level>;
 }
 
@@ -55,12 +55,12 @@ export interface SchemaRegistryParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly systemActor: string;
-  /** Rejects for a user who may not write the registry; absent: every user may. */
+  /** Rejects for a user without permission to write the registry; absent: every user may. */
   readonly authorize?: ((actor: string | undefined) => Promise<void> | void) | undefined;
 }
 
 const subjectCharactersMax = 255;
-/** Of the schemas of others, which are held in memory. */
+/** Maximum size of all schemas of clients, which are held in memory. */
 const registryBytesMax = 64 * 1024 * 1024;
 const defaultLevel: Level = "BACKWARD";
 /** Level of the service's own topics: it reads proposals of other schemas, consumers read its events. */
@@ -69,7 +69,7 @@ const ownSubjects = new Set(eventSchemas.flatMap(({ subjects }) => subjects));
 const isOwn = (subject: string | undefined): subject is string =>
   subject !== undefined && ownSubjects.has(subject);
 const PAGE_MAX = 200;
-/** Lost races after which a registration is refused. */
+/** Lost races after which a registration is rejected. */
 const ATTEMPTS_MAX = 20;
 
 export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
@@ -77,7 +77,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
   const known = createKnown();
   let reading: Promise<void> = Promise.resolve();
 
-  /** Reads what was registered meanwhile, here or elsewhere; one at a time. */
+  /** Reads new registrations of all nodes; one read at a time. */
   function refresh(): Promise<void> {
     const next = reading.then(readOn, readOn);
     reading = next.catch(() => undefined);
@@ -94,7 +94,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     }
   }
 
-  /** Appends what `make` makes of all that is known; again when others were faster. */
+  /** Appends the record that `make` returns for the current state; repeats it after a lost race. */
   async function write(
     make: () => Omit<SchemaRecord, "time" | "actor"> | undefined,
     actor: string | undefined,
@@ -102,9 +102,9 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     await parts.authorize?.(actor);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       await refresh();
-      const told = make();
-      if (told === undefined) return;
-      const record = schemaCodec.encode({ ...told, time: now(), actor: actor ?? systemActor });
+      const made = make();
+      if (made === undefined) return;
+      const record = schemaCodec.encode({ ...made, time: now(), actor: actor ?? systemActor });
       try {
         await log.append([{ stream: SCHEMAS, expected: known.revision(), records: [record] }]);
       } catch (error) {
@@ -236,7 +236,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
   }
 }
 
-/** All that was registered, as far as the stream has been read. */
+/** Index of the registrations that were read from the stream. */
 function createKnown() {
   const texts = new Map<number, string>();
   const ids = new Map<string, number>();
@@ -288,7 +288,7 @@ function createKnown() {
         "too_large",
         42201,
         `the registry has ${bytes} bytes of schemas of at most ${registryBytesMax}`,
-        { hint: "Use a registry of its own for what has nothing to do with this catalog" },
+        { hint: "Use another registry for schemas that do not belong to this catalog" },
       );
     },
 

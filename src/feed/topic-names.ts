@@ -1,4 +1,4 @@
-/** The topics of events, as the reference calls them. */
+/** DataHub's names of the topics of events. */
 export const topics = {
   versioned: "MetadataChangeLog_Versioned_v1",
   timeseries: "MetadataChangeLog_Timeseries_v1",

@@ -1,4 +1,4 @@
-/** How far a group of consumers has read a topic. */
+/** Committed offsets of a consumer group in a topic. */
 export interface TopicPlaces {
   readonly group: string;
   readonly topic: string;
@@ -7,8 +7,8 @@ export interface TopicPlaces {
 
 export interface PartitionPlace {
   readonly partition: number;
-  /** Of the next message that it will read. */
+  /** Offset of the next message to read. */
   readonly offset: number;
-  /** Messages that it has not read yet. */
+  /** Number of unread messages. */
   readonly lag: number;
 }

@@ -160,7 +160,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(failed.get("unknown")?.metadataChangeProposal).toMatchObject({
       aspect: { value: unknown, contentType: "application/octet-stream" },
     });
-    expect(failed.get("cut")?.error).toMatch(/is not what its schema/);
+    expect(failed.get("cut")?.error).toMatch(/does not match its schema/);
     expect(failed.has("nothing")).toBe(true);
     await expect.poll(() => lagOf(ingestion)).toBe(0);
   });

@@ -60,9 +60,9 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     const findings = async () => (await checkKafka(place())).findings;
     const none = await findings();
     expect(none.join("\n")).toMatch(
-      /MetadataChangeLog_Versioned_v1" is not there and cannot be made \(.+\): make it, or grant the user Create and Describe on it/,
+      /MetadataChangeLog_Versioned_v1" does not exist and cannot be created \(.+\): create it, or grant the user Create and Describe on it/,
     );
-    expect(none.at(-1)).toMatch(/does not let the feed make a topic .*: grant the user Create/);
+    expect(none.at(-1)).toMatch(/does not allow the feed to create a topic .*: grant the user Create/);
     await grant([AclResourceTypes.TOPIC]);
     await expect
       .poll(findings)

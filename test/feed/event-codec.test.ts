@@ -217,15 +217,15 @@ describe("a proposal", () => {
       });
     await refused(Buffer.from("{}"), /does not begin with 0/);
     await refused(Buffer.from([0, 0, 0, 9, 9, 1]), /no schema has the id 2313/);
-    await refused(good.subarray(0, good.length - 3), /ends too early|not what its schema 16 says/);
-    await refused(Buffer.concat([good, Buffer.from([1])]), /goes on after its end/);
+    await refused(good.subarray(0, good.length - 3), /is too short|does not match its schema 16/);
+    await refused(Buffer.concat([good, Buffer.from([1])]), /is too long/);
     const { text } = schemaOfTopic(topics.platformEvents);
     const platformEvent = frame(4, JSON.parse(text) as Schema, {
       header: { timestampMillis: 1 },
       name: "n",
       payload: { value: Buffer.from("{}"), contentType: "application/json" },
     });
-    await refused(platformEvent, /schema 4 is none of proposals/);
+    await refused(platformEvent, /schema 4 is not one of proposals/);
     const aspect = { value: Buffer.from([0xff, 0xfe]), contentType: "application/json" };
     const bad = frame(16, schemaFile("MetadataChangeProposal"), { ...wire, aspect });
     await refused(bad, /the value of aspect is not UTF-8/);

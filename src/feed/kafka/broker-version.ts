@@ -1,6 +1,6 @@
 /**
- * Which Kafka a broker is: what it says to ApiVersions, which is asked before any login. The driver
- * asks it too, but keeps the answer to itself, and an older form of it.
+ * Finds the release of a broker from its response to ApiVersions, which needs no login. The driver
+ * sends this request, too, but in an older version, and does not expose the response.
  */
 import { connect, isIP } from "node:net";
 import { rootCertificates, connect as secureConnect } from "node:tls";
@@ -8,11 +8,11 @@ import type { KafkaAddress } from "./kafka-address.ts";
 
 const ANSWER_MS_MAX = 5_000;
 const API_VERSIONS = 18;
-/** The first that tells features. */
+/** The first version of the request that returns features. */
 const FORM = 3;
 const FINALIZED_FEATURES = 2;
 
-/** The level of metadata.version that each release came with, the newest first. */
+/** The level of metadata.version of each release, newest first. */
 const releases: readonly (readonly [level: number, release: string])[] = [
   [28, "4.2"],
   [26, "4.1"],
@@ -23,7 +23,7 @@ const releases: readonly (readonly [level: number, release: string])[] = [
   [1, "3.6 or older"],
 ];
 
-/** `4.2 (metadata.version 29)`; "unknown" where the broker does not say. */
+/** `4.2 (metadata.version 29)`; "unknown" if the broker does not report it. */
 export async function readBrokerVersion(
   { brokers, tls }: Pick<KafkaAddress, "brokers" | "tls">,
   certificates?: string | undefined,
@@ -41,7 +41,7 @@ export async function readBrokerVersion(
     const [, release = "unknown"] = releases.find(([from]) => level >= from) ?? [];
     return `${release} (metadata.version ${level})`;
   } catch {
-    // It is only told; that the broker answers is known otherwise.
+    // The version is only informative; other requests check that the broker responds.
     return "unknown";
   } finally {
     socket.destroy();
@@ -78,7 +78,7 @@ function exchange(socket: ReturnType<typeof connect>, sent: Buffer): Promise<Buf
   return promise;
 }
 
-/** What the cluster has agreed on, from the body of the answer. */
+/** Reads the finalized features of the cluster from the body of the response. */
 function featureLevels(body: Buffer): ReadonlyMap<string, number> {
   const levels = new Map<string, number>();
   let at = 2;

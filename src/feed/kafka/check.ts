@@ -1,6 +1,5 @@
 /**
- * Whether a Kafka can be the feed's, and proposals come from it: its topics, and what its user may
- * do.
+ * Checks a Kafka cluster for the feed and for ingestion: its topics and the permissions of the user.
  */
 import { randomUUID } from "node:crypto";
 import type { Admin } from "kafkajs";
@@ -18,7 +17,7 @@ import {
 import { kafkaFailure, reasonOf } from "./kafka-failures.ts";
 import { eventBytesMax, readTopicSettings, type WantedTopic } from "./topics.ts";
 
-/** Rejects `unavailable` when the brokers cannot be reached. No findings: all is well. */
+/** Rejects with `unavailable` if the brokers cannot be reached. No findings: the check passed. */
 export async function checkKafka(
   place: ServerPlace,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
@@ -54,7 +53,7 @@ async function topicFindings(
       await admin.createTopics({ topics, validateOnly: true, waitForLeaders: false });
     } catch (error) {
       findings.push(
-        `The topic "${topic}" is not there and cannot be made (${reasonOf(error)}): make it, or grant the user Create and Describe on it.`,
+        `The topic "${topic}" does not exist and cannot be created (${reasonOf(error)}): create it, or grant the user Create and Describe on it.`,
       );
     }
   }
@@ -71,30 +70,30 @@ async function topicFindings(
     const copies = Math.min(...partitions.map(({ replicas }) => replicas.length));
     if (copies === 1 && brokers.length > 1) {
       findings.push(
-        `The topic "${name}" has one copy though there are ${brokers.length} brokers: what it holds is lost with one of them. Reassign it to more.`,
+        `The topic "${name}" has one replica though there are ${brokers.length} brokers: its messages are lost with one of them. Reassign it to more brokers.`,
       );
     }
     if (Number(insync) > copies) {
       findings.push(
-        `The topic "${name}" wants ${insync} copies written (min.insync.replicas) and has ${copies}: nothing can be written. Lower the one or raise the other.`,
+        `The topic "${name}" requires ${insync} replicas in sync (min.insync.replicas) and has ${copies}: all writes fail. Lower min.insync.replicas or add replicas.`,
       );
     }
     if (name === checkpoint) {
       if (policy !== "compact") {
         findings.push(
-          `The topic "${name}" has cleanup.policy=${policy}: the feed's place is lost in time, and everything is told again. Set it to compact.`,
+          `The topic "${name}" has cleanup.policy=${policy}: the feed's checkpoint will be deleted, and all events are sent again. Set it to compact.`,
         );
       }
       if (partitions.length > 1) {
         findings.push(
-          `The topic "${name}" has ${partitions.length} partitions and needs exactly one: delete it while the feed stands at the log's start, or use another name.`,
+          `The topic "${name}" has ${partitions.length} partitions and needs exactly one: delete it before the feed has sent events, or use another name.`,
         );
       }
       continue;
     }
     if (String(policy).includes("compact")) {
       findings.push(
-        `The topic "${name}" has cleanup.policy=${policy}: of each urn it keeps one event only. Set it to delete.`,
+        `The topic "${name}" has cleanup.policy=${policy}: it keeps only the last event of each urn. Set it to delete.`,
       );
     }
     if (Number(bytes) < eventBytesMax) {
@@ -106,7 +105,7 @@ async function topicFindings(
   return findings;
 }
 
-/** A transaction on a topic of its own, read by a group of its own; the first that fails is told. */
+/** Tries a transaction on a temporary topic and reads it in a temporary group; reports the first failure. */
 async function trialFindings(
   admin: Admin,
   client: KafkaClient,
@@ -121,7 +120,7 @@ async function trialFindings(
   });
   const steps: readonly (readonly [string, string, () => Promise<unknown>])[] = [
     [
-      "make a topic",
+      "create a topic",
       "grant the user Create, Describe and Delete on topics that begin with its name",
       () => admin.createTopics({ topics: [{ topic, configEntries }] }),
     ],
@@ -142,7 +141,7 @@ async function trialFindings(
     ],
     [
       "delete a topic",
-      `delete "${topic}" and see that delete.topic.enable is true`,
+      `delete "${topic}" and check that delete.topic.enable is true`,
       () => admin.deleteTopics({ topics: [topic] }),
     ],
   ];
@@ -153,7 +152,7 @@ async function trialFindings(
         await step();
         made = true;
       } catch (error) {
-        return [`Kafka does not let the feed ${what} (${reasonOf(error)}): ${mend}.`];
+        return [`Kafka does not allow the feed to ${what} (${reasonOf(error)}): ${mend}.`];
       }
     }
     made = false;

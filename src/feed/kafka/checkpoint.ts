@@ -1,10 +1,10 @@
 /**
  * The feed's checkpoint: the newest record of a compacted topic with one partition. It is written in
- * the transaction of the events that it covers, so that it is never ahead of them or behind.
+ * the transaction of the events that it covers, so both always match.
  *
- * Not an offset of a consumer group, which could be committed in the same transaction and is
- * cheaper to read: brokers forget offsets of a group without members a week after the last commit
- * (offsets.retention.minutes). A catalog that rested for so long would tell all of its log again.
+ * The offset of a consumer group could be committed in the same transaction and is cheaper to read.
+ * But brokers delete offsets of a group without members a week after the last commit
+ * (offsets.retention.minutes), and a catalog without writes for a week would send its log again.
  */
 import { randomUUID } from "node:crypto";
 import { type Position, position } from "../../core/position.ts";
@@ -14,7 +14,7 @@ import type { WantedTopic } from "./topics.ts";
 
 export interface Checkpoint {
   readonly position: Position;
-  /** Id of the log that was told. */
+  /** Id of the log whose events were sent. */
   readonly log: string | undefined;
   /** Name of the record at the position; undefined when the checkpoint has none. */
   readonly record: string | undefined;
@@ -26,8 +26,8 @@ export const checkpointText = ({ position, log, record }: Checkpoint): string =>
   JSON.stringify({ position, log, record });
 
 /**
- * Small segments, so that there is never much to read: only full ones are compacted. The marks that
- * transactions leave behind in them are kept for a minute and not for a day.
+ * Segments are small, because only full ones are compacted and the rest must be read. Transaction
+ * markers are kept for a minute instead of a day.
  */
 export const checkpointTopic = (topic: string): WantedTopic => ({
   topic,
@@ -40,12 +40,11 @@ export const checkpointTopic = (topic: string): WantedTopic => ({
   },
 });
 
-/** How long a fetch waits for more; there is no more. */
+/** Maximum time that a fetch waits for further records. */
 const FETCH_MS_MAX = 100;
 
 /**
- * Undefined when there is none. The topic must be there. What a transaction wrote that has not ended
- * is not seen.
+ * Undefined without a checkpoint. The topic must exist. Ignores records of open transactions.
  */
 export async function readCheckpoint(
   client: KafkaClient,
@@ -54,7 +53,7 @@ export async function readCheckpoint(
   const [ends] = await withAdmin(client, (admin) => admin.fetchTopicOffsets(topic));
   if (ends === undefined || ends.low === ends.high) return undefined;
   const end = BigInt(ends.high);
-  // The driver reads partitions in groups only. This one has one member and commits nothing.
+  // The driver can read partitions only in groups. This group has one member and commits nothing.
   const consumer = client.kafka.consumer({
     groupId: `${topic}-reader-${randomUUID()}`,
     maxWaitTimeInMs: FETCH_MS_MAX,

@@ -1,7 +1,6 @@
 /**
- * Where proposals go that were not accepted, with the cause: FailedMetadataChangeProposal_v1. Sent at
- * least once: who reads them can tell a repeat by the header `annals-source`, the place of the message
- * that the proposal came in.
+ * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once. The header
+ * `annals-source` identifies the original message, so that consumers can detect duplicates.
  */
 import type { Producer } from "kafkajs";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -21,11 +20,11 @@ export interface FailedProposal {
 
 export type SendFailed = (failed: FailedProposal) => Promise<void>;
 
-/** What is kept of a message that does not fit with its cause. */
+/** Maximum size of the kept part of a message that is too large together with its cause. */
 const KEPT_BYTES_MAX = 100_000;
 const ERROR_CHARACTERS_MAX = 10_000;
 
-/** Rejects with what the driver rejects with; then nobody knows whether it was sent. */
+/** Rejects with errors of the driver; then the message may be sent or not. */
 export function createSendFailed(
   producer: Producer,
   names: KafkaNames,
@@ -49,7 +48,7 @@ export function createSendFailed(
       const cut = `${error} (of ${failed.value.length} bytes, the first ${kept.length} are kept)`;
       await send({ ...failed, value: kept, error: cut }).catch((again: unknown) => {
         if (!isTooLarge(again)) throw again;
-        // A topic that takes not even this must not keep the others waiting.
+        // If even this is rejected, the message is dropped, so that it does not block the others.
         logger?.error({ source: failed.source, cause: error }, "refused proposal is not kept");
       });
     }

@@ -1,41 +1,40 @@
 /**
- * How events are parted into transactions, and those into requests: in order, bounded in bytes.
- * Pure.
+ * Splits events into transactions, and transactions into requests: in order, bounded in bytes. Pure.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { EventMessage } from "../event-codec.ts";
 
-/** A message with its change's place in the log. */
+/** A message with the log position of its change. */
 export interface FeedMessage extends EventMessage {
   readonly position: Position;
 }
 
-/** What is told in one transaction. */
+/** The messages of one transaction. */
 export interface FeedPart {
   readonly requests: readonly (readonly FeedMessage[])[];
-  /** Every message up to here is in this part or in one before. */
+  /** This part and earlier ones have all messages up to this position. */
   readonly upTo: Position;
 }
 
 export interface FeedLimits {
-  /** Largest batch of records that a topic takes, in bytes. */
+  /** Maximum size of a batch of records of a topic, in bytes. */
   readonly topicBytesMax: (topic: string) => number;
-  /** Lets larger messages pass, alone: they may be small enough once compressed. */
+  /** Also sends larger messages, alone: compression may make them small enough. */
   readonly tryLarger: boolean;
 }
 
-/** A transaction is done over when something fails in it, so it must not take long. */
+/** A failed transaction is repeated, so it must be short. */
 const PART_BYTES_MAX = 32 * 1024 * 1024;
-/** A request holds no more than this, or one message; larger ones are hardly faster. */
+/** Maximum size of a request with several messages; larger ones are hardly faster. */
 const REQUEST_BYTES_MAX = 1024 * 1024;
-/** Lengths, numbers and headers around key and value of a record, and around records of a batch. */
+/** Overhead of a record (lengths, numbers, headers) and of a batch. */
 const RECORD_BYTES = 140;
 const BATCH_BYTES = 61;
 
 /**
- * Takes messages whose positions rise, one by one. When one cannot be had, or is too large, what
- * came before it is still a part; then it throws, `too_large` or what the messages threw.
+ * Takes messages in order of position. If a message is too large or the iterable throws, it first
+ * yields a part with the messages before, then throws `too_large` or the error of the iterable.
  */
 export function* partsOf(
   messages: Iterable<FeedMessage>,
@@ -99,9 +98,9 @@ const bytesOf = ({ key, value }: FeedMessage): number =>
 export function tooLarge({ topic, key, position: at }: FeedMessage, bytes: number): CatalogError {
   return new CatalogError(
     "too_large",
-    `the event of "${key}" at position ${at} has ${bytes} bytes, more than the topic "${topic}" takes`,
+    `the event of "${key}" at position ${at} has ${bytes} bytes, more than the topic "${topic}" accepts`,
     {
-      hint: `Raise max.message.bytes of the topic "${topic}"; nothing is told until then`,
+      hint: `Raise max.message.bytes of the topic "${topic}"; the feed waits until then`,
     },
   );
 }

@@ -6,16 +6,16 @@ import type { KafkaAddress } from "./kafka-address.ts";
 import type { WantedTopic } from "./topics.ts";
 
 /**
- * A topic can be given more partitions later, but then keys move to other ones, and events of a urn
- * are out of order around that moment. Three let three consumers of a group share the work from
- * the beginning, and cost hardly more than one.
+ * Partitions can be added to a topic later, but then keys move to other partitions, and events of a
+ * urn may be out of order at that time. With three, three consumers of a group can share the work
+ * from the start, at hardly more cost than one.
  */
 const PARTITIONS_DEFAULT = 3;
 
 export interface KafkaNames {
-  /** Prefix and name as the reference has it. */
+  /** Adds the prefix to DataHub's name of the topic. */
   readonly topic: (name: string) => string;
-  /** Of the catalog's own: its checkpoint's topic, its transactions, its group. */
+  /** Name of the checkpoint's topic, the transactional id and the group. */
   readonly checkpoint: string;
   readonly transactions: string;
   readonly ingestion: string;
@@ -34,15 +34,15 @@ export function namesOf(
   };
 }
 
-/** How long events stay is the broker's setting, or the topic's once somebody has changed it. */
+/** The retention of events is a setting of the broker or topic. */
 export function feedTopics(
   names: KafkaNames,
   { partitions }: KafkaAddress,
 ): readonly WantedTopic[] {
-  // Nothing is written to the platform's events yet; who asks for them finds a topic.
-  const told = [topics.versioned, topics.timeseries, topics.platformEvents];
+  // No platform events are written yet; consumers of them find an empty topic.
+  const events = [topics.versioned, topics.timeseries, topics.platformEvents];
   return [
-    ...told.map((topic) => ({
+    ...events.map((topic) => ({
       topic: names.topic(topic),
       partitions: partitions ?? PARTITIONS_DEFAULT,
     })),

@@ -1,7 +1,7 @@
 /**
- * Where Kafka is: `host:port,host:port`, or a URL that says more, such as
+ * Parses the address of Kafka: `host:port,host:port`, or a URL with options, such as
  * `kafka://user:password@host:port,host:port?tls=true&mechanism=scram-sha-512&topicPrefix=test.`.
- * A user's name and password are percent-encoded there.
+ * User name and password are percent-encoded in the URL.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { withoutPassword } from "../../core/server-address.ts";
@@ -20,10 +20,10 @@ export interface KafkaAddress {
         readonly password: string;
       }
     | undefined;
-  /** In front of the names of topics, groups and transactions; mostly empty. */
+  /** Prefix of the names of topics, groups and transactions; usually empty. */
   readonly topicPrefix: string;
   readonly compression: (typeof compressions)[number];
-  /** Of topics of events that are missing; undefined: the feed's own choice. */
+  /** Number of partitions of created topics; undefined: the feed's default. */
   readonly partitions: number | undefined;
 }
 
@@ -32,7 +32,7 @@ const PARTITIONS_MAX = 1_000;
 const topicCharacters = /^[A-Za-z0-9._-]{0,100}$/;
 const options = ["tls", "mechanism", "topicPrefix", "compression", "partitions"];
 
-/** Throws `invalid`; the message never shows a password. */
+/** Throws `invalid`; the message never contains the password. */
 export function parseKafkaAddress(text: string): KafkaAddress {
   const refuse = (why: string): never => {
     throw new CatalogError("invalid", `the Kafka address "${withoutPassword(text)}" ${why}`, {
@@ -43,32 +43,33 @@ export function parseKafkaAddress(text: string): KafkaAddress {
   if (url === null && text.includes("/")) return refuse("is not a URL of the scheme kafka://");
   const [, user, hosts = text, query = ""] = url ?? [];
 
-  const told = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   const oneOf = <const T extends string>(name: string, allowed: readonly T[], usual: T): T => {
-    const given = told.get(name) ?? usual;
+    const given = parameters.get(name) ?? usual;
     return (
       allowed.find((each) => each === given) ??
       refuse(`has ${name}=${given}, of which ${allowed.join(", ")} are known`)
     );
   };
-  for (const name of told.keys()) {
+  for (const name of parameters.keys()) {
     if (!options.includes(name)) {
       return refuse(`has an unknown option "${name}"; there are ${options.join(", ")}`);
     }
   }
-  const topicPrefix = told.get("topicPrefix") ?? "";
+  const topicPrefix = parameters.get("topicPrefix") ?? "";
   if (!topicCharacters.test(topicPrefix)) {
     return refuse(`has the topicPrefix "${topicPrefix}", which is no beginning of a topic's name`);
   }
   const mechanism = oneOf("mechanism", mechanisms, "scram-sha-512");
-  if (user === undefined && told.has("mechanism")) return refuse("has a mechanism but no user");
+  if (user === undefined && parameters.has("mechanism"))
+    return refuse("has a mechanism but no user");
   return {
     brokers: hosts.split(",").map((host) => brokerOf(host.trim(), refuse)),
     tls: oneOf("tls", ["true", "false"], "false") === "true",
     login: user === undefined ? undefined : { mechanism, ...loginOf(user, refuse) },
     topicPrefix,
     compression: oneOf("compression", compressions, "none"),
-    partitions: partitionsOf(told.get("partitions"), refuse),
+    partitions: partitionsOf(parameters.get("partitions"), refuse),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The Kafka driver, set up as all of the feed uses it: bounded in time, silent but for our own log,
- * and with no topics made by accident.
+ * Configures the Kafka driver: with timeouts, with logging to the service's log only, and without
+ * automatic creation of topics.
  */
 
 import { rootCertificates } from "node:tls";
@@ -16,16 +16,16 @@ export interface KafkaClient {
 }
 
 export interface KafkaClientOptions {
-  /** What the brokers know the process by. */
+  /** Name of the process for the brokers. */
   readonly clientId: string;
-  /** PEM text of authorities to trust beside the system's. */
+  /** PEM text of additional certificate authorities. */
   readonly certificates?: string | undefined;
   readonly logger?: Logger | undefined;
 }
 
 const CONNECT_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 15_000;
-/** Some 2 s in all: what lasts longer is told, and tried again by whoever asked. */
+/** About 2 s in total; longer failures are reported to the caller, who may retry. */
 const RETRY = { initialRetryTime: 100, maxRetryTime: 800, retries: 4 };
 
 export function createKafkaClient(
@@ -44,8 +44,7 @@ export function createKafkaClient(
     requestTimeout: REQUEST_MS_MAX,
     retry: RETRY,
     logLevel: logLevel.WARN,
-    // It calls an error what it tries again and what is thrown to us: the words are for those who
-    // look closer.
+    // The driver logs errors that it retries or throws, so its messages are only of debug level.
     logCreator:
       () =>
       ({ log: { message, timestamp: _, ...rest } }) =>
@@ -54,13 +53,13 @@ export function createKafkaClient(
   return { address, kafka };
 }
 
-/** As Java's clients place keys: what others write under a urn lies in the same partition. */
+/** Uses the partitioner of Java clients, so that all clients write a urn to the same partition. */
 export const producerSettings = {
   createPartitioner: createKeyPartitioner,
   allowAutoTopicCreation: false,
 } as const satisfies ProducerConfig;
 
-/** A connection for one piece of work; the driver's own do not outlive every restart of a broker. */
+/** Opens a connection for one task; the driver's connections do not survive every restart of a broker. */
 export async function withAdmin<T>(
   { kafka }: Pick<KafkaClient, "kafka">,
   work: (admin: Admin) => Promise<T>,

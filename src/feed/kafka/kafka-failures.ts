@@ -1,10 +1,10 @@
-/** The driver's errors as the catalog's own, told with what to do. */
+/** Translates errors of the driver into CatalogErrors with a hint. */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { speaksNoTls } from "../../core/server-address.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
 
-/** What the protocol calls an error; undefined for failures of connections and the like. */
+/** The protocol's name of an error; undefined for connection failures and the like. */
 export function errorTypeOf(error: unknown): string | undefined {
   return innermost(error).type;
 }
@@ -23,7 +23,7 @@ export const isTooLarge = (error: unknown): boolean =>
     ? error.code === "too_large"
     : ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"].includes(errorTypeOf(error) ?? "");
 
-/** Whether the same may succeed in a moment. */
+/** True for transient errors. */
 export const mayPass = (error: unknown): boolean =>
   !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isRefused(error));
 
@@ -34,7 +34,7 @@ const LOADING: ReadonlySet<string> = new Set([
 ]);
 const LOADING_PAUSE_MS = 250;
 
-/** Does something again while a broker says that it is not ready for it yet; for so long at most. */
+/** Retries while a broker reports that it is not ready yet, for at most `msMax`. */
 export async function onceLoaded<T>(work: () => Promise<T>, msMax: number): Promise<T> {
   const end = Date.now() + msMax;
   for (;;) {
@@ -47,7 +47,7 @@ export async function onceLoaded<T>(work: () => Promise<T>, msMax: number): Prom
   }
 }
 
-/** `doing`: what could not be done, after "Kafka at host:port". */
+/** `doing`: the failed operation; continues the message "Kafka at host:port". */
 export function kafkaFailure(
   error: unknown,
   address: Pick<KafkaAddress, "brokers">,
@@ -66,18 +66,18 @@ function hintFor(error: unknown): string {
   const type = errorTypeOf(error) ?? "";
   if (isSaslFailure(error)) return "Check user, password and mechanism in ANNALS_KAFKA";
   if (type.endsWith("_AUTHORIZATION_FAILED")) {
-    return "Give the user of ANNALS_KAFKA the right that is missing; annals check names what is needed";
+    return "Grant the user of ANNALS_KAFKA the missing permission; annals check lists the required ones";
   }
   if (type === "KAFKA_STORAGE_ERROR") {
-    return "Mend what the broker's own log says, as a full disk, and restart it; the feed goes on by itself";
+    return "Fix the cause in the broker's log, such as a full disk, and restart it; the feed continues by itself";
   }
   if (/\bcertificate\b/.test(innermost(error).message)) {
     return "Name the file with their authority's certificate in --store-certificates-file";
   }
   if (speaksNoTls(error)) {
-    return "The brokers speak no TLS there: take tls=true out of ANNALS_KAFKA, or name their TLS port";
+    return "The brokers do not use TLS on this port: remove tls=true from ANNALS_KAFKA, or use their TLS port";
   }
-  return "Check that the brokers run and that ANNALS_KAFKA names them; it is tried again";
+  return "Check that the brokers run and that ANNALS_KAFKA has their addresses; the service retries";
 }
 
 const isSaslFailure = (error: unknown): boolean => {
@@ -88,7 +88,7 @@ const isSaslFailure = (error: unknown): boolean => {
 const isRefused = (error: unknown): boolean =>
   isSaslFailure(error) || (errorTypeOf(error) ?? "").endsWith("_AUTHORIZATION_FAILED");
 
-/** What went wrong, in the driver's words. */
+/** The driver's message. */
 export const reasonOf = (error: unknown): string => innermost(error).message;
 
 interface DriverError {

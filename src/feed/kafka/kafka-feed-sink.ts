@@ -1,20 +1,20 @@
 /**
- * The feed's writing side in Kafka: tells each event once, in the order of the log for each urn.
+ * The sink of the feed in Kafka: sends each event once, in the order of the log for each urn.
  *
  * Each batch is one transaction or a few, of the events and of the checkpoint that covers them. A
- * consumer that reads committed messages only (the default of most clients, not of Java's) sees every
- * event once, whatever crashes. Others see those of transactions that failed, too, and may see an event
- * twice: the headers `annals-log` and `annals-position` say which it is, and within a partition
- * positions of one log only rise.
+ * consumer that reads only committed messages (the default of most clients, not of Java's) sees every
+ * event once, even after crashes. Other consumers also see events of failed transactions, and may see
+ * an event twice: the headers `annals-log` and `annals-position` identify it, and within a partition
+ * positions of one log only grow.
  *
- * Of several processes with the same catalog's name, the one that wrote last shuts out the others
- * (the transactional id is the catalog's): their next transaction fails as a whole. After any failure
- * the producer is thrown away: a new one first ends what the old one began, so that the checkpoint then
- * says whether it came to be. The driver itself tries no request again, since with several brokers it
- * would repeat those that are still on their way.
+ * If several processes use the same catalog's name, the last writer fences the others (they share the
+ * transactional id): their next transaction fails as a whole. After any failure the producer is
+ * replaced: the new one first ends the transaction of the old one, so that the checkpoint then shows
+ * whether it was committed. The driver must not retry requests, because with several brokers it would
+ * repeat requests that are still in flight.
  *
- * What was told cannot be taken back: `restore` does nothing, and after `reset`, or with another
- * log, everything is told (again) after what is in the topics.
+ * Sent events cannot be removed: `restore` does nothing, and after `reset`, or with another log, all
+ * events are sent after those in the topics.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { CompressionTypes, type Producer, type Transaction } from "kafkajs";
@@ -52,17 +52,17 @@ const logHeader = "annals-log";
 
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = { first: 100, max: 1_600 };
-/** While the one before is being written down by all who took part, no next transaction begins. */
+/** The next transaction waits until the brokers have completed the previous one. */
 const SETTLING_MS_MAX = 3_000;
 const SETTLING_PAUSE_MS = { first: 1, max: 50 };
 const OPEN_MS_MAX = 20_000;
-/** A broker that has just started looks after its groups a moment later. */
+/** A broker needs some time after its start to load its groups. */
 const LOADING_MS_MAX = 10_000;
 const ABORT_MS_MAX = 1_000;
-/** After which the brokers end a transaction by themselves. */
+/** Time after which the brokers abort a transaction. */
 const TRANSACTION_MS_MAX = 60_000;
 
-/** Rejects `unavailable` when Kafka cannot be asked for the feed's position. */
+/** Rejects with `unavailable` if the feed's position cannot be read from Kafka. */
 export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEvent>> {
   const address = parseKafkaAddress(feed.url);
   const names = namesOf(address, feed);
@@ -72,18 +72,18 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   const logIdBytes = logId === undefined ? undefined : Buffer.from(logId);
 
   let limits: ReadonlyMap<string, number> | undefined;
-  /** While there is one, nobody else has moved the feed from where it is known to be. */
+  /** While it is set, no other process has moved the feed from `known`. */
   let producer: Producer | undefined;
-  /** Where the feed is; without a producer, where it was when it was last asked. */
+  /** Position of the feed; without a producer, the position at the last request. */
   let known: Position | undefined;
-  /** Where it was before the last transaction, which may not be seen yet. */
+  /** Position before the last transaction, which readers may not see yet. */
   let earlier: Position | undefined;
   let closed = false;
 
   async function readPosition(): Promise<Position> {
     const checkpoint = await readCheckpoint(client, names.checkpoint);
     if (checkpoint === undefined) return START;
-    // Another log's position says nothing of this one, unless what is missing may be lost.
+    // The position of another log is meaningless here, but a checkpoint without a log id is accepted.
     const ofAnother = checkpoint.log !== logId && checkpoint.log !== undefined;
     const begun = ofAnother && feed.log !== undefined && checkpoint.position <= feed.log.head;
     return begun ? START : checkpoint.position;
@@ -96,7 +96,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     });
   }
 
-  /** From when it resolves, no other producer's transaction comes to be, or is still on its way. */
+  /** After it resolves, no transaction of another producer can be committed or is in flight. */
   async function takeOver(): Promise<Producer> {
     const taken = client.kafka.producer({
       ...producerSettings,
@@ -106,7 +106,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     });
     try {
       await taken.connect();
-      // Beginning one is what shuts others out; this one is empty.
+      // Beginning a transaction fences other producers; this one is empty.
       await (await taken.transaction()).abort();
       return taken;
     } catch (error) {
@@ -122,14 +122,14 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     await dropped?.disconnect().catch(() => {});
   }
 
-  async function tell(part: FeedPart, from: Position, record?: string): Promise<void> {
+  async function commitPart(part: FeedPart, from: Position, record?: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         if (producer === undefined) {
           await prepare();
           producer = await takeOver();
           const at = await readPosition();
-          // An attempt may have come to be though its answer was lost.
+          // An earlier attempt may be committed though its response was lost.
           const done = attempt > 1 && at === part.upTo;
           if (at !== from && !done) throw moved(at);
           known = at;
@@ -157,7 +157,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     const transaction = await taken.transaction();
     try {
       const value = checkpointText({ position: upTo, log: logId, record });
-      // Alone, because it is sent again until the transaction before has settled.
+      // Sent alone, because it is repeated until the previous transaction is complete.
       await onceSettled(() =>
         transaction.send({
           topic: names.checkpoint,
@@ -167,7 +167,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
       for (const request of requests) await send(transaction, request);
       await transaction.commit();
     } catch (error) {
-      // So that readers need not wait until it times out. When it was ending already, that holds.
+      // Ends the transaction before its timeout, for readers. Fails if it was already ending.
       await within(ABORT_MS_MAX, () => transaction.abort()).catch(() => {});
       throw error;
     }
@@ -204,7 +204,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  /** Errors as the catalog's own. */
+  /** Translates errors. */
   async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T> {
     if (closed) throw new CatalogError("unavailable", "the feed to Kafka is closed");
     try {
@@ -214,7 +214,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  /** A transaction is seen a moment after it was committed: what this sink told is waited for. */
+  /** Waits for the own last transaction, because readers see it shortly after the commit. */
   async function findPosition(): Promise<Position> {
     const end = Date.now() + SETTLING_MS_MAX;
     for (;;) {
@@ -224,7 +224,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         await pause(SETTLING_PAUSE_MS.max);
         continue;
       }
-      // Someone else moved the feed, or what was told is gone.
+      // Another process moved the feed, or the last transaction was lost.
       if (producer !== undefined && at !== known) await drop();
       known = at;
       return at;
@@ -240,7 +240,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");
         return;
       } catch (error) {
-        // Brokers that answer but do not know everything yet, as after their start.
+        // Brokers respond before they are fully loaded, as after their start.
         const passing = errorTypeOf(error) !== undefined && mayPass(error);
         if (!passing || attempt === ATTEMPTS_MAX) throw error;
         await pause(RETRY_MS.first * 2 ** (attempt - 1));
@@ -264,11 +264,11 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         });
         try {
           for (const part of parts) {
-            await tell(part, from, part.upTo === upTo ? record : undefined);
+            await commitPart(part, from, part.upTo === upTo ? record : undefined);
             from = part.upTo;
           }
         } catch (error) {
-          // The topic's limit may be raised before it is tried again.
+          // The topic's limit may be raised before the next attempt.
           if (isTooLarge(error)) limits = undefined;
           throw error;
         }
@@ -289,8 +289,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
       }),
 
     async reset() {
-      await guarded("did not let the feed begin anew", async () => {
-        await tell({ requests: [], upTo: START }, await findPosition());
+      await guarded("did not reset the feed", async () => {
+        await commitPart({ requests: [], upTo: START }, await findPosition());
       });
     },
 
@@ -301,7 +301,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   };
 }
 
-/** Tries again while the transaction before is still being written down. */
+/** Retries while the brokers complete the previous transaction. */
 async function onceSettled(send: () => Promise<unknown>): Promise<void> {
   const end = Date.now() + SETTLING_MS_MAX;
   for (let ms = SETTLING_PAUSE_MS.first; ; ms = Math.min(ms * 2, SETTLING_PAUSE_MS.max)) {
@@ -320,11 +320,11 @@ const moved = (at: Position): CatalogError =>
 
 const shutOut = (cause: unknown): CatalogError =>
   new CatalogError("conflict", "the feed was taken over by another projector", {
-    hint: "Let one process alone have the role feed; this one tries again",
+    hint: "Give only one process the role feed; this one retries",
     cause,
   });
 
-/** Rejects when it takes longer; what was begun goes on unheard. */
+/** Rejects after a timeout; the work continues without a caller. */
 async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const timer = new AbortController();
   const late = pause(ms, undefined, { signal: timer.signal }).then(() => {

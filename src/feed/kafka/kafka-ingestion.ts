@@ -1,13 +1,13 @@
 /**
- * Ingestion from Kafka: every message of MetadataChangeProposal_v1 becomes part of the log, or goes to
- * FailedMetadataChangeProposal_v1 with the cause. Nothing is lost, and nothing blocks what comes after.
+ * Ingestion from Kafka: every message of MetadataChangeProposal_v1 is appended to the log, or sent to
+ * FailedMetadataChangeProposal_v1 with the cause. No message is lost, and none blocks the next ones.
  *
- * Each message is a request of its own, named by its place (topic/partition/offset): a message that is
- * delivered again happens once, however messages are batched then, and a failure is that of its message
- * alone. Those of a fetch are asked for together, so that the log takes them in few large commits;
- * those of one urn one after the other, in their order. The group's offsets move when the log has them.
+ * Each message is a separate request with topic/partition/offset as its idempotency key. So a message
+ * that is delivered again has one effect, whatever the batches are, and a failure affects only its
+ * message. Messages of a fetch are sent together, so that the log needs few commits; those of one urn
+ * are sent in order, one after another. Offsets of the group are committed when the log has the records.
  *
- * While the catalog takes nothing (its log is full, away, …) messages wait, and are tried again.
+ * While the catalog rejects all writes (disk full, log unavailable, …) messages wait and are retried.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Batch, Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
@@ -35,7 +35,7 @@ type Proposal = Awaited<ReturnType<EventCodec["decodeProposal"]>>;
 export interface KafkaIngestionParts extends ServerPlace {
   /** `url`: see parseKafkaAddress. */
   readonly codec: Codec;
-  /** The catalog's; the system is who asks. */
+  /** Ingests as the system actor. */
   readonly ingest: (
     proposals: readonly Proposal[],
     caller: { readonly idempotencyKey: string },
@@ -44,32 +44,32 @@ export interface KafkaIngestionParts extends ServerPlace {
 }
 
 export interface KafkaIngestion {
-  /** How far the messages are in the log, or among the failed. Rejects `unavailable`. */
+  /** Committed offsets. Rejects with `unavailable`. */
   places(): Promise<TopicPlaces>;
-  /** Since the start. */
+  /** Numbers since the start. */
   counts(): { readonly ingested: number; readonly failed: number };
-  /** Why nothing moves at present; undefined while nothing is known against it. */
+  /** Why ingestion currently stands still; undefined if no reason is known. */
   trouble(): string | undefined;
-  /** Finishes what is on its way; what waits is read again by whoever comes next. */
+  /** Finishes messages in flight; the next member of the group reads the others again. */
   close(): Promise<void>;
 }
 
-/** Messages that are asked for together. */
+/** Maximum number of messages that are ingested together. */
 const TOGETHER_MAX = 500;
 const PARTITIONS_AT_ONCE_MAX = 3;
-/** How long a fetch waits for the first message; closing waits for it, too. */
+/** Maximum time that a fetch waits for the first message; closing waits for it, too. */
 const FETCH_MS_MAX = 500;
-/** Well below the time after which the group gives a silent member's partitions to others. */
+/** Well below the session timeout of the group. */
 const HEARTBEAT_MS = 2_000;
 const RETRY_MS = { first: 50, max: 5_000 };
 const RESTART_MS = 2_000;
-/** Of what fails for no reason that is the message's own. */
+/** Attempts for internal errors. */
 const FAULTS_MAX = 3;
 
-/** The same request may succeed later. */
+/** Codes of errors that are retried. */
 const passing: ReadonlySet<ErrorCode> = new Set(["unavailable", "rate_limited", "conflict"]);
 
-/** Rejects `unavailable` when Kafka is not there now; later it is waited for. */
+/** Rejects with `unavailable` if Kafka cannot be reached now; after that, outages are retried. */
 export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<KafkaIngestion> {
   const { logger } = parts;
   const address = parseKafkaAddress(parts.url);
@@ -101,14 +101,14 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
     consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
       trouble = kafkaFailure(error, address, "cannot be read").message;
       logger?.warn({ err: error }, "reading proposals from Kafka stopped, and begins again");
-      // The driver comes back by itself from what it takes for passing; we from all else.
+      // The driver restarts after errors that it considers transient; this code does after others.
       if (!restart) restarting = readAgain(consumer);
     });
     consumer.on("consumer.group_join", () => {
       trouble = undefined;
     });
     await consumer.connect();
-    // What was sent before the first start counts, too.
+    // Includes messages that were sent before the first start.
     await consumer.subscribe({ topic, fromBeginning: true });
     await consumer.run({
       autoCommit: false,
@@ -191,7 +191,7 @@ function createHandling(
     }
   }
 
-  /** Does work while the group hears that we are there; gives it up when the group moves on. */
+  /** Runs work with heartbeats to the group; aborts it when this member loses its partitions. */
   async function whileMember(
     { heartbeat }: EachBatchPayload,
     work: (member: AbortSignal) => Promise<boolean>,
@@ -202,7 +202,7 @@ function createHandling(
     }, HEARTBEAT_MS);
     try {
       const done = await work(AbortSignal.any([lost.signal, stopping]));
-      // The driver knows what to do about it.
+      // The driver handles it.
       if (!done) lost.signal.throwIfAborted();
       return done;
     } finally {
@@ -210,14 +210,14 @@ function createHandling(
     }
   }
 
-  /** Whether all of them are in the log or among the failed. */
+  /** True if all messages are in the log or in the topic of failures. */
   async function takeAll(
     { topic, partition }: Batch,
     messages: readonly KafkaMessage[],
     member: AbortSignal,
   ): Promise<boolean> {
     const decoded = await Promise.all(messages.map((message) => decode(message, member)));
-    // In their order, retries and all: the next of a urn does not overtake one that waits.
+    // Messages of a urn stay in order, even with retries.
     const turns = new Map<string, Promise<boolean>>();
     for (const [n, message] of messages.entries()) {
       const source = `${topic}/${partition}/${message.offset}`;
@@ -233,7 +233,7 @@ function createHandling(
     return (await Promise.all(turns.values())).every(Boolean);
   }
 
-  /** Undefined when the signal came first. */
+  /** Undefined after an abort. */
   async function decode(message: KafkaMessage, member: AbortSignal): Promise<Content | undefined> {
     return until(member, async () => {
       try {
@@ -244,7 +244,7 @@ function createHandling(
     });
   }
 
-  /** Whether it is in the log or among the failed. */
+  /** True if the message is in the log or in the topic of failures. */
   async function take(
     content: Content | undefined,
     { source, key, message, member }: Place,
@@ -271,7 +271,7 @@ function createHandling(
     return done === true;
   }
 
-  /** Why a message is refused for good; throws what may pass. */
+  /** Returns why a message is rejected for good; throws transient errors. */
   function refusal(error: unknown, faults = FAULTS_MAX): string {
     if (mayPass(error)) throw error;
     if (error instanceof CatalogError && error.code !== "internal") return error.text;
@@ -280,7 +280,7 @@ function createHandling(
     return "internal error";
   }
 
-  /** Tries until it succeeds; undefined when the signal came first. */
+  /** Retries until it succeeds; undefined after an abort. */
   async function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -300,7 +300,7 @@ function createHandling(
 const mayPass = (error: unknown): boolean =>
   error instanceof CatalogError && passing.has(error.code);
 
-/** One of the two: what a message says, or why it says nothing. */
+/** The content of a message, or why it cannot be read. */
 interface Content {
   readonly proposal?: Proposal;
   readonly refused?: string;
@@ -317,7 +317,7 @@ const bytesOf = ({ value }: KafkaMessage): Buffer => value ?? Buffer.alloc(0);
 
 const textOf = (key: Buffer | null): string => key?.toString("utf8") ?? "";
 
-/** The end of a pause, also when it is cut short. */
+/** Resolves at the end of a pause, also when it is aborted. */
 const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
 
 async function readPlaces(client: KafkaClient, group: string, topic: string): Promise<TopicPlaces> {
@@ -329,8 +329,8 @@ async function readPlaces(client: KafkaClient, group: string, topic: string): Pr
   );
   const next = new Map(read?.partitions.map(({ partition, offset }) => [partition, offset]));
   const partitions = ends.map(({ partition, low, high }) => {
-    const told = next.get(partition) ?? "-1";
-    const offset = Number(told === "-1" ? low : told);
+    const committed = next.get(partition) ?? "-1";
+    const offset = Number(committed === "-1" ? low : committed);
     return { partition, offset, lag: Math.max(0, Number(high) - offset) };
   });
   return { group, topic, partitions };

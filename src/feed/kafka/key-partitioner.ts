@@ -1,10 +1,10 @@
 /**
- * Places keys as Java's clients and the driver do: the same key comes to the same partition whoever
- * writes it. The driver reckons in 64-bit integers of its own, which took a quarter of the feed's time.
+ * Assigns keys to the same partitions as Java's clients and the driver. The driver's own partitioner
+ * emulates 64-bit integers, which took a quarter of the feed's time.
  */
 import { type ICustomPartitioner, Partitioners } from "kafkajs";
 
-/** What has no key, or names its partition, is placed by the driver. */
+/** Leaves messages without a key, or with a partition, to the driver. */
 export const createKeyPartitioner: ICustomPartitioner = () => {
   const others = Partitioners.DefaultPartitioner();
   return (place) => {

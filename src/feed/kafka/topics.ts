@@ -1,19 +1,19 @@
-/** Topics: made when they are missing, and how large a message each takes. */
+/** Creates missing topics, and reads the settings of topics. */
 import { setTimeout as pause } from "node:timers/promises";
 import kafkajs, { type Admin } from "kafkajs";
 import { errorTypeOf } from "./kafka-failures.ts";
 
-/** Node does not find this one by its name. */
+/** Node cannot import this one by name. */
 const { ConfigResourceTypes } = kafkajs;
 
 export interface WantedTopic {
   readonly topic: string;
   readonly partitions: number;
-  /** Settings that are not the broker's own. */
+  /** Settings that differ from the broker's defaults. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Copies of a topic, as far as there are brokers. */
+/** Maximum number of replicas of a topic; fewer with fewer brokers. */
 const REPLICAS_MAX = 3;
 const CREATE_MS_MAX = 10_000;
 const LED_MS_MAX = 5_000;
@@ -22,12 +22,12 @@ const LED_PAUSE_MS = 50;
 const MESSAGE_BYTES_DEFAULT = 1_048_588;
 
 /**
- * Room for the largest aspect value, the value before it, and all else of an event. Kafka's own limit
- * is a megabyte, and one event over it would stop all that come after.
+ * Maximum size of an event: the largest aspect value, its previous value, and the rest. Kafka's default
+ * is a megabyte, and a larger event would block all later ones.
  */
 export const eventBytesMax = 2 * 17_000_000;
 
-/** Topics that are there stay as they are, also where they differ from what is wanted. */
+/** Existing topics stay unchanged, even if their settings differ. */
 export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[]): Promise<void> {
   const there = new Set(await admin.listTopics());
   const missing = wanted.filter(({ topic }) => !there.has(topic));
@@ -36,7 +36,7 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
   const replicationFactor = Math.min(REPLICAS_MAX, brokers.length);
   for (const { topic, partitions, settings = {} } of missing) {
     const create = (entries: Readonly<Record<string, string>>) =>
-      // One by one: the driver forgives a topic that another process has just made, but only alone.
+      // One by one: the driver ignores the error for an existing topic only if it is the only topic.
       admin.createTopics({
         topics: [
           {
@@ -52,7 +52,7 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
     try {
       await create({ "max.message.bytes": String(eventBytesMax), ...settings });
     } catch (error) {
-      // Who runs the brokers may allow less.
+      // The broker's policy may allow less.
       if (!["POLICY_VIOLATION", "INVALID_CONFIG"].includes(errorTypeOf(error) ?? "")) throw error;
       await create(settings);
     }
@@ -63,22 +63,24 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
   );
 }
 
-/** A broker learns of a new topic a moment later than the one that made it. */
+/** Waits until all partitions have leaders: a new topic needs some time to reach all brokers. */
 async function untilLed(admin: Admin, topics: string[]): Promise<void> {
   for (const end = Date.now() + LED_MS_MAX; ; await pause(LED_PAUSE_MS)) {
     try {
-      const told = await admin.fetchTopicMetadata({ topics });
-      const led = told.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
+      const metadata = await admin.fetchTopicMetadata({ topics });
+      const led = metadata.topics.flatMap(({ partitions }) =>
+        partitions.map(({ leader }) => leader),
+      );
       if (led.length >= topics.length && led.every((leader) => leader >= 0)) return;
     } catch (error) {
       if (errorTypeOf(error) === undefined || Date.now() > end) throw error;
     }
-    // Whoever uses a topic without a leader is told so.
+    // Using a topic without a leader fails with its own error.
     if (Date.now() > end) return;
   }
 }
 
-/** Settings of topics, for those that are there and that the user may see. */
+/** Settings of the topics that exist and that the user may describe. */
 export async function readTopicSettings(
   admin: Admin,
   topics: readonly string[],
@@ -99,17 +101,17 @@ export async function readTopicSettings(
   );
 }
 
-/** Largest batch of records that each topic takes, in bytes. */
+/** Maximum size of a batch of records of each topic, in bytes. */
 export async function readMessageLimits(
   admin: Admin,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  // Without the right to see settings the default is a good guess; the broker has the last word.
+  // Uses the default if the user may not read the settings; the broker enforces its own limit.
   const settings = await readTopicSettings(admin, topics).catch(() => new Map());
   return new Map(
     topics.map((topic) => {
-      const told = Number(settings.get(topic)?.["max.message.bytes"]);
-      return [topic, told > 0 ? told : MESSAGE_BYTES_DEFAULT];
+      const bytes = Number(settings.get(topic)?.["max.message.bytes"]);
+      return [topic, bytes > 0 ? bytes : MESSAGE_BYTES_DEFAULT];
     }),
   );
 }
