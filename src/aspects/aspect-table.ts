@@ -30,22 +30,22 @@ export type AspectWrite =
       readonly key: boolean;
       readonly entityType: string;
     })
-  /** Value number `version` was told again: new system metadata, the rest stays. */
+  /** Value number `version` was confirmed: new system metadata, the rest stays. */
   | (AspectPlace & { readonly op: "confirm"; readonly version: number; readonly system: string })
-  /** The aspect has no value any more; its history and its numbers stay. */
+  /** The current value is removed; history and version numbers stay. */
   | (AspectPlace & { readonly op: "remove" })
-  /** All aspects of the entity are removed and the entity exists no more. */
+  /** All aspects of the entity are removed, and the entity no longer exists. */
   | (AspectPlace & { readonly op: "remove_entity" });
 
 export type AspectSink = Sink<AspectWrite>;
 
-/** One value of one aspect as the table has it. */
+/** One stored value of an aspect. */
 export interface StoredValue {
   /** From 1. */
   readonly version: number;
   /** JSON text. */
   readonly value: string;
-  /** When it was told, in epoch milliseconds, and by whom, as a urn. */
+  /** Time of the write, in epoch milliseconds, and the actor's urn. */
   readonly time: number;
   readonly actor: string;
   /** SystemMetadata as JSON text. */
@@ -53,7 +53,7 @@ export interface StoredValue {
 }
 
 export interface AspectReader {
-  /** The table has every record up to here. */
+  /** The table covers every record up to this position. */
   position(): Promise<Position>;
 
   /** States in the order of the urns; an unknown urn gives unknownEntity(urn). */
@@ -68,30 +68,29 @@ export interface AspectReader {
     page: { readonly start: number; readonly count: number },
   ): Promise<{ readonly urns: readonly string[]; readonly total: number }>;
 
-  /** How many entities of each type exist: 0 where aspects were told, but no entity exists (now). */
+  /** Number of existing entities by type; 0 for a type that only has deleted ones, or only aspects. */
   countEntities(): Promise<ReadonlyMap<string, number>>;
 
   /** How many entities have the aspect now, optionally only urns LIKE a pattern (% and _). */
   countAspect(aspect: string, urnLike?: string): Promise<number>;
 
-  /** May be said twice; later calls are `unavailable`. */
+  /** Idempotent; later calls of other methods reject with `unavailable`. */
   close(): Promise<void>;
 }
 
 /**
- * A value with all that the table knows of it, for verification (projector/compare.ts): in byte
- * order of urn and aspect, then by version.
+ * A value with all columns of the table, for verification (projector/compare.ts): in byte order of
+ * urn and aspect, then by version.
  */
 export interface AspectRow extends StoredValue {
   readonly urn: string;
   readonly aspect: string;
-  /** Of the record that made the value. */
+  /** Position of the record that created the value. */
   readonly position: Position;
-  /** Of the last record that told the value. */
+  /** Revision of the last record that stated the value. */
   readonly revision: Revision;
   /** Positions of the last record that confirmed it, and of the one that removed it. */
   readonly confirmed: Position | undefined;
   readonly removed: Position | undefined;
-  /** Whether the entity exists. */
   readonly exists: boolean;
 }

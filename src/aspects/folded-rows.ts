@@ -1,11 +1,11 @@
-/** The rows that an entity's changes make in the aspect view, in memory: what the table should hold. */
+/** Folds the changes of an entity into its expected rows of the aspect view, in memory. */
 import type { Projection } from "../projector/sink.ts";
 import type { FoldedRows, Row, RowShape } from "../projector/verify/view-rows.ts";
 import type { AspectWrite } from "./aspect-table.ts";
 
 /**
- * A row is one value of one aspect. One more, without an aspect and at position 0, is of the entity:
- * whether it exists, and the revision that it is at.
+ * A row is one value of one aspect. A further row, without an aspect and at position 0, has the state
+ * of the entity: whether it exists, and its revision.
  */
 export const aspectRowShape: RowShape = {
   names: [
@@ -28,7 +28,7 @@ interface Stored {
   system: string;
 }
 
-/** The row of an entity as a whole. */
+/** The row with the state of an entity. */
 export const entityRow = (exists: boolean, revision: number): Row => [
   ...["", 0, 0, revision, null, null],
   ...[0, "", "", "", exists ? 1 : 0],
@@ -40,7 +40,7 @@ export const foldAspectRows =
     const aspects = new Map<string, Map<number, Stored>>();
     let revision = -1;
     let exists = false;
-    let told = false;
+    let known = false;
     let size = 0;
 
     function newest(aspect: string): Stored | undefined {
@@ -69,7 +69,7 @@ export const foldAspectRows =
     }
 
     function apply(write: AspectWrite): void {
-      told = true;
+      known = true;
       revision = write.revision;
       switch (write.op) {
         case "value":
@@ -101,9 +101,9 @@ export const foldAspectRows =
       add(change) {
         for (const write of project(change)) apply(write);
       },
-      size: () => (told ? size + 1 : 0),
+      size: () => (known ? size + 1 : 0),
       rows() {
-        if (!told) return [];
+        if (!known) return [];
         const rows: Row[] = [entityRow(exists, revision)];
         for (const versions of aspects.values()) {
           for (const { write, confirmed, removed, system, ...stored } of versions.values()) {

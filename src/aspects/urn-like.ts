@@ -1,12 +1,12 @@
 /**
- * SQL's LIKE for urns, the same in every engine: `%` stands for any text, `_` for one character,
- * everything else for itself; case counts, and nothing escapes.
+ * SQL's LIKE for urns, equal in every store: `%` matches any text, `_` one character, everything else
+ * itself. It is case-sensitive and has no escapes.
  *
- * Compared by hand because engines differ in case and escapes, and because their matchers take
- * exponentially long for a pattern like `%a%a%a%b`: this one looks at each pair at most once.
+ * Stores differ in case and escapes, and their matchers take exponential time for a pattern like
+ * `%a%a%a%b`. This matcher compares each pair of characters at most once.
  */
 export interface UrnPattern {
-  /** What every matching urn begins with. */
+  /** Common prefix of all matching urns. */
   readonly prefix: string;
   matches(urn: string): boolean;
 }
@@ -20,7 +20,7 @@ export function createUrnPattern(like: string): UrnPattern {
   };
 }
 
-/** Greedy: on a mismatch, the last `%` takes one character more; earlier ones never need to. */
+/** Greedy: after a mismatch, the last `%` takes one character more; earlier ones never need to. */
 function matches(pattern: readonly string[], text: readonly string[]): boolean {
   let p = 0;
   let percent = -1;

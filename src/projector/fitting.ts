@@ -6,14 +6,14 @@ export interface Fitting {
   /** The first ones, as many as will probably fit; one at least. */
   first<T>(wanted: readonly T[]): readonly T[];
   /** `whole`: an answer had all that was asked for; else so many of it. */
-  told(answered: number, whole: boolean): void;
+  note(answered: number, whole: boolean): void;
 }
 
 export function createFitting(most: number): Fitting {
   let fits = most;
   return {
     first: (wanted) => wanted.slice(0, fits),
-    told(answered, whole) {
+    note(answered, whole) {
       fits = whole ? Math.min(most, fits * 2) : Math.max(1, answered);
     },
   };

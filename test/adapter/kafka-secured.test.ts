@@ -62,7 +62,9 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     expect(none.join("\n")).toMatch(
       /MetadataChangeLog_Versioned_v1" does not exist and cannot be created \(.+\): create it, or grant the user Create and Describe on it/,
     );
-    expect(none.at(-1)).toMatch(/does not allow the feed to create a topic .*: grant the user Create/);
+    expect(none.at(-1)).toMatch(
+      /does not allow the feed to create a topic .*: grant the user Create/,
+    );
     await grant([AclResourceTypes.TOPIC]);
     await expect
       .poll(findings)

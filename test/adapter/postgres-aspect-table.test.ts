@@ -602,7 +602,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         const refused = expect.objectContaining({
           code: "unavailable",
           message:
-            'the view "aspects" was made by a newer release (version 99 of its tables, this one has 2)',
+            'the view "aspects" was created by a newer release (its tables have version 99, this release has 2)',
           hint: expect.stringContaining("rebuild aspects"),
         });
         await expect(sink.apply(tags(3, 4), position(4))).rejects.toEqual(refused);

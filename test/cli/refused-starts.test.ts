@@ -279,7 +279,7 @@ describe("check says why a start would be refused", () => {
   test("a log that is damaged", async () => {
     const own = copyOf("log-damaged");
     writeFileSync(join(own, "log.sqlite"), "no database at all\n".repeat(1_000));
-    const refusal = /the log ".*log\.sqlite" is damaged: .*Put a backup of the log back/;
+    const refusal = /the log ".*log\.sqlite" is damaged: .*Restore the log from a backup/;
     expect(await annals("check", "--data", own)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(refusal),

@@ -197,7 +197,7 @@ describe("a flipped bit in the log", () => {
       for (const view of views) rmSync(join(service.directory, `${view}.sqlite`));
     });
     await expect(started).rejects.toThrow(/log is damaged at position \d+/);
-    await expect(started).rejects.toThrow(`position ${position}: what is there is not`);
+    await expect(started).rejects.toThrow(`position ${position}: the row does not match`);
   });
 
   test("hinders nobody who has what was made of the log before", async () => {

@@ -69,12 +69,12 @@ test("less is asked for after an answer that ended early, and then more again", 
   const wanted = Array.from({ length: 20 }, (_, n) => n);
   const asked = () => fitting.first(wanted).length;
   expect(asked()).toBe(8);
-  fitting.told(3, false);
+  fitting.note(3, false);
   expect(asked()).toBe(3);
-  fitting.told(0, false);
+  fitting.note(0, false);
   expect(asked()).toBe(1);
   for (const expected of [2, 4, 8, 8]) {
-    fitting.told(asked(), true);
+    fitting.note(asked(), true);
     expect(asked()).toBe(expected);
   }
 });

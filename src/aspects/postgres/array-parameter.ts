@@ -1,6 +1,6 @@
 /**
- * Arrays as parameters, in PostgreSQL's binary form: whole columns of rows go in one parameter
- * each, without the quoting that the text form asks for, which JSON texts are full of.
+ * Encodes arrays as parameters in PostgreSQL's binary format: each column of rows is one parameter. The
+ * text format would require escaping, which is expensive for JSON texts.
  */
 import { hash } from "node:crypto";
 
@@ -29,7 +29,7 @@ export function boolArray(facts: Column<boolean>): Buffer {
   return fixedArray(BOOL, 1, facts, (buffer, fact, at) => buffer.writeUInt8(fact ? 1 : 0, at));
 }
 
-/** What urns are found by: as int8. */
+/** The hashes of urns, as int8. */
 export function hashArray(urns: readonly string[]): Buffer {
   return fixedArray(INT8, 8, urns, (buffer, urn, at) => {
     hash("sha256", urn, "buffer").copy(buffer, at, 0, 8);
@@ -68,7 +68,7 @@ function fixedArray<T>(
   return buffer;
 }
 
-/** One dimension that begins at 1; whether there are nulls is told by the items. */
+/** Header of an array with one dimension that begins at 1. */
 function header(type: number, items: Column<unknown>, bytes: number): Buffer {
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + bytes);
   buffer.writeInt32BE(1, 0);

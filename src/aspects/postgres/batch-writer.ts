@@ -1,6 +1,6 @@
 /**
- * Brings writes into the tables of one generation, in a transaction that holds its row: finds or
- * makes the numbers of entities, kinds and aspects, folds, writes rows, keeps the counts.
+ * Applies writes to the tables of one generation, in a transaction that locks its row: finds or
+ * creates the numbers of entities, kinds and aspects, folds the writes, writes rows, updates counts.
  */
 import { LRUCache } from "lru-cache";
 import type { AspectWrite } from "../aspect-table.ts";
@@ -10,22 +10,22 @@ import type { Edition } from "./postgres-view.ts";
 import { createRowWriter, type EntityRow, type RowWriter } from "./write-rows.ts";
 
 interface BatchWriter {
-  /** Resolves with the number that the last new entity got. */
+  /** Resolves with the number of the last new entity. */
   write(connection: Connection, edition: Edition, writes: readonly AspectWrite[]): Promise<number>;
-  /** The same for an entity that is made anew from all of its writes. */
+  /** The same for an entity that is rebuilt from all of its writes. */
   restore(
     connection: Connection,
     edition: Edition,
     urn: string,
     writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
   ): Promise<number>;
-  /** Drops what is known of the tables: another may have written, or the transaction went back. */
+  /** Clears the caches: after a rollback, or when another process may have written. */
   forget(): void;
 }
 
-/** Some 8 MB when full. Records of one entity come together; any other costs a look, with others. */
+/** About 8 MB when full. Records of one entity are close together; a miss costs a batched lookup. */
 const ENTITIES_MAX = 20_000;
-/** Of an entity that is restored: what is written at once, and kept in memory until then. */
+/** Maximum number of writes of a restored entity that are held in memory and written together. */
 const RESTORED_MAX = 1_000;
 const RESTORED_CHARACTERS_MAX = 16 * 1024 * 1024;
 
@@ -39,7 +39,7 @@ export function createBatchWriter(): BatchWriter {
   let aspects: Map<string, number> | undefined;
   let kinds: Map<string, Kind> | undefined;
 
-  /** Writes; resolves with the last number and how many came to live less those that ceased to. */
+  /** Writes; resolves with the last number and the change of the number of existing entities. */
   async function bring(
     connection: Connection,
     edition: Edition,
@@ -73,7 +73,7 @@ export function createBatchWriter(): BatchWriter {
       const change: EntityChange = notes.get(entity) ?? { living: undefined, revision: -1 };
       notes.set(entity, { ...change, revision: Math.max(change.revision, revision ?? -1) });
     }
-    // A life that goes on needs no telling, nor does one that a new row tells of.
+    // An unchanged state needs no update, nor does that of a new row.
     for (const [entity, { revision }] of notes) {
       if (revision < 0 && (!lives.has(entity) || entity > edition.lastEntity)) notes.delete(entity);
     }
@@ -98,18 +98,18 @@ export function createBatchWriter(): BatchWriter {
         remembered.set(urn, { ...before, living: false });
       }
       let { lastEntity } = edition;
-      let told = false;
+      let changed = false;
       for await (const part of partsOf(writes)) {
         ({ lastEntity } = await bring(connection, { ...edition, lastEntity }, part));
-        told = true;
+        changed = true;
       }
       const after = await findEntity(connection, edition, urn);
-      if (after !== undefined && !told) {
+      if (after !== undefined && !changed) {
         await dropEntity(connection, edition, after.id);
         remembered.delete(urn);
       }
       const kind = after?.kind;
-      // Where the row told the truth, the count does, too; else all of the kind are counted.
+      // If the row was wrong, the count may be, too: all entities of the kind are counted.
       if (kind !== undefined && (before?.living ?? false) !== (after?.living ?? false)) {
         await recount(connection, edition, kind);
       }
@@ -153,7 +153,7 @@ async function readKinds(connection: Connection, { tables }: Edition): Promise<M
   );
 }
 
-/** The first value of a kind's entity tells the type of them all. */
+/** The first value of an entity sets the type of its kind. */
 async function addKinds(
   connection: Connection,
   { tables }: Edition,
@@ -180,7 +180,7 @@ async function addKinds(
   }
 }
 
-/** The rows of the writes' entities that are there. */
+/** The existing rows of the entities of the writes. */
 async function findEntities(
   rows: RowWriter,
   remembered: LRUCache<string, EntityRow>,
@@ -196,7 +196,7 @@ async function findEntities(
   }
   if (missing.size === 0) return found;
   for (const row of await rows.findEntities([...missing])) {
-    // Another's hash may be the same.
+    // Another urn may have the same hash.
     if (missing.has(row.urn)) found.set(row.urn, row);
   }
   return found;
@@ -217,14 +217,14 @@ function newEntities(
   return created;
 }
 
-/** The new rows of entities that come to live, or cease to. */
+/** The new rows of entities that are created or deleted. */
 function livesOf(
   rows: Iterable<EntityRow>,
-  told: ReadonlyMap<number, EntityChange>,
+  changed: ReadonlyMap<number, EntityChange>,
 ): ReadonlyMap<number, EntityRow> {
   const lives = new Map<number, EntityRow>();
   for (const row of rows) {
-    const living = told.get(row.id)?.living;
+    const living = changed.get(row.id)?.living;
     if (living !== undefined && living !== row.living) lives.set(row.id, { ...row, living });
   }
   return lives;
@@ -296,7 +296,7 @@ async function* partsOf(
   if (part.length > 0) yield part;
 }
 
-/** What a kind's urns begin with, `urn:li:dataset:`; nothing where there are no three colons. */
+/** The prefix of the urns of a kind, `urn:li:dataset:`; empty for a urn with fewer than three colons. */
 const prefixOf = (urn: string): string => /^(?:[^:]*:){3}/.exec(urn)?.[0] ?? "";
 
 const idOf = (entities: ReadonlyMap<string, EntityRow>, urn: string): number =>
@@ -304,6 +304,6 @@ const idOf = (entities: ReadonlyMap<string, EntityRow>, urn: string): number =>
 
 function known<T>(of: ReadonlyMap<string, T>, name: string): T {
   const found = of.get(name);
-  if (found === undefined) throw new Error(`nothing is known of "${name}"`);
+  if (found === undefined) throw new Error(`"${name}" has no number`);
   return found;
 }

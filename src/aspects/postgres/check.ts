@@ -1,23 +1,23 @@
-/** Whether a PostgreSQL server is fit to keep the aspect view, and what to mend if not. */
+/** Checks that a PostgreSQL server can store the aspect view. */
 import { CatalogError } from "../../core/errors.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { type Connection, openConnections } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
 import { tablesOf } from "./schema.ts";
 
-/** The oldest release that has all that the statements use. */
+/** The oldest release with all features that the statements use. */
 const VERSION_MIN = 130_000;
-/** A node's readers and its writer, and some for who looks after the server. */
+/** A node's readers and its writer, and some for administration. */
 const CONNECTIONS_MIN = 20;
 const CHECK_MS_MAX = 10_000;
 
 export interface Checked {
   readonly version: string;
-  /** Sentences: what is wrong, and how to mend it. */
+  /** Sentences with the problem and its solution. */
   readonly findings: readonly string[];
 }
 
-/** Rejects `unavailable` when the server cannot be reached or asked. */
+/** Rejects with `unavailable` if the server cannot be reached. */
 export async function checkPostgres(place: ServerPlace): Promise<Checked> {
   const connections = openConnections(place, { most: 1, timeoutMs: CHECK_MS_MAX, settings: "" });
   try {
@@ -49,21 +49,20 @@ const RULES: readonly Rule[] = [
   [
     (settings) => settings.get("server_encoding") !== "UTF8",
     (settings) =>
-      `The database is encoded in ${settings.get("server_encoding")}: make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+      `The database has the encoding ${settings.get("server_encoding")}: create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
   ],
   [
     (settings) => settings.get("in_recovery") === "t",
-    () => "The server is a standby that takes no writes: name the primary in ANNALS_ASPECTS.",
+    () => "The server is a read-only standby: use the primary in ANNALS_ASPECTS.",
   ],
   [
     (settings) => settings.get("default_transaction_read_only") === "on",
-    () =>
-      "default_transaction_read_only is on, so that nothing can be written: turn it off for this user.",
+    () => "default_transaction_read_only is on, so all writes fail: turn it off for this user.",
   ],
   [
     isOff("fsync"),
     () =>
-      "fsync is off: a crash of the machine may damage the tables without a word. Turn it on, or rebuild the view after a crash.",
+      "fsync is off: a crash of the machine may silently damage the tables. Turn it on, or rebuild the view after a crash.",
   ],
   [
     isOff("full_page_writes"),
@@ -72,7 +71,7 @@ const RULES: readonly Rule[] = [
   [
     isOff("synchronous_commit"),
     () =>
-      "synchronous_commit is off: a crash of the server takes the last batches back, and readers see the view go back until it has caught up. Turn it on.",
+      "synchronous_commit is off: a crash of the server loses the last batches, and readers see an older view until it has caught up. Turn it on.",
   ],
   [
     (settings) => Number(settings.get("max_connections")) < CONNECTIONS_MIN,
@@ -104,7 +103,7 @@ async function privileges(connection: Connection, name: string): Promise<readonl
   const [user, database, mayCreate, mayUse, foreign] = row ?? [];
   if (mayUse == null && mayCreate !== "t") {
     return [
-      `The user "${user}" may not make the schema "${name}": run CREATE SCHEMA "${name}" AUTHORIZATION "${user}" in the database "${database}".`,
+      `The user "${user}" may not create the schema "${name}": run CREATE SCHEMA "${name}" AUTHORIZATION "${user}" in the database "${database}".`,
     ];
   }
   if (mayUse === "f") {
@@ -118,7 +117,7 @@ async function privileges(connection: Connection, name: string): Promise<readonl
   ];
 }
 
-/** What another release left; nothing where there is no view yet. */
+/** Findings about tables of another release; empty without a view. */
 async function tables(connection: Connection, name: string): Promise<readonly string[]> {
   const [found] = await connection.query({
     text: `SELECT has_schema_privilege(nspname, 'USAGE')

@@ -1,10 +1,10 @@
 /**
- * What a batch of writes comes to, one row a row: an entity that is told a hundred times costs one
- * statement's row, not a hundred. Pure; applying the result equals applying the writes in order.
+ * Folds a batch of writes into at most one change per row: a hundred writes of an entity cost one row
+ * of a statement. Pure; applying the result equals applying the writes in order.
  */
 import type { AspectWrite } from "../aspect-table.ts";
 
-/** A value that is written whole. */
+/** A row to insert. */
 export interface ValueRow {
   readonly entity: number;
   readonly aspect: number;
@@ -19,7 +19,7 @@ export interface ValueRow {
   removed: number | undefined;
 }
 
-/** What changes of a value that is there; what is undefined stays. */
+/** A change of an existing row; undefined members stay unchanged. */
 export interface ValueChange {
   readonly entity: number;
   readonly aspect: number;
@@ -32,7 +32,7 @@ export interface ValueChange {
 
 export interface EntityChange {
   living: boolean | undefined;
-  /** Of the last record that may be in no newest value; -1 if there is none. */
+  /** Revision of the last record that no newest value may have; -1 if there is none. */
   revision: number;
 }
 
@@ -55,14 +55,14 @@ interface Folded {
   readonly entities: ReadonlyMap<number, EntityChange>;
 }
 
-/** Entities whose newest values must be known to fold the writes. */
+/** Urns of entities whose newest values are needed to fold the writes. */
 export function urnsOfRemovals(writes: readonly AspectWrite[]): readonly string[] {
   const urns = new Set<string>();
   for (const { op, urn } of writes) if (op === "remove" || op === "remove_entity") urns.add(urn);
   return [...urns];
 }
 
-/** `newest` has the newest values of the entities of urnsOfRemovals, and is changed. */
+/** `newest` has the newest values of the entities of urnsOfRemovals; it is modified. */
 export function foldWrites(
   writes: readonly AspectWrite[],
   numbers: Numbers,
@@ -130,7 +130,7 @@ export function foldWrites(
     target.system = system;
     target.confirmed = position;
     target.revision = revision;
-    // Of a row in the tables the statement tells whether it is the newest (changeValues).
+    // The statement finds out whether a stored row is the newest (changeValues).
     if (row !== undefined) note(entity, revision);
   }
 

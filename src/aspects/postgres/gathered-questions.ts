@@ -1,10 +1,10 @@
 /**
- * Questions that come while others are on their way go together: a statement for ten entities costs
- * little more than one for one. As long as few statements are on their way, a question goes at once;
- * each is put after it was asked.
+ * Batches concurrent queries: a statement for ten entities costs little more than one for one. While
+ * few statements are in flight, a query is sent at once; otherwise it waits for the next batch. A
+ * statement always starts after its queries were requested.
  */
 
-/** Statements on their way before questions are gathered: half of a reader's connections. */
+/** With so many statements in flight, queries are batched: half of a reader's connections. */
 const STATEMENTS_MAX = 4;
 
 interface Waiting<T> {
@@ -14,8 +14,8 @@ interface Waiting<T> {
 }
 
 /**
- * `put` answers keys in their order. It is given `keysMax` at most, unless one question has more;
- * when it fails, so do the questions that went together.
+ * `put` returns one result per key, in order. It gets at most `keysMax` keys, unless a single query has
+ * more. If it fails, all queries of the batch fail.
  */
 export function gatherQuestions<T>(
   put: (keys: readonly string[]) => Promise<readonly T[]>,
@@ -24,7 +24,7 @@ export function gatherQuestions<T>(
   const waiting: Waiting<T>[] = [];
   let onTheirWay = 0;
 
-  /** The first of those that wait, as many as fit. */
+  /** Removes the next batch from the queue. */
   function take(): readonly Waiting<T>[] {
     let size = 0;
     const end = waiting.findIndex(({ keys }, n) => {

@@ -1,9 +1,9 @@
 /**
- * The aspect view's reading side in PostgreSQL, on connections of its own.
+ * The reader of the aspect view in PostgreSQL, with its own connections.
  *
- * Each question is one statement, so that what it answers is of one moment; long ones are many, of a
- * slice each. A statement asks for the live edition in the same moment: when another has taken its
- * place, the question is put again to that one. Where there is no view yet, it is empty.
+ * Each query is one statement, so its result is one snapshot; long queries are several statements, one
+ * per slice. A statement also reads the live generation: if another has replaced it, the query is
+ * repeated with that one. A view that does not exist yet is empty.
  */
 import { type AspectState, type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -21,14 +21,14 @@ import { TABLES_VERSION, VIEW } from "./schema.ts";
 
 const CONNECTIONS_MAX = 8;
 const STATEMENT_MS_MAX = 30_000;
-/** Read by one statement. */
+/** Maximum number of entities per statement. */
 const ENTITIES_PER_SLICE_MAX = 500;
-/** In the time of one question. */
+/** Maximum number of swaps of generations during one query. */
 const SWAPS_MAX = 5;
 
 /**
- * Every question goes by an index, whatever the statistics say, which may be old or none. Plans are
- * made once: making one takes longer than what it is for.
+ * Every query uses an index, even if statistics are old or missing. Plans are cached, because planning
+ * takes longer than execution.
  */
 const SETTINGS = `
 SET default_transaction_read_only = on;
@@ -46,7 +46,7 @@ interface Live {
   readonly questions: Readonly<Record<Question, string>>;
 }
 
-/** Connects with the first question. */
+/** Connects with the first query. */
 export async function openPostgresAspectReader(
   place: ServerPlace,
 ): Promise<AspectReader & Dump<AspectRow>> {
@@ -67,7 +67,7 @@ export async function openPostgresAspectReader(
     return live;
   }
 
-  /** The rows that answer a question; none where there is no view. */
+  /** The rows of a query; empty without a view. */
   async function put(question: Question, parameters: readonly Parameter[]) {
     for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
       const known = live ?? (await learn());
@@ -98,7 +98,7 @@ export async function openPostgresAspectReader(
     const states = new Map<string, Found>();
     for (const urn of urns) states.set(urn, { urn, revision: EMPTY_STREAM, aspects: new Map() });
     for (const row of await ask("states", hashArray([...states.keys()]))) {
-      // Another's hash may be the same; and there is a row without a urn where nothing was found.
+      // Another urn may have the same hash; without a match there is a row of nulls.
       const state = row[0] == null ? undefined : states.get(row[0]);
       if (state !== undefined) take(state, row);
     }
@@ -179,10 +179,10 @@ export async function openPostgresAspectReader(
   };
 }
 
-/** PostgreSQL keeps no NUL and no half characters: what has them is not there. */
+/** PostgreSQL cannot store NUL and lone surrogates, so such a urn cannot exist. */
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 
-/** Where the urns of a kind that match begin; undefined when none of it can. */
+/** The first possible match among the urns of a kind; undefined if none can match. */
 function firstUrn(prefix: string, pattern: UrnPattern): string | undefined {
   if (pattern.prefix.startsWith(prefix)) return pattern.prefix;
   return prefix.startsWith(pattern.prefix) ? prefix : undefined;
@@ -194,10 +194,10 @@ interface Found {
   readonly aspects: Map<string, AspectState>;
 }
 
-/** Adds what a row tells of the entity, and of one of its aspects. */
+/** Adds a row, which has one aspect, to the state of its entity. */
 function take(state: Found, row: Row): void {
-  const told = Number(row[1]);
-  if (told > state.revision) state.revision = revision(told);
+  const reached = Number(row[1]);
+  if (reached > state.revision) state.revision = revision(reached);
   const name = row[2];
   if (name == null) return;
   const last = Number(row[9]);

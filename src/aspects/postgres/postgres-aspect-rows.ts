@@ -1,7 +1,7 @@
 /**
- * The rows of the aspect view in PostgreSQL, for verification. Each read is of one snapshot, the
- * checkpoint and which generation is live included; rows come through a cursor, so that no more is
- * held than a bounded number beyond the largest entity.
+ * The rows of the aspect view in PostgreSQL, for verification. Each read uses one snapshot, which
+ * includes the checkpoint and the live generation. A cursor returns the rows, so memory is bounded by
+ * the largest entity and a fixed number of rows.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
@@ -25,14 +25,14 @@ import { VIEW } from "./schema.ts";
 const STATEMENT_MS_MAX = 600_000;
 const URNS_MAX = 500;
 const URNS_PER_PAGE = 1_000;
-/** What one step of the cursor brings, and what a read ends with when it has it. */
+/** Rows per step of the cursor; a read ends when it has so many. */
 const FETCHED = 500;
 const ROWS_MAX = 10_000;
 const CHARACTERS_MAX = 32 * 1024 * 1024;
-/** In the time of one read. */
+/** Maximum number of swaps of generations during one read. */
 const SWAPS_MAX = 5;
 
-/** Entities are found by their index, whatever the statistics say, which may be old or none. */
+/** Finds entities by their index, even if statistics are old or missing. */
 const SETTINGS = `
 SET default_transaction_isolation = 'repeatable read';
 SET default_transaction_read_only = on;
@@ -40,12 +40,12 @@ SET enable_seqscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;`;
 
-/** What counts or compares all there is goes through all there is. */
+/** For statements that count or compare all rows. */
 const WHOLLY = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
 
 /**
- * Connects with the first question. A view that is not there has no rows. `grown`: of one that nobody
- * is led to yet.
+ * Connects with the first query. A view that does not exist has no rows. `grown`: reads a staging
+ * generation.
  */
 export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
   const beside = grown as Edition | undefined;
@@ -56,7 +56,7 @@ export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown):
   });
   const fitting = createFitting(URNS_MAX);
 
-  /** Asks within one snapshot; `none` where there is no view. */
+  /** Queries within one snapshot; returns `none` without a view. */
   async function ask<T>(
     none: T,
     question: (connection: Connection, live: Edition) => Promise<T>,
@@ -71,7 +71,7 @@ export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown):
           }),
         );
       } catch (error) {
-        // Tables are dropped at once, whatever a snapshot says.
+        // Dropped tables are missing even in an older snapshot.
         if (!isMissing(error) || swaps === SWAPS_MAX) throw error;
       }
     }
@@ -97,7 +97,7 @@ export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown):
         const rows = await readEntities(connection, live, asked);
         return { from: live.position, to: live.position, rows };
       });
-      fitting.told(held.rows.length, held.rows.length === asked.length);
+      fitting.note(held.rows.length, held.rows.length === asked.length);
       return held;
     },
 
@@ -136,7 +136,7 @@ export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown):
   };
 }
 
-/** $1, $2: hashes and urns. An entity of a kind that is not its own can be found by nothing else. */
+/** $1, $2: hashes and urns. Only this finds an entity with the wrong kind. */
 const rowsOf = ({ tables }: Edition): string => `
 DECLARE held NO SCROLL CURSOR FOR
 SELECT asked.n - 1, e.living, e.revision, a.name, v.version, v.position, v.revision, v.confirmed,
@@ -148,13 +148,13 @@ LEFT JOIN ${tables.aspectValue} AS v ON v.entity = e.id
 LEFT JOIN ${tables.aspectName} AS a ON a.id = v.aspect
 ORDER BY asked.n`;
 
-/** Of the first urns, so many as are read within the bounds; of one at least. */
+/** Reads the first urns that fit the bounds, at least one. */
 async function readEntities(
   connection: Connection,
   live: Edition,
   urns: readonly string[],
 ): Promise<readonly (readonly ViewRow[])[]> {
-  // PostgreSQL keeps no NUL: there can be none of those.
+  // PostgreSQL cannot store NUL, so such a urn cannot exist.
   const storable = urns.map((urn) => (urn.includes("\0") ? "" : urn));
   await connection.query({
     text: rowsOf(live),
@@ -164,7 +164,7 @@ async function readEntities(
     values: [],
     living: false,
     noted: -1,
-    told: false,
+    found: false,
   }));
   let rows = 0;
   let characters = 0;
@@ -187,16 +187,16 @@ async function readEntities(
 interface Entity {
   readonly values: ViewRow[];
   living: boolean;
-  /** The revision that is noted beside the values. */
+  /** The revision in the entity's own row. */
   noted: number;
-  told: boolean;
+  found: boolean;
 }
 
 function take(entity: Entity | undefined, row: Row): void {
   if (entity === undefined) return;
   entity.living = row[1] === "t";
   entity.noted = Number(row[2]);
-  entity.told = true;
+  entity.found = true;
   if (row[4] == null) return;
   const optional = (text: string | null | undefined) => (text == null ? null : Number(text));
   const [aspect, version, position, revision, confirmed, removed, time, actor, system, value] =
@@ -210,9 +210,9 @@ function take(entity: Entity | undefined, row: Row): void {
 
 const REVISION = 3;
 
-/** The entity is at the revision that its newest values tell, or that was noted besides. */
-function viewRows({ values, living, noted, told }: Entity): readonly ViewRow[] {
-  if (!told) return [];
+/** The revision of an entity is the greatest of those of its newest values and its own row. */
+function viewRows({ values, living, noted, found }: Entity): readonly ViewRow[] {
+  if (!found) return [];
   const newest = new Map<string, ViewRow>();
   for (const value of values) {
     const [aspect, version] = value;
@@ -243,8 +243,10 @@ FROM ${entityKind} AS k LEFT JOIN (
   return [
     ...kinds.flatMap(([prefix, miscounted, untyped]) => [
       ...(miscounted === "t" ? [`the count of living "${prefix}…" is wrong`] : []),
-      ...(untyped === "t" ? [`the type of "${prefix}…" is gone`] : []),
+      ...(untyped === "t" ? [`the type of "${prefix}…" is missing`] : []),
     ]),
-    ...(Number(numbers?.[0] ?? 0) > lastEntity ? ["numbers of entities would be given twice"] : []),
+    ...(Number(numbers?.[0] ?? 0) > lastEntity
+      ? ["numbers of entities would be assigned twice"]
+      : []),
   ];
 }

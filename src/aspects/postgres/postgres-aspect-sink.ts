@@ -1,11 +1,11 @@
 /**
- * The aspect view's writing side in PostgreSQL: a batch is folded in memory, then written with one
- * statement for each kind of row, in the transaction that moves the checkpoint.
+ * The sink of the aspect view in PostgreSQL: folds a batch in memory, then writes it with one statement
+ * per kind of row, in the transaction that moves the checkpoint.
  *
- * Several may write one view by accident. Each transaction holds the generation's row, and moves
- * the checkpoint only from where this sink knows it to be. Where it is elsewhere, or the view was
- * emptied or regrown behind the sink's back, the sink throws `conflict` once and forgets what it
- * knows: whoever feeds it must ask for the position before it goes on.
+ * Several processes may write one view by accident. Each transaction locks the generation's row, and
+ * moves the checkpoint only from the position that this sink expects. If the position differs, or the
+ * view was emptied or rebuilt by another process, the sink throws `conflict` once and clears its
+ * caches: the projector must read the position before it continues.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
@@ -27,16 +27,16 @@ import {
 } from "./postgres-view.ts";
 import { VIEW } from "./schema.ts";
 
-/** Of one statement: a part of a batch, or the tables of a generation to drop. */
+/** Timeout of a statement: a part of a batch, or dropping the tables of a generation. */
 const STATEMENT_MS_MAX = 120_000;
 
 /**
- * Batches are of any size, so that a plan fits only the one that it was made for; and tables that
- * grew a moment ago have no statistics. What is regrown is made durable when it is done.
+ * Batches have any size, so a cached plan may not fit; and new tables have no statistics. A staging
+ * generation becomes durable when it is published.
  */
 const SETTINGS = "SET plan_cache_mode = force_custom_plan; SET enable_seqscan = off;";
 
-/** Rejects `unavailable` when the server cannot be reached or refuses, or a newer release was here. */
+/** Rejects with `unavailable` for errors of the server, and for tables of a newer release. */
 export async function openPostgresAspectSink(view: ServerView): Promise<AspectSink> {
   const connections = openConnections(view, {
     most: 1,
@@ -45,7 +45,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   });
   const writer = createBatchWriter();
   let here: Edition | undefined;
-  /** Once it has taken the place of another. */
+  /** Set after it has replaced another generation. */
   let dropOld: (() => Promise<void>) | undefined;
   try {
     here = await retrying(() => prepareView(connections, view));
@@ -65,13 +65,13 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     return found.position;
   }
 
-  /** The place that is known; throws `conflict` when what was known has gone. */
+  /** The expected generation and position; throws `conflict` after an unexpected change. */
   function place(): Edition {
     if (here === undefined) throw gone(view.name);
     return here;
   }
 
-  /** One transaction that writes from where the view is known to be. */
+  /** Runs a transaction that writes from the expected position. */
   async function write(
     work: (connection: Connection, edition: Edition) => Promise<Partial<Edition>>,
   ): Promise<void> {
@@ -86,7 +86,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         return next;
       });
     } catch (error) {
-      // The transaction went back, or may have: numbers given in it are not taken.
+      // The transaction was rolled back, or may be: its new numbers are not valid.
       writer.forget();
       if (isMissing(error)) {
         forget();
@@ -97,7 +97,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     }
   }
 
-  /** Where the view is now; undefined when there is none. */
+  /** The current state of the view; undefined if there is none. */
   async function find(): Promise<Edition | undefined> {
     if (!view.bulk) return lookForLive(connections, view.name);
     try {
@@ -113,7 +113,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     }
     const known = place();
     const found = await retrying(find);
-    // Another, or gone back: whoever feeds the view must not go on from where it was.
+    // Another generation, or an earlier position: the projector must not continue from the old one.
     if (found?.edition !== known.edition || found.position < known.position) {
       forget();
       throw gone(view.name);
@@ -130,11 +130,11 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       inTurn(async () => {
         const from = place();
         if (upTo <= from.position) return;
-        // Read before anything is sent: one that cannot be read stops the batch here.
+        // Evaluates the writes before any statement: an unreadable one stops the batch here.
         const fresh = writes.filter((one) => one.position > from.position);
         await retrying(async (attempt) => {
           if (attempt > 1) {
-            // The answer to a commit may be lost, and the commit not.
+            // The response to a successful commit may be lost.
             const found = await find();
             const arrived = found?.edition === from.edition && found.position === upTo;
             if (arrived) return void learn(found);
@@ -149,7 +149,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
 
     restore: (urn, writes) =>
       inTurn(async () => {
-        // What is remembered may be part of what is to be mended.
+        // The caches may have the values that are to be repaired.
         writer.forget();
         await write(async (connection, edition) => ({
           lastEntity: await writer.restore(connection, edition, urn, writes),
@@ -189,7 +189,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
           if (dropOld !== undefined) await dropOld();
           else if (here !== undefined) await discard(connections, view.name, here);
         } catch (error) {
-          // Another bulk has cleared it away.
+          // Another rebuild has dropped it.
           throw isMissing(error) ? gone(view.name) : error;
         } finally {
           await connections.close();
@@ -200,8 +200,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
 }
 
 /**
- * The generation's row, held until the transaction ends. Throws `conflict` when it is not as it
- * was.
+ * Locks the generation's row until the transaction ends. Throws `conflict` if it changed.
  */
 async function lock(
   connection: Connection,
@@ -219,7 +218,7 @@ const moved = (to: Position): CatalogError =>
     `the view "${VIEW}" was moved to position ${to} by another projector`,
   );
 
-/** One operation after the other: what is known of the view is true for the next. */
+/** Runs one operation after another, so that each sees the state that the previous one left. */
 function createTurns(check: () => void) {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,7 +1,7 @@
 /**
- * Connections to the PostgreSQL server: how they are made, how long anything may take, and what
- * the driver's errors mean. Nothing of the driver is thrown beyond here: an error of the server or
- * of the way to it is a CatalogError `unavailable`, which names the server and never the password.
+ * Connections to the PostgreSQL server: configuration, timeouts and translation of errors. Errors of
+ * the driver do not leave this file: an error of the server or the network becomes a CatalogError
+ * `unavailable`, which names the server and never contains the password.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
@@ -11,15 +11,15 @@ import { speaksNoTls } from "../../core/server-address.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { VIEW } from "./schema.ts";
 
-/** Rows as arrays of text, as the server sends them: the columns' numbers are read by hand. */
+/** Rows are arrays of text, as the server sends them; callers parse numbers. */
 export type Row = readonly (string | null)[];
 
 export interface Statement {
-  /** Statements of a name are prepared once for each connection. */
+  /** Statements with a name are prepared once per connection. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly (string | number | Buffer | null)[] | undefined;
-  /** Where it may take longer than the connection's others. */
+  /** Overrides the timeout of the connection. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -38,16 +38,16 @@ export interface Connections extends Connection {
 
 interface ConnectionRules {
   readonly most: number;
-  /** For each statement; the driver gives up some seconds later, should nothing come back. */
+  /** Timeout of each statement on the server; the driver's own timeout is some seconds longer. */
   readonly timeoutMs: number;
   /** Run on each new connection. */
   readonly settings: string;
 }
 
-/** A connection that cannot be made, or does not become free. */
+/** Timeout for opening a connection, or for a free one in the pool. */
 const CONNECT_MS = 5_000;
 const GRACE_MS = 5_000;
-/** A writer that died without a word does not hold others up for ever. */
+/** Ends transactions of writers that died, which would block others. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
 const TRIES_MAX = 3;
@@ -70,7 +70,7 @@ export function openConnections(place: ServerPlace, rules: ConnectionRules): Con
         ${rules.settings}`);
     },
   });
-  // A connection that breaks while it is idle leaves the pool; the next question opens another.
+  // A connection that breaks while it is idle leaves the pool; the next query opens another.
   pool.on("error", () => {});
   let closed = false;
 
@@ -105,7 +105,7 @@ export function openConnections(place: ServerPlace, rules: ConnectionRules): Con
     query: on(pool),
     async transaction(work) {
       const client = await taken();
-      // An error while no statement runs comes as an event; the next statement then fails.
+      // Errors between statements are events; the next statement then fails.
       const ignore = () => {};
       client.on("error", ignore);
       const query = on(client);
@@ -137,7 +137,7 @@ export function openConnections(place: ServerPlace, rules: ConnectionRules): Con
   };
 }
 
-/** Tries an operation again that failed for a reason that passes, a few times within a second. */
+/** Retries an operation after transient errors, a few times within a second. */
 export async function retrying<T>(operation: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -149,22 +149,22 @@ export async function retrying<T>(operation: (attempt: number) => Promise<T>): P
   }
 }
 
-/** The driver's word for what went wrong: five characters of the server, or a code of Node's. */
+/** The code of an error: SQLSTATE, or a code of Node. */
 function codeOf(error: unknown): string | undefined {
   const cause = error instanceof CatalogError ? error.cause : undefined;
   if (!(cause instanceof Error)) return undefined;
   return "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 }
 
-/** What a statement meets when the tables are not, or no longer, there. */
+/** True if tables of the statement do not exist. */
 export const isMissing = (error: unknown): boolean =>
   ["42P01", "3F000"].includes(codeOf(error) ?? "");
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
 /**
- * sslmode is read here: without one the connection is encrypted where certificates are given.
- * "require" verifies like "verify-full"; only "no-verify" trusts whoever answers.
+ * Handles sslmode itself: without it, the connection uses TLS if certificates are configured.
+ * "require" verifies like "verify-full"; only "no-verify" accepts any certificate.
  */
 function configOf(place: ServerPlace): { readonly config: pg.PoolConfig; readonly server: string } {
   const url = parsed(place.url);
@@ -199,7 +199,7 @@ function isTransient(error: unknown): boolean {
   return TRANSIENT.test(code);
 }
 
-/** Connection lost, shut down, deadlock, lock not had, too many connections; and Node's own. */
+/** Connection lost, shutdown, deadlock, lock timeout, too many connections; and errors of Node. */
 const TRANSIENT = /^(08...|57P0[123]|40001|40P01|55P03|53300|ECONNRESET|ECONNREFUSED|EPIPE)$/;
 const BROKEN = /^Connection terminated unexpectedly|^Client has encountered a connection error/;
 
@@ -214,25 +214,25 @@ function failureOf(error: unknown, server: string): CatalogError {
 }
 
 const HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
-  [/^28/, "Give the user and password that the server knows in ANNALS_ASPECTS"],
+  [/^28/, "Correct the user and password in ANNALS_ASPECTS"],
   [/^3D000$/, "Create the database, or name another in ANNALS_ASPECTS"],
-  [/^42501$/, "Grant the user CREATE on the database, or make the schema with the user as owner"],
-  [/^53100$/, "Give the server disk space; the view goes on by itself"],
+  [/^42501$/, "Grant the user CREATE on the database, or create the schema with the user as owner"],
+  [/^53100$/, "Free disk space on the server; the view continues by itself"],
   [/^53300$/, "Raise max_connections of the server, or let fewer nodes use it"],
-  [/^25006$/, "The server takes no writes: name the primary in ANNALS_ASPECTS, or let it write"],
-  [/^57014$/, "The server took too long: see what it is busy with"],
+  [/^25006$/, "The server is read-only: use the primary in ANNALS_ASPECTS, or allow writes"],
+  [/^57014$/, "The statement timed out: check the load of the server"],
   [
     /CERT|SIGNATURE|ALTNAME/,
-    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE, and the name that it is made for",
+    "Set ANNALS_STORE_CERTIFICATES_FILE to the certificate of the server's authority, and use the host name of the server's certificate",
   ],
   [
     /^(57P0|08|E[A-Z]+$|$)/,
-    "See that the server runs, and that ANNALS_ASPECTS says where; it is tried again",
+    "Check that the server runs, and the address in ANNALS_ASPECTS; the service retries",
   ],
 ];
 
 const PLAIN_HINT =
-  "The server speaks no TLS: switch it on there, or write sslmode=disable in ANNALS_ASPECTS";
+  "The server does not use TLS: switch it on there, or write sslmode=disable in ANNALS_ASPECTS";
 
 const hintFor = (code: string): string | undefined =>
   HINTS.find(([codes]) => codes.test(code))?.[1];

@@ -1,7 +1,7 @@
 /**
- * The view's metadata in PostgreSQL: which generation is live, how far it is, what made it. All that
- * makes or drops tables happens here, in transactions that take turns (an advisory lock), so that
- * several processes may start at once.
+ * The view's metadata in PostgreSQL: the live generation, its position, its model and log. This file
+ * creates and drops all tables, in transactions with an advisory lock, so that several processes may
+ * start at once.
  */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
@@ -25,7 +25,7 @@ import {
   VIEW,
 } from "./schema.ts";
 
-/** One generation, as its row in the metadata says. */
+/** One generation: a row of the metadata. */
 export interface Edition {
   readonly tables: Tables;
   readonly edition: string;
@@ -36,7 +36,7 @@ export interface Edition {
   readonly record: string | undefined;
 }
 
-/** Of each step of an upgrade, which may have to read and write all rows. */
+/** Timeout of a migration step, which may have to rewrite all rows. */
 const MIGRATION_MS_MAX = 24 * 3_600_000;
 
 /** Tables of earlier releases have no column `record`: it is null there. */
@@ -44,9 +44,9 @@ const COLUMNS =
   "generation, edition, version, position, turn, last_entity, to_jsonb(view) ->> 'record'";
 
 /**
- * Makes the view ready to be written: makes what is not there, upgrades what an earlier release
- * made, begins anew what was made of something else. With `bulk` the generation that it resolves
- * with is a new one beside the live one, and what another bulk left behind is gone.
+ * Prepares the view for writes: creates missing tables, migrates tables of an earlier release, and
+ * resets a view of another log or model. With `bulk` it creates a staging generation, and drops
+ * staging generations of earlier rebuilds.
  */
 export async function prepareView(connections: Connections, view: ServerView): Promise<Edition> {
   const prepared = await exclusively(connections, view.name, async (connection) => {
@@ -79,7 +79,7 @@ export async function prepareView(connections: Connections, view: ServerView): P
   return prepared.edition;
 }
 
-/** An empty generation in the place of the live one, which is dropped after. */
+/** Replaces the live generation by an empty one, and drops the old one. */
 export async function resetView(connections: Connections, view: ServerView): Promise<Edition> {
   const { old, edition } = await exclusively(connections, view.name, async (connection) => {
     await createMetadata(connection, view.name);
@@ -103,8 +103,8 @@ export async function resetBeside(
 }
 
 /**
- * Puts a generation that was grown beside the live one in its place. Resolves with what drops that
- * one, which waits for those that still read it.
+ * Makes a staging generation live. Resolves with a function that drops the old one, and waits for its
+ * readers.
  */
 export async function publish(
   connections: Connections,
@@ -115,9 +115,9 @@ export async function publish(
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
   for (const table of own) await connections.query({ text: `ANALYZE ${table}` });
   const old = await exclusively(connections, view.name, async (connection) => {
-    // All that was written before is on disk when this transaction is.
+    // This commit also makes all earlier writes durable.
     await connection.query({ text: "SET LOCAL synchronous_commit = on" });
-    // Whatever release made the one that goes.
+    // The old generation may be of any release.
     const rows = await connection.query({
       text: `UPDATE ${tables.view} SET live = false WHERE name = $1 AND live
         RETURNING generation, position`,
@@ -134,14 +134,14 @@ export async function publish(
   };
 }
 
-/** Drops a generation that was grown beside the live one. */
+/** Drops a staging generation. */
 export async function discard(connections: Connections, name: string, grown: Edition) {
   await exclusively(connections, name, (connection) => drop(connection, grown.tables));
 }
 
 /**
- * The live generation; undefined when there is no view. Throws `unavailable` when another release
- * made it.
+ * The live generation; undefined if there is no view. Throws `unavailable` if another release created
+ * it.
  */
 async function findLive(
   connection: Connection,
@@ -158,7 +158,7 @@ async function findLive(
   return editionOf(name, row);
 }
 
-/** The row of a generation, which stays as it is until the transaction ends. */
+/** Locks the row of a generation until the transaction ends. */
 export async function lockEdition(
   connection: Connection,
   tables: Tables,
@@ -173,7 +173,7 @@ export async function lockEdition(
   return { live: row[7] === "t", edition: { ...editionOf("", row), tables } };
 }
 
-/** `model`: that of who wrote; a view that several have fed is of none of them. */
+/** `model`: model of the writer; a view that several models were written to has none. */
 export async function saveEdition(
   connection: Connection,
   edition: Edition,
@@ -193,13 +193,13 @@ export async function saveEdition(
 }
 
 export const gone = (name: string): CatalogError =>
-  new CatalogError("conflict", `the view "${VIEW}" in "${name}" is not what it was`, {
-    hint: "It was emptied, regrown or dropped by another process; it is read where it is now",
+  new CatalogError("conflict", `another process changed the view "${VIEW}" in "${name}"`, {
+    hint: "It was emptied, rebuilt or dropped; this process continues from its current position",
   });
 
 /**
- * Upgrades the live generation to the tables of this release, if an earlier one made it. In the
- * transaction in which it is prepared, so that a failure leaves all as it was.
+ * Migrates the live generation to the tables of this release, if an earlier one created it. Runs in the
+ * transaction that prepares the view, so that a failure changes nothing.
  */
 async function migrate(connection: Connection, name: string): Promise<void> {
   const { view } = tablesOf(name, 0);
@@ -227,11 +227,11 @@ function checkVersion(version: number): void {
   const newer = version > TABLES_VERSION;
   throw new CatalogError(
     "unavailable",
-    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its tables, this one has ${TABLES_VERSION})`,
+    `the view "${VIEW}" was created by ${newer ? "a newer" : "an older"} release (its tables have version ${version}, this release has ${TABLES_VERSION})`,
     {
       hint: newer
         ? `Start that release, or run: ${ownCommand(`rebuild ${VIEW}`)}`
-        : "A node of this release that has the role projector upgrades it when it starts",
+        : "A node of this release with the role projector migrates it when it starts",
     },
   );
 }
@@ -243,7 +243,7 @@ async function createMetadata(connection: Connection, name: string): Promise<voi
       EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($2) AND attname = 'record')`,
     values: [names.schema, names.view],
   });
-  // IF NOT EXISTS would ask for the privilege to make one even where it is there.
+  // IF NOT EXISTS would require the privilege to create it even if it exists.
   if (found?.[0] !== "t") await connection.query({ text: `CREATE SCHEMA ${names.schema}` });
   if (found?.[1] !== "t") await connection.query({ text: metadata(names) });
   else if (found[2] !== "t") {
@@ -255,12 +255,16 @@ async function createMetadata(connection: Connection, name: string): Promise<voi
 async function requireUtf8(connection: Connection, server: string): Promise<void> {
   const [row] = await connection.query({ text: "SHOW server_encoding" });
   if (row?.[0] === "UTF8") return;
-  throw new CatalogError("unavailable", `the database at ${server} is encoded in "${row?.[0]}"`, {
-    hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
-  });
+  throw new CatalogError(
+    "unavailable",
+    `the database at ${server} has the encoding "${row?.[0]}"`,
+    {
+      hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
+    },
+  );
 }
 
-/** Somebody may have dropped the tables and left their row. */
+/** False if the tables were dropped, but not their row. */
 async function isWhole(connection: Connection, tables: Tables): Promise<boolean> {
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
   const [row] = await connection.query({
@@ -287,7 +291,7 @@ async function create(connection: Connection, view: ServerView, live: boolean): 
   return editionOf(view.name, row);
 }
 
-/** A new live generation; what made the old one made this. */
+/** Creates a new live generation with the log and model of the old one. */
 async function replace(
   connection: Connection,
   view: ServerView,
@@ -311,7 +315,7 @@ async function setLive(
   return rows.length > 0;
 }
 
-/** As in every store (projector/view-origin.ts); what goes on remembers what it is made of. */
+/** Compares log and model (projector/view-origin.ts); a view that continues stores its own. */
 async function judgeLive(connection: Connection, { tables, position }: Edition, view: ServerView) {
   const [made] = await connection.query({
     text: `SELECT model, log FROM ${tables.view} WHERE name = $1 AND generation = $2`,
@@ -345,8 +349,8 @@ async function drop(connection: Connection, tables: Tables): Promise<void> {
 }
 
 /**
- * Drops what nobody asks for any more. It waits for those that still read; should that take too
- * long, or the server be gone, it is left for the next bulk to clear.
+ * Drops tables that are no longer used. It waits for readers; after a timeout or an error, the next
+ * rebuild drops them.
  */
 async function dropLater(connections: Connections, name: string, tables: Tables) {
   await exclusively(connections, name, async (connection) => {
@@ -380,7 +384,7 @@ function editionOf(name: string, row: Row): Edition {
   };
 }
 
-/** The live generation, or undefined where there is no view at all. */
+/** The live generation; undefined if there is no view. */
 export async function lookForLive(
   connection: Connection,
   name: string,

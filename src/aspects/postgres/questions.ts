@@ -1,7 +1,6 @@
 /**
- * The statements that read. Parameters $1 and $2 are the edition and the tables' version that the
- * asker knows: where they are not the live ones, a statement gives no row at all; where they are and
- * there is nothing to tell, a row of nulls.
+ * The statements of the reader. Parameters $1 and $2 are the expected generation and version of the
+ * tables: if they are not the live ones, a statement returns no row; an empty result is a row of nulls.
  */
 import { IN_ORDER, inOrderFrom, newestOf, type Tables, VIEW } from "./schema.ts";
 
@@ -15,9 +14,9 @@ export type Question =
   | "having"
   | "rows";
 
-/** Entities compared, or told with all of their values, by one statement. */
+/** Entities that one statement counts, or reads with all of their values. */
 const COUNTED_PER_SLICE_MAX = 20_000;
-const TOLD_PER_SLICE_MAX = 100;
+const READ_PER_SLICE_MAX = 100;
 
 export function questionsOf(tables: Tables): Readonly<Record<Question, string>> {
   const { view, aspectName, entityKind, entity, aspectValue } = tables;
@@ -29,7 +28,7 @@ export function questionsOf(tables: Tables): Readonly<Record<Question, string>> 
     "e.id",
     "aspect, version, value, time, actor, system, removed, revision",
   );
-  /** Entities of the kind $3 from the urn $4 on, and the one where the next slice begins. */
+  /** Entities of the kind $3 from the urn $4 on, and the first one of the next slice. */
   const slice = (limit: number) => `
     SELECT id, urn, living, row_number() OVER (ORDER BY ${IN_ORDER}) AS n FROM ${entity}
     WHERE kind = (SELECT id FROM ${entityKind} WHERE prefix = $3)
@@ -99,11 +98,11 @@ LEFT JOIN LATERAL (
 
     // $3: prefix; $4: urn. The last column: where the next slice begins.
     rows: `
-WITH slice AS (${slice(TOLD_PER_SLICE_MAX)})
+WITH slice AS (${slice(READ_PER_SLICE_MAX)})
 SELECT s.urn, s.living, a.name, v.version, v.value, v.time, v.actor, v.system, v.position,
-  v.revision, v.confirmed, v.removed, (SELECT urn FROM slice WHERE n > ${TOLD_PER_SLICE_MAX})
+  v.revision, v.confirmed, v.removed, (SELECT urn FROM slice WHERE n > ${READ_PER_SLICE_MAX})
 FROM ${live}
-LEFT JOIN slice AS s ON s.n <= ${TOLD_PER_SLICE_MAX}
+LEFT JOIN slice AS s ON s.n <= ${READ_PER_SLICE_MAX}
 LEFT JOIN ${aspectValue} AS v ON v.entity = s.id
 LEFT JOIN ${aspectName} AS a ON a.id = v.aspect
 ORDER BY s.urn, a.name, v.version`,

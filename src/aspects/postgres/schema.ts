@@ -1,13 +1,13 @@
 /**
- * The aspect view in PostgreSQL: one row for every value of every aspect, in one schema a catalog.
+ * The aspect view in PostgreSQL: one row for every value of every aspect, in one schema per catalog.
  *
- * Each generation has tables of its own (`entity_g7`), and a row in `view` that says how far it is;
- * the live one is what readers see. A statement of a reader asks for the live row's edition in the
- * same snapshot as for the data, so that a swap can give neither a wrong answer nor a mixed one.
+ * Each generation has its own tables (`entity_g7`), and a row in `view` with its position; readers use
+ * the live one. A reader's statement checks the live generation in the same snapshot as the data, so a
+ * swap causes neither wrong nor mixed results.
  *
- * Urns have small numbers, found by 64 bits of a hash: the index stays small however long urns are.
- * It need not be unique, since the urn itself is compared; there is one row a urn because writers
- * take turns at the row in `view`.
+ * Urns have small numbers, found by 64 bits of a hash: the index stays small, however long urns are.
+ * It need not be unique, because the urn itself is compared. A urn has one row, because writers lock
+ * the row in `view`.
  */
 
 /** Raised with every change to the tables, together with a migration. */
@@ -15,15 +15,15 @@ export const TABLES_VERSION = 2;
 
 export const VIEW = "aspects";
 
-/** An index entry holds 2.7 kB at most: longer urns are told apart by the urn itself. */
+/** An index entry has at most 2.7 kB; longer urns are compared by the urn itself. */
 const ORDERED_CHARACTERS = 600;
 
-/** What urns are put in order by: the index gives this much, the urn decides the rest. */
+/** The order of urns: the index covers the first part, the urn decides the rest. */
 export const IN_ORDER = `left(urn, ${ORDERED_CHARACTERS}), urn`;
 export const inOrderFrom = (parameter: string): string =>
   `left(urn, ${ORDERED_CHARACTERS}) >= left(${parameter}, ${ORDERED_CHARACTERS})`;
 
-/** Names of tables, as statements say them. */
+/** Quoted names of tables. */
 export interface Tables {
   readonly schema: string;
   readonly generation: number;
@@ -51,9 +51,9 @@ export function tablesOf(name: string, generation: number): Tables {
 }
 
 /**
- * edition: tells a generation from any other of that number, also after the schema was dropped.
- * turn: counts transactions, so that a writer sees that another was there since.
- * last_entity: the number that the last new entity got.
+ * edition: unique id of a generation; numbers of generations restart if the schema is dropped.
+ * turn: counts transactions, so that a writer detects other writers.
+ * last_entity: the number of the last new entity.
  * record: the name of the record at `position` (log/record-name.ts).
  */
 export const metadata = ({ view, generations }: Tables): string => `
@@ -76,14 +76,14 @@ CREATE UNIQUE INDEX view_live ON ${view} (name) WHERE live;
 `;
 
 /**
- * entity_kind: what urns begin with, up to the third colon; type: unknown until one has a value;
- * living: how many of its entities live.
- * entity.living: while the key aspect has a value. entity.revision: of the last record that no
- * newest value tells of (removals); -1 if there is none.
- * aspect_value.position: of the record that made the value; confirmed, removed: of the one that
- * told it again last, that removed it; revision: of the last record that told it.
+ * entity_kind: prefix of urns, up to the third colon; type: unknown until an entity has a value;
+ * living: number of existing entities.
+ * entity.living: true while the key aspect has a value. entity.revision: that of the last record
+ * that no newest value has (removals); -1 if there is none.
+ * aspect_value.position: that of the record that created the value; confirmed, removed: those of the
+ * last record that confirmed it, and that removed it; revision: that of the last record that stated it.
  *
- * Rows that are told again stay in their page where it has room (fillfactor).
+ * Confirmed rows stay in their page while it has free space (fillfactor).
  */
 export const tables = ({ aspectName, entityKind, entity, aspectValue, generation }: Tables) => `
 CREATE TABLE ${aspectName} (
@@ -126,16 +126,16 @@ export const dropTables = ({ aspectName, entityKind, entity, aspectValue }: Tabl
   `DROP TABLE IF EXISTS ${aspectValue}, ${entity}, ${entityKind}, ${aspectName}`;
 
 interface Migration {
-  /** The tables' version that it makes, from the one before. */
+  /** Migrates to this version from the previous one. */
   readonly to: number;
   /** Statements for the live generation, run in one transaction. */
   readonly statements: (tables: Tables) => string;
 }
 
-/** In order, without a gap. They stay for ever: any earlier release may be upgraded. */
+/** In order, without gaps. Migrations are never removed: any earlier release may be upgraded. */
 export const migrations: readonly Migration[] = [
   {
-    // Living entities were counted by each question.
+    // Adds counts of existing entities, which queries counted before.
     to: 2,
     statements: ({ entityKind, entity }) => `
 ALTER TABLE ${entityKind} ADD COLUMN living bigint NOT NULL DEFAULT 0;
@@ -147,8 +147,8 @@ WHERE n.kind = k.id;
 ];
 
 /**
- * The newest value of each aspect of an entity: one step in the index an aspect, however long the
- * history is. `entity` is an expression for the entity's number.
+ * The newest value of each aspect of an entity: one index lookup per aspect, for any length of the
+ * history. `entity` is an expression for the entity's number.
  */
 export const newestOf = ({ aspectValue }: Tables, entity: string, columns: string): string => `
 WITH RECURSIVE newest AS (

@@ -1,13 +1,13 @@
 /**
- * The statements that write rows: each takes the columns of any number of rows as arrays. All run
- * in a transaction that holds the generation's row in the metadata.
+ * The statements that write rows. Each takes the columns of any number of rows as arrays. All run in a
+ * transaction that locks the generation's row in the metadata.
  */
 import { boolArray, hashArray, int4Array, int8Array, textArray } from "./array-parameter.ts";
 import type { EntityChange, NewestValues, ValueChange, ValueRow } from "./folded-writes.ts";
 import type { Connection, Statement } from "./postgres-connection.ts";
 import { newestOf, type Tables } from "./schema.ts";
 
-/** Of one statement: several copies of its parameters lie in memory, here and there. */
+/** Maximum size of a statement: client and server hold several copies of its parameters. */
 const STATEMENT_BYTES_MAX = 16 * 1024 * 1024;
 const STATEMENT_ROWS_MAX = 10_000;
 
@@ -22,10 +22,10 @@ export interface RowWriter {
   findEntities(urns: readonly string[]): Promise<readonly EntityRow[]>;
   insertEntities(rows: readonly EntityRow[]): Promise<void>;
   changeEntities(changes: ReadonlyMap<number, EntityChange>): Promise<void>;
-  /** Of entities by their numbers. */
+  /** Newest values by numbers of entities. */
   findNewest(entities: readonly number[]): Promise<NewestValues>;
   putValues(rows: readonly ValueRow[]): Promise<void>;
-  /** Resolves with those changes that no newest value of its aspect was told. */
+  /** Resolves with the changes that did not apply to the newest value of their aspect. */
   changeValues(changes: readonly ValueChange[]): Promise<readonly ValueChange[]>;
 }
 
@@ -61,11 +61,11 @@ export function createRowWriter(connection: Connection, tables: Tables): RowWrit
     },
     async changeEntities(changes) {
       if (changes.size === 0) return;
-      const told = [...changes.values()];
+      const stated = [...changes.values()];
       await run("change_entities", [
         int8Array([...changes.keys()]),
-        boolArray(told.map(({ living }) => living)),
-        int8Array(told.map(({ revision }) => revision)),
+        boolArray(stated.map(({ living }) => living)),
+        int8Array(stated.map(({ revision }) => revision)),
       ]);
     },
     async findNewest(entities) {
@@ -132,7 +132,7 @@ SELECT asked.entity, v.aspect, v.version, v.removed IS NOT NULL
 FROM unnest($1::bigint[]) AS asked (entity)
 CROSS JOIN LATERAL (${newestOf(tables, "asked.entity", "aspect, version, removed")}) AS v`,
 
-  // A number that comes again can only be told by a later record, which then holds.
+  // A version that exists already comes from a later record, which wins.
   put_values: `
 INSERT INTO ${tables.aspectValue}
   (entity, aspect, version, position, revision, confirmed, removed, time, actor, system, value)
@@ -143,25 +143,25 @@ ON CONFLICT (entity, aspect, version) DO UPDATE SET
   removed = excluded.removed, time = excluded.time, actor = excluded.actor,
   system = excluded.system, value = excluded.value`,
 
-  // The state of an entity is read from its newest values: what tells another is noted besides.
+  // The revision of an entity is that of its newest values; other records update the entity's row.
   change_values: `
-WITH told AS (
+WITH stated AS (
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[], $5::bigint[],
     $6::bigint[], $7::bigint[]) WITH ORDINALITY
-    AS told (entity, aspect, version, system, confirmed, revision, removed, n)
+    AS stated (entity, aspect, version, system, confirmed, revision, removed, n)
 ), changed AS (
   UPDATE ${tables.aspectValue} AS v
   SET system = coalesce(t.system, v.system), confirmed = coalesce(t.confirmed, v.confirmed),
     revision = coalesce(t.revision, v.revision), removed = coalesce(v.removed, t.removed)
-  FROM told AS t
+  FROM stated AS t
   WHERE v.entity = t.entity AND v.aspect = t.aspect AND v.version = t.version
   RETURNING t.n, EXISTS (
     SELECT 1 FROM ${tables.aspectValue} AS newer
     WHERE newer.entity = v.entity AND newer.aspect = v.aspect AND newer.version > v.version
   ) AS old
 )
-SELECT told.n FROM told LEFT JOIN changed USING (n)
-WHERE told.revision IS NOT NULL AND (changed.n IS NULL OR changed.old)`,
+SELECT stated.n FROM stated LEFT JOIN changed USING (n)
+WHERE stated.revision IS NOT NULL AND (changed.n IS NULL OR changed.old)`,
 });
 
 /** Rows in parts that one statement takes; a row that is larger alone goes alone. */

@@ -1,10 +1,10 @@
 /**
  * The aspect view in SQLite: one row for every value of every aspect.
  *
- * Urns and names are written once and have small numbers everywhere else: the index over values is
- * then three integers wide, which is what keeps writing fast (a text index over urns costs more
- * than half of the throughput). A urn is kept as its kind (`urn:li:dataset:`) and the rest, so that
- * the one text index there is also lists the entities of a type in the order of their urns.
+ * Urns and names are stored once and have small numbers everywhere else. So the index over values is
+ * three integers wide, which makes writes fast (a text index over urns would cost more than half of
+ * the throughput). A urn is stored as its kind (`urn:li:dataset:`) and the rest, so that the only text
+ * index also lists the entities of a type in the order of their urns.
  */
 import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
@@ -39,9 +39,9 @@ CREATE TABLE entity (
 -- The number that the last new entity got.
 CREATE TABLE last_entity (id INTEGER NOT NULL) STRICT;
 
--- position: of the record that made the value. confirmed, removed: of the one that told it again
--- last, that removed it. revision: of the last record that told it. The value stands last, so that
--- the others are read without it where it is long.
+-- position: that of the record that created the value. confirmed, removed: those of the last record
+-- that confirmed it, and that removed it. revision: that of the last record that stated it. The value
+-- is the last column, so that the others can be read without a long value.
 CREATE TABLE aspect_value (
   entity INTEGER NOT NULL,
   aspect INTEGER NOT NULL,
@@ -66,8 +66,8 @@ UPDATE entity_kind SET living = 0;
 };
 
 /**
- * The rows of an entity's newest values: one step in the index per aspect, however long the history
- * is. ?1: the entity's number.
+ * The rows of an entity's newest values: one index lookup per aspect, for any length of the history.
+ * ?1: the entity's number.
  */
 export const NEWEST = `
 WITH RECURSIVE newest (id) AS (

@@ -1,8 +1,8 @@
 /**
- * The aspect view's reading side in SQLite, on a connection of its own.
+ * The reader of the aspect view in SQLite, with its own connection.
  *
- * What is told of an entity is of one moment: each call, or slice of a long call, reads in one
- * transaction. Between slices others get their turn.
+ * The state of an entity is one snapshot: each call, or slice of a long call, reads in one
+ * transaction. Between slices it yields to other requests.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -17,7 +17,7 @@ import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { aspectSchema, NEWEST } from "./schema.ts";
 
-/** Entities read, or urns compared, before others get their turn: some 5 milliseconds. */
+/** Entities or urns per slice: about 5 milliseconds. */
 const ENTITIES_PER_SLICE_MAX = 200;
 const URNS_PER_SLICE_MAX = 500;
 
@@ -30,7 +30,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   const { listUrns, countEntities, countAspectIn } = createListQueries(db, numbers);
   const rowsOf = createDumpQuery(db);
 
-  /** A query of one statement. */
+  /** Runs a query of one statement. */
   async function look<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${aspectSchema.view}" is closed`);
@@ -54,7 +54,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
     position: () => look(() => position(Number(checkpoint.get()?.position))),
     async getEntities(urns) {
       const [urn = ""] = urns;
-      // An entity that comes to be: no more than one look.
+      // A new entity needs only one lookup.
       if (urns.length === 1 && !(await look(() => isKnown(urn)))) return [unknownEntity(urn)];
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return read(() => urns.map(getEntity));
       const states: EntityState[] = [];
@@ -101,7 +101,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   };
 }
 
-/** Where the urns of a kind that match begin; undefined when none of it can. */
+/** The first possible match among the urns of a kind; undefined if none can match. */
 function firstRest(prefix: string, pattern: UrnPattern): string | undefined {
   if (pattern.prefix.startsWith(prefix)) return pattern.prefix.slice(prefix.length);
   return prefix.startsWith(pattern.prefix) ? "" : undefined;
@@ -116,7 +116,7 @@ interface Kind extends Numbered {
 }
 
 interface Numbers {
-  /** The kind and the rest of a urn; undefined when no urn of its kind is known. */
+  /** The kind and the rest of a urn; undefined for an unknown kind. */
   place(urn: string): readonly [kind: number, rest: string] | undefined;
   aspectNumber(name: string): number | undefined;
   aspectName(number: number): string;
@@ -124,7 +124,7 @@ interface Numbers {
   kinds(): readonly Kind[];
 }
 
-/** Numbers are given once and never change: what is known stays true, what is not is looked up. */
+/** Cache of numbers, which never change; misses are looked up. */
 function createNumbers(db: DatabaseSync): Numbers {
   const kindIds = new Map<string, number>();
   const aspectIds = new Map<string, number>();
@@ -188,7 +188,7 @@ function createEntityQueries(db: DatabaseSync, numbers: Numbers) {
       if (entity === undefined) return unknownEntity(urn);
       let last = entity[1];
       const aspects = new Map<string, AspectState>();
-      // Aspects that were told together have the same one.
+      // Aspects that were written together have the same one.
       let [text, system] = ["", undefined as unknown];
       for (const row of newestValues.all(entity[0])) {
         if (row[5] !== text) [text, system] = [row[5], JSON.parse(row[5])];
@@ -248,7 +248,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
     ORDER BY version DESC LIMIT 1`);
 
   return {
-    /** A type's urns nearly always begin alike; if not, the kinds follow each other. */
+    /** A type nearly always has one kind; several kinds are listed one after another. */
     listUrns(entityType: string, page: { readonly start: number; readonly count: number }) {
       const urns: string[] = [];
       let total = 0;
@@ -268,7 +268,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
       return new Map(counts.all().map(({ type, living }) => [type, living]));
     },
 
-    /** One slice of the entities of a kind; `next` is where the one after it begins. */
+    /** One slice of the entities of a kind; `next` is the beginning of the next one. */
     countAspectIn(
       kind: number,
       prefix: string,
@@ -290,7 +290,7 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
   };
 }
 
-/** A value as it is stored: NULL where there is none. */
+/** A stored value, with null for absent columns. */
 type DumpedValue = Omit<AspectRow, "urn" | "exists" | "confirmed" | "removed"> & {
   readonly confirmed: Exclude<AspectRow["confirmed"], undefined> | null;
   readonly removed: Exclude<AspectRow["removed"], undefined> | null;
@@ -321,7 +321,7 @@ function createDumpQuery(db: DatabaseSync) {
   };
 }
 
-/** Where the slice after a full one begins: the first text after another is that and a NUL. */
+/** The beginning of the next slice: the last text and a NUL. */
 function nextFrom(rows: readonly (readonly unknown[])[], full: number): string | undefined {
   return rows.length === full ? `${rows.at(-1)?.[1]}\0` : undefined;
 }

@@ -22,7 +22,7 @@ interface KindColumns {
   readonly living: number;
 }
 
-/** The type of a kind is known as soon as one of it lives. */
+/** A kind has a type as soon as one of its entities exists. */
 const isOfAnotherType = ({ prefix, type, living }: KindColumns): boolean =>
   type === null ? living > 0 : type !== typeOf(prefix);
 
@@ -77,7 +77,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       if (entity === undefined) return [];
       const [id, living, noted] = entity;
       const rows: Row[] = [];
-      // The entity is at the revision that its newest values tell, or that was noted besides.
+      // The revision of an entity is the greatest of those of its newest values and its own row.
       let revision = noted;
       const values = valuesOf.all(id);
       for (const [n, value] of values.entries()) {
@@ -103,7 +103,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
         .all()
         .filter(isOfAnotherType)
         .map(({ prefix, type }) => `"${prefix}…" is listed as of the type "${type ?? ""}"`),
-      ...(numberOf(numbered) === 1 ? ["numbers of entities would be given twice"] : []),
+      ...(numberOf(numbered) === 1 ? ["numbers of entities would be assigned twice"] : []),
     ],
   };
 }
@@ -111,7 +111,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
 type EntityColumns = readonly [kind: number, rest: string, id: number, living: number, at: number];
 type ValueColumns = readonly [rowid: number, entity: number, aspect: number, ...cells: Row];
 
-/** Where entities and values lie: values in the order in which they came. */
+/** Adds all entities and values; values in order of insertion. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   const { arrays } = preparingOn(db);
   const { hash } = sums;
@@ -133,7 +133,7 @@ async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   await everyRow(entities, 2, ([kind, rest, id]) => {
     sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
   });
-  // An entity is at the revision that its values tell, or that was noted besides.
+  // The revision of an entity is the greatest of those of its values and its own row.
   const revisions = createNumbers();
   await everyRow(values, 1, (row) => {
     const [, entity, aspect] = row;

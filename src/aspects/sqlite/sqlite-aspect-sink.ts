@@ -1,6 +1,6 @@
 /**
- * The aspect view's writing side in SQLite. On the hot path a value is one insert; everything else
- * (removals, confirmations) touches the rows it is about.
+ * The sink of the aspect view in SQLite. On the hot path a value is one insert; removals and
+ * confirmations update existing rows.
  */
 import { LRUCache } from "lru-cache";
 import { splitUrn } from "../../projector/sqlite/split-urn.ts";
@@ -16,8 +16,8 @@ import { aspectSchema, NEWEST } from "./schema.ts";
 type Write<Op extends AspectWrite["op"]> = Extract<AspectWrite, { op: Op }>;
 
 /**
- * Some 5 MB when full. Records of one entity come together; any other costs one look into the
- * index, which is hardly dearer than keeping a large cache in order.
+ * About 5 MB when full. Records of one entity are close together; a miss costs one index lookup, which
+ * is hardly more expensive than a larger cache.
  */
 const ENTITY_IDS_MAX = 20_000;
 
@@ -30,7 +30,7 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
   const entities = createEntityNumbers(db);
   const aspects = createAspectNumbers(db);
 
-  // A number that comes again can only be told by a later record, which then holds.
+  // A version that exists already comes from a later record, which wins.
   const insertValue = db.prepare(`
     INSERT INTO aspect_value
       (entity, aspect, version, position, revision, time, actor, system, value)
@@ -64,7 +64,7 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
     const entity = entities.numberOf(urn);
     const name = aspects.numberOf(aspect);
     confirmValue.run(system, position, revision, entity, name, version);
-    // The state of an entity is read from its newest values: what tells another is noted besides.
+    // The revision of an entity is that of its newest values; other records update the entity's row.
     if (findNewest.get(entity, name)?.version !== version) entities.note(urn, revision);
   }
 
@@ -105,12 +105,12 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
     async restore(urn, writes) {
       const before = entities.clear(urn);
       if (before !== undefined) removeAll.run(before.number);
-      let told = false;
+      let written = false;
       for await (const write of writes) {
         apply(write);
-        told = true;
+        written = true;
       }
-      entities.settle(urn, before, told);
+      entities.settle(urn, before, written);
       entities.save();
     },
     forget() {
@@ -123,17 +123,17 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
 type Database = SqliteView["db"];
 
 interface EntityNumbers {
-  /** The entity's number, a new one if need be. `key`: the entity lives from now on. */
+  /** The entity's number; creates one if necessary. `key`: marks the entity as existing. */
   numberOf(urn: string, type?: string, key?: boolean): number;
-  /** The entity lives no more. */
+  /** Marks the entity as deleted. */
   end(urn: string): void;
-  /** Keeps the revision of a record that no value tells of. */
+  /** Stores the revision of a record that no value has. */
   note(urn: string, revision: number): void;
-  /** What the entity's row says, which then is that of an entity of which nothing is known. */
+  /** Resets the entity's row to that of an unknown entity; returns its previous state. */
   clear(urn: string): Before | undefined;
-  /** After it was written anew: drops the row when nothing was told, and mends the count. */
-  settle(urn: string, before: Before | undefined, told: boolean): void;
-  /** Writes the counts; to be called before the transaction ends. */
+  /** After a rewrite of the entity: drops the row if there was no write, and corrects the count. */
+  settle(urn: string, before: Before | undefined, written: boolean): void;
+  /** Writes the counts. Call it before the transaction ends. */
   save(): void;
   forget(): void;
 }
@@ -146,7 +146,7 @@ interface Before {
 interface Kind {
   readonly id: number;
   type: string | null;
-  /** Entities that came to live less those that ceased to, since the last save. */
+  /** Change of the number of existing entities since the last save. */
   born: number;
 }
 
@@ -243,17 +243,17 @@ function createEntityNumbers(db: Database): EntityNumbers {
       clearEntity.run(Number(kind), rest);
       return { number: Number(row.id), living: Number(row.living) };
     },
-    settle(urn, before, told) {
-      if (before === undefined && !told) return;
+    settle(urn, before, written) {
+      if (before === undefined && !written) return;
       const { prefix, rest } = splitUrn(urn);
       const kind = kindOf(prefix, undefined);
-      if (!told) {
+      if (!written) {
         dropEntity.run(kind.id, rest);
         known.delete(urn);
       }
       kind.born = 0;
       const living = Number(findEntity.get(kind.id, rest)?.living ?? 0);
-      // Where the row told the truth, the count does, too; else all of the kind are counted.
+      // If the row was wrong, the count may be, too: all entities of the kind are counted.
       if (living !== (before?.living ?? 0)) recount.run(kind.id);
     },
     save() {

@@ -98,7 +98,7 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
       for (;;) {
         const asked = fitting.first(urns);
         const { found, ...held } = await ask([], (label) => edgesOf(label, asked));
-        fitting.told(Math.floor(asked.length / 2), found !== undefined);
+        fitting.note(Math.floor(asked.length / 2), found !== undefined);
         if (found === undefined) continue;
         const rows = new Map<string, Row[]>(asked.map((urn) => [urn.toWellFormed(), []]));
         for (const columns of found) {

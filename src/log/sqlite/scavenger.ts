@@ -109,7 +109,7 @@ function bodiesOf(row: Row): readonly Buffer[] {
   const bodies = readRow(Buffer.from(data.buffer, data.byteOffset, data.byteLength), count);
   const intact = crc === null || rowChecksum(placeOf(row), id ?? undefined, data) === crc;
   if (bodies !== undefined && intact) return bodies;
-  throw new Error(`the row at position ${position} does not match its checksum`);
+  throw new Error(`the row is damaged at position ${position}: it does not match its checksum`);
 }
 
 function unpack({ position, stream, bytes, data }: ScavengeStep): readonly Wanted[] {

@@ -126,7 +126,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     async read(urns) {
       const asked = fitting.first(urns);
       const held = await readRows(asked);
-      fitting.told(held.rows.length, held.rows.length === asked.length);
+      fitting.note(held.rows.length, held.rows.length === asked.length);
       return held;
     },
 
