@@ -34,6 +34,7 @@ for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
 
 const copied = [
   ["src/annals.mjs", "src/annals.mjs"],
+  ["src/graphql/schema", "src/graphql/schema"],
   ["avro", "avro"],
   ["test/data/sample/catalog.json", "sample/catalog.json"],
 ];

@@ -1,6 +1,6 @@
 /** Types, rules and resolvers put together; fails at the start when one of them misses a field. */
 import {
-  buildSchema,
+  buildASTSchema,
   GraphQLError,
   type GraphQLFieldResolver,
   type GraphQLSchema,
@@ -18,7 +18,7 @@ type Resolve = GraphQLFieldResolver<unknown, Viewer>;
 
 /** `entityTypes`: members of the enum of that name. */
 export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
-  const schema = buildSchema(typeDefinitions(entityTypes));
+  const schema = buildASTSchema(typeDefinitions(entityTypes));
   for (const [typeName, own] of Object.entries(resolvers)) {
     for (const [name, resolve] of Object.entries(own)) {
       // Safe lookup: `resolvers` is a closed list.

@@ -1,8 +1,8 @@
 /** The fields of entities, by the types of the schema. */
 import { type JsonObject, jsonObject } from "../core/json.ts";
-import { entityTypeFields } from "./entity-definitions.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
 import { type EntitySource, namedAs, namedBy } from "./entity-source.ts";
+import { typenames } from "./entity-types.ts";
 import {
   deprecationOf,
   domainOf,
@@ -200,12 +200,10 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   },
 };
 
-const typenames = [
-  ...Object.values(entityTypeFields).map(([type]) => type),
-  "CorpUser",
-  "CatalogEntity",
-];
-
 export const entityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> =
-  // Safe lookup: `typenames` is a closed list.
-  Object.fromEntries(typenames.map((type) => [type, { ...common, ...own[type] }]));
+  Object.fromEntries(
+    [...Object.values(typenames), "CatalogEntity"].map((name) => {
+      // Safe lookup: the names are a closed list.
+      return [name, { ...common, ...own[name] }];
+    }),
+  );

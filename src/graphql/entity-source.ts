@@ -2,8 +2,7 @@
 
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
-import { entityTypeFields } from "./entity-definitions.ts";
-import { shownType } from "./entity-types.ts";
+import { shownType, typenames } from "./entity-types.ts";
 
 /** What stands for an entity between fields. */
 export interface EntitySource {
@@ -14,10 +13,7 @@ export interface EntitySource {
 
 export function entityOf(urn: string): EntitySource {
   const entityType = entityTypeOf(urn);
-  const typename =
-    entityType === "corpuser"
-      ? "CorpUser"
-      : (ownValue(entityTypeFields, entityType)?.[0] ?? "CatalogEntity");
+  const typename = ownValue(typenames, entityType) ?? "CatalogEntity";
   return { __typename: typename, urn, type: shownType(entityType) };
 }
 

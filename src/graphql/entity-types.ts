@@ -14,6 +14,36 @@ const TRADITIONAL: Readonly<Record<string, string>> = {
   mlPrimaryKey: "MLPRIMARY_KEY",
 };
 
+/** Entity types with a type of their own in the schema; the others are a CatalogEntity. */
+export const typenames: Readonly<Record<string, string>> = {
+  dataset: "Dataset",
+  chart: "Chart",
+  dashboard: "Dashboard",
+  dataJob: "DataJob",
+  dataFlow: "DataFlow",
+  dataProcessInstance: "DataProcessInstance",
+  container: "Container",
+  corpGroup: "CorpGroup",
+  domain: "Domain",
+  dataProduct: "DataProduct",
+  glossaryTerm: "GlossaryTerm",
+  glossaryNode: "GlossaryNode",
+  tag: "Tag",
+  mlModel: "MLModel",
+  mlModelGroup: "MLModelGroup",
+  mlFeature: "MLFeature",
+  mlFeatureTable: "MLFeatureTable",
+  mlPrimaryKey: "MLPrimaryKey",
+  notebook: "Notebook",
+  document: "Document",
+  dataPlatform: "DataPlatform",
+  dataPlatformInstance: "DataPlatformInstance",
+  schemaField: "SchemaFieldEntity",
+  assertion: "Assertion",
+  versionSet: "VersionSet",
+  corpuser: "CorpUser",
+};
+
 /** `glossaryTerm` → GLOSSARY_TERM, `dataHubPolicy` → POLICY */
 export const shownType = (entityType: string): string =>
   ownValue(TRADITIONAL, entityType) ??

@@ -1,194 +1,64 @@
 /**
- * The schema, put together of its topics; here are access tokens, as clients of the reference and
- * of the interface know them. Both names of the input of createAccessToken are types, and variables
- * may be declared with either.
+ * The type definitions, read from the files in schema/. Entity types share the fields of
+ * CatalogEntity, which the files do not repeat: a type there lists the fields of its own, and those
+ * that it declares with another type.
  */
-import { assertionDefinitions } from "./assertion-definitions.ts";
-import { browseDefinitions } from "./browse-definitions.ts";
-import { entityDefinitions } from "./entity-definitions.ts";
-import { labelDefinitions } from "./label-definitions.ts";
-import { makingDefinitions } from "./making-definitions.ts";
-import { policyDefinitions } from "./policy-definitions.ts";
-import { searchDefinitions } from "./search-definitions.ts";
-import { sourceDefinitions } from "./source-definitions.ts";
+import { readFileSync } from "node:fs";
+import {
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  Kind,
+  type ObjectTypeDefinitionNode,
+  parse,
+} from "graphql";
+import { assert } from "../core/errors.ts";
+import { typenames } from "./entity-types.ts";
 
-export const typeDefinitions = (entityTypes: readonly string[]): string =>
-  [
-    definitions,
-    `enum EntityType {\n  ${entityTypes.join("\n  ")}\n}`,
-    entityDefinitions(),
-    searchDefinitions,
-    browseDefinitions,
-    labelDefinitions,
-    makingDefinitions,
-    sourceDefinitions,
-    assertionDefinitions,
-    policyDefinitions,
-  ].join("\n");
+/** In the order of the served schema; the enum EntityType comes after the first. */
+const [first, ...rest] = [
+  "access-tokens",
+  "entities",
+  "search",
+  "browse",
+  "labels",
+  "create-and-delete",
+  "ingestion-sources",
+  "assertions",
+  "policies",
+] as const;
 
-const definitions = /* GraphQL */ `
-"A whole number of up to 64 bits."
-scalar Long
-
-type Query {
-  "Who asks."
-  me: AuthenticatedUser
-
-  "Access tokens. A filter on actorUrn or ownerUrn with the caller's own urn needs Generate Personal Access Tokens; all others need Manage All Access Tokens."
-  listAccessTokens(input: ListAccessTokenInput!): ListAccessTokenResult!
-
-  "What is known of a token. Needs Manage All Access Tokens."
-  getAccessTokenMetadata(token: String!): AccessTokenMetadata!
-
-  "Makes a token as createAccessToken does, without a name."
-  getAccessToken(input: GetAccessTokenInput!): AccessToken @deprecated(reason: "Use createAccessToken")
+/** `entityTypes`: the members of the enum EntityType. */
+export function typeDefinitions(entityTypes: readonly string[]): DocumentNode {
+  const members = `enum EntityType {\n  ${entityTypes.join("\n  ")}\n}`;
+  const { kind, definitions } = parse([textOf(first), members, ...rest.map(textOf)].join("\n"));
+  const shared = definitions.find(isCatalogEntity)?.fields;
+  assert(shared !== undefined, "schema/entities.graphql defines CatalogEntity");
+  return { kind, definitions: definitions.map((one) => withFields(one, shared)) };
 }
 
-type Mutation {
-  "Makes a token. For the caller's own user it needs Generate Personal Access Tokens, for others Manage All Access Tokens. A variable for the input may be declared as GetAccessTokenInput, too."
-  createAccessToken(input: CreateAccessTokenInput!): AccessToken
+const textOf = (name: string): string =>
+  readFileSync(new URL(`./schema/${name}.graphql`, import.meta.url), "utf8");
 
-  "Revokes a token at once. The owner may, and who may Manage All Access Tokens."
-  revokeAccessToken(tokenId: String!): Boolean!
-}
+const isCatalogEntity = (one: DefinitionNode): one is ObjectTypeDefinitionNode =>
+  one.kind === Kind.OBJECT_TYPE_DEFINITION && one.name.value === "CatalogEntity";
 
-enum AccessTokenType {
-  "Acts for a user."
-  PERSONAL
-  "Acts for a user that is a service account. Needs Manage Service Accounts."
-  SERVICE_ACCOUNT
-}
+const entityTypenames: ReadonlySet<string> = new Set(Object.values(typenames));
 
-enum AccessTokenDuration {
-  ONE_HOUR
-  ONE_DAY
-  ONE_WEEK
-  "30 days."
-  ONE_MONTH
-  "90 days."
-  THREE_MONTHS
-  "180 days."
-  SIX_MONTHS
-  "365 days."
-  ONE_YEAR
-  NO_EXPIRY
+/** An entity type with the shared fields before its own; any other definition unchanged. */
+function withFields(
+  definition: DefinitionNode,
+  shared: readonly FieldDefinitionNode[],
+): DefinitionNode {
+  if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return definition;
+  if (!entityTypenames.has(definition.name.value)) return definition;
+  const own = new Map((definition.fields ?? []).map((field) => [field.name.value, field]));
+  const names = new Set(shared.map(({ name }) => name.value));
+  return {
+    ...definition,
+    fields: [
+      ...shared.map((field) => own.get(field.name.value) ?? field),
+      ...[...own.values()].filter(({ name }) => !names.has(name.value)),
+    ],
+  };
 }
-
-input CreateAccessTokenInput {
-  type: AccessTokenType!
-  "The user that the token acts for."
-  actorUrn: String!
-  duration: AccessTokenDuration!
-  name: String!
-  description: String
-}
-
-"As getAccessToken takes it. A variable of createAccessToken may be declared as this, too, and then has a name."
-input GetAccessTokenInput {
-  type: AccessTokenType!
-  actorUrn: String!
-  duration: AccessTokenDuration!
-  name: String
-  description: String
-}
-
-type AccessToken {
-  "The token. It is told this once and kept nowhere."
-  accessToken: String!
-  metadata: AccessTokenMetadata
-}
-
-type AccessTokenMetadata implements Entity {
-  urn: String!
-  type: EntityType!
-  "For revokeAccessToken."
-  id: String!
-  name: String!
-  description: String
-  "The user that the token acts for."
-  actorUrn: String!
-  "The user who made it."
-  ownerUrn: String!
-  owner: CorpUser
-  "Epoch milliseconds."
-  createdAt: Long!
-  "Epoch milliseconds; null: never."
-  expiresAt: Long
-  "When it was last used, in epoch milliseconds, to the hour; null: it was not."
-  lastUsedAt: Long
-}
-
-input ListAccessTokenInput {
-  start: Int = 0
-  "At most 1,000."
-  count: Int = 20
-  "All must hold. None: the tokens of all users."
-  filters: [FacetFilterInput!]
-}
-
-type ListAccessTokenResult {
-  start: Int!
-  "Size of a page."
-  count: Int!
-  total: Int!
-  "The one that expires last comes first, those that never do at the end."
-  tokens: [AccessTokenMetadata!]!
-}
-
-input FacetFilterInput {
-  "id, name, description, actorUrn, ownerUrn, createdAt or expiresAt."
-  field: String!
-  "Any of these."
-  values: [String!]
-  "One more of the values."
-  value: String
-  negated: Boolean = false
-  condition: FilterOperator = EQUAL
-}
-
-enum FilterOperator {
-  CONTAIN
-  EQUAL
-  IEQUAL
-  IN
-  EXISTS
-  GREATER_THAN
-  GREATER_THAN_OR_EQUAL_TO
-  LESS_THAN
-  LESS_THAN_OR_EQUAL_TO
-  START_WITH
-  END_WITH
-  DESCENDANTS_INCL
-  ANCESTORS_INCL
-  RELATED_INCL
-}
-
-type AuthenticatedUser {
-  corpUser: CorpUser!
-  platformPrivileges: PlatformPrivileges!
-}
-
-"What the caller may."
-type PlatformPrivileges {
-  generatePersonalAccessTokens: Boolean!
-  manageTokens: Boolean!
-  manageServiceAccounts: Boolean!
-  managePolicies: Boolean!
-  manageIdentities: Boolean!
-}
-
-type CorpUserProperties {
-  active: Boolean!
-  displayName: String
-  firstName: String
-  lastName: String
-  fullName: String
-  email: String
-  title: String
-  manager: CorpUser
-  departmentId: Long
-  departmentName: String
-  countryCode: String
-  customProperties: [CustomPropertiesEntry!]
-}
-`;

@@ -182,6 +182,7 @@ async function tour(client: Client) {
   expect(answers.downstream).toHaveLength(4);
   expect(answers.personal).toHaveLength(3);
   expect(answers.usage).toContain('"totalSqlQueries":58');
+  expect(answers.graphql.data).toEqual({ tag: { name: "PersonalData", exists: true } });
   return answers;
 }
 
@@ -199,7 +200,11 @@ async function reads(client: Client) {
     return (await client.call("POST", "/entities?action=search", asked)).body.value.entities;
   };
   await expect.poll(async () => (await search()).length).toBe(3);
+  // The GraphQL server reads its schema files from the package.
+  const query = '{ tag(urn: "urn:li:tag:PersonalData") { name exists } }';
+  const { body: graphql } = await client.call("POST", "/api/graphql", { query });
   return {
+    graphql,
     owners: ownership.aspect["com.linkedin.common.Ownership"].owners,
     usage: usage.value.values[0].aspect.value,
     downstream: lineage.value.relationships.map((each: { entity: string }) => each.entity),
