@@ -1,9 +1,11 @@
 /**
  * The policies of the root user and of administrators are fixed: no write changes or deletes them, so
- * that operators cannot be locked out.
+ * that operators cannot be locked out. A write of the values that they have is accepted, so that an
+ * export of one catalog can be ingested by another.
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
+import { sameJson } from "../core/same-json.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Policy } from "./policy.ts";
 
@@ -63,7 +65,12 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
   const isPolicy = ({ entityType }: Proposal) => entityType.toLowerCase() === "datahubpolicy";
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
-    for (const proposal of proposals) if (isPolicy(proposal)) refuseFixed(urnOf(proposal));
+    for (const proposal of proposals) {
+      if (!isPolicy(proposal)) continue;
+      const urn = urnOf(proposal);
+      const policy = urn === undefined ? undefined : fixedPolicies.get(urn);
+      if (policy === undefined || !repeats(proposal, policy)) refuseFixed(urn);
+    }
     return catalog.ingest(proposals, caller);
   };
 
@@ -82,4 +89,20 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
       throw new CatalogError("invalid", why, { hint: "Change the entities that refer to it" });
     },
   };
+}
+
+const WHOLE_VALUES: ReadonlySet<string> = new Set(["UPSERT", "CREATE", "UPDATE"]);
+
+/** True when the proposal writes the key or the value that the policy has. */
+function repeats({ changeType, aspectName, aspect }: Proposal, policy: Policy): boolean {
+  if (!WHOLE_VALUES.has(changeType)) return false;
+  // The key has the id of the urn, or the proposal is rejected later.
+  if (aspectName === "dataHubPolicyKey") return true;
+  if (aspectName !== "dataHubPolicyInfo" || aspect === undefined) return false;
+  const { value } = aspect;
+  try {
+    return sameJson(typeof value === "string" ? JSON.parse(value) : value, policy);
+  } catch {
+    return false;
+  }
 }

@@ -168,6 +168,13 @@ describe("a default policy", () => {
     }
   });
 
+  test("a write of the values that a read-only policy has is accepted and changes nothing", async () => {
+    const value = await read(policyUrn("0"));
+    const { status } = await propose(policyUrn("0"), value);
+    expect(status).toBe(200);
+    expect(await read(policyUrn("0"))).toEqual(value);
+  });
+
   test("the policies of the root user and of administrators keep their actors", async () => {
     for (const [id, urn] of [
       ["0", "urn:li:corpuser:datahub"],
