@@ -10,22 +10,22 @@ import { findPrincipal, findResource, rootUserId } from "./principals.ts";
 import type { Demand } from "./privileges.ts";
 import type { StoredEntities } from "./stored-entities.ts";
 
-/** What the question is about: an entity, or those of a type. */
+/** The resource of a check: an entity, or all of a type. */
 interface About {
   readonly urn?: string | undefined;
   readonly entityType: string;
 }
 
-/** What a user's questions are judged by. */
+/** The input of checks for one user. */
 export interface Grounds {
   readonly principal: Principal;
   readonly policies: readonly Policy[];
 }
 
 export interface Authority {
-  /** Nobody (undefined) may nothing, the system everything. */
+  /** False without an actor; always true for the system actor. */
   allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
-  /** Undefined for a user who is removed or suspended, and may do nothing. */
+  /** Undefined for a removed or suspended user, who has no privileges. */
   grounds(actor: string): Promise<Grounds | undefined>;
 }
 
@@ -37,7 +37,7 @@ export function createAuthority(
   }: { readonly namespace: string; readonly fixedPolicies: FixedPolicies },
 ): Authority {
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
-  // Access tokens of a suspended root user are refused like any; the operator's token is not one.
+  // Access tokens of a suspended root user are rejected; the admin token is no access token.
   const alone: Principal = { urn: root, groups: [], roles: [] };
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
 
@@ -57,7 +57,7 @@ export function createAuthority(
     try {
       return (await findPrincipal(entities, actor)) ?? alone;
     } catch (error) {
-      // Whoever mends the aspect view must get in while it cannot be read.
+      // The root user repairs the aspect view, and needs access while it cannot be read.
       if (error instanceof CatalogError && error.code === "unavailable") return alone;
       throw error;
     }
@@ -76,7 +76,7 @@ export function createAuthority(
       const principal = await principalOf(actor);
       if (principal === undefined) return false;
       const resource = about && (await findResource(entities, about.urn, about.entityType));
-      // Others are listed in the aspect view: whoever mends that must get in while it stands still.
+      // Stored policies come from the aspect view; the fixed ones work while it is unavailable.
       if (meets(always, principal, demand, resource)) return true;
       return meets(await policies(), principal, demand, resource);
     },

@@ -1,6 +1,6 @@
 /**
- * Tokens end with their user: who deletes a user revokes what acts for them. A user who comes to be
- * again later, by whatever is told of them, is nobody's whom an old token lets in.
+ * Deleting a user revokes their tokens, so that old tokens do not act for a user who is created again
+ * under the same urn.
  */
 import type { Caller, Catalog, Proposal } from "../catalog/catalog.ts";
 import { withNamespace } from "../core/urn.ts";
@@ -8,10 +8,10 @@ import type { AccessTokens } from "./access-tokens.ts";
 
 interface Dependencies {
   readonly tokens: Pick<AccessTokens, "list" | "revoke">;
-  /** The urn that a proposal is about. */
+  /** The urn of a proposal's entity. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   readonly namespace: string;
-  /** Who revokes where nobody is known to ask. */
+  /** The revoking actor of a request without an actor. */
   readonly systemActor: string;
 }
 
@@ -53,14 +53,14 @@ export function endTokensWithUsers<C extends Ends>(
     return answer;
   };
 
-  /** Those whom it deleted; and those whom an attempt before that was cut short had deleted. */
+  /** Users that this rollback deleted, and those that an interrupted attempt had deleted before. */
   const rollbackRun: Catalog["rollbackRun"] = async (request, caller, admit, onDeleted) => {
-    const told = new Set<string>();
+    const affected = new Set<string>();
     const gone = new Set<string>();
     const among = (urns: readonly string[]) => urns.filter((urn) => urn.startsWith(users));
     async function noting(urns: readonly string[]): Promise<void> {
       await admit?.(urns);
-      for (const user of among(urns)) told.add(user);
+      for (const user of among(urns)) affected.add(user);
     }
     function ended(urn: string): void {
       onDeleted?.(urn);
@@ -70,8 +70,9 @@ export function endTokensWithUsers<C extends Ends>(
       return await catalog.rollbackRun(request, caller, noting, ended);
     } finally {
       if (request.hardDelete && !request.dryRun) {
-        const left = new Set(await catalog.filterExisting([...told], { includeSoftDelete: true }));
-        await endTokens(gone.union(told.difference(left)), caller);
+        const options = { includeSoftDelete: true };
+        const left = new Set(await catalog.filterExisting([...affected], options));
+        await endTokens(gone.union(affected.difference(left)), caller);
       }
     }
   };

@@ -1,9 +1,9 @@
 /**
- * The catalog, where who asks is known: what decides about access (policies, roles, tokens, the state
- * and memberships of users) is written by those alone who may. Everything else passes.
+ * The catalog with token authentication: writes to access control (policies, roles, tokens, the state
+ * and memberships of users) need privileges. All other writes pass.
  *
- * It is judged before anything about the request is looked into, and by the model's own names, so
- * that no other spelling gets past.
+ * The check comes before validation and uses the model's own names, so that another spelling of a
+ * name does not bypass it.
  */
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -23,7 +23,7 @@ import { demandOfAspect } from "./withheld.ts";
 
 interface Rule {
   readonly demand: Demand;
-  /** Absent: every aspect. Deleting the entity is always under the rule. */
+  /** Absent: every aspect. The rule always covers deleting the entity. */
   readonly aspects?: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export const guarded: Readonly<Record<string, Rule>> = {
 interface Dependencies {
   readonly authority: Authority;
   readonly model: Pick<Model, "findEntity">;
-  /** A snapshot is its proposals. */
+  /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
 }
@@ -59,7 +59,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
   const { authority, model, namespace } = dependencies;
 
   async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
-    // Several proposals about one entity are one question.
+    // Several proposals for one entity need one check.
     const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
     for (const { entityType, urn, rule } of questions.values()) {
       const about = { entityType, urn: urn && withNamespace(urn, namespace) };
@@ -83,7 +83,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
     return demand ? { ...asked, rule: { demand } } : undefined;
   }
 
-  /** What is asked of the whole entity that a urn names, in whatever namespace. */
+  /** The rule for a whole entity; the urn may have any namespace. */
   function askedOf(urn: string): readonly Asked[] {
     const entity = model.findEntity(entityTypeOf(urn));
     const rule = entity && ownValue(guarded, entity.name);
@@ -110,10 +110,10 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
       return catalog.delete(request, caller);
     },
     async rollbackRun(request, caller) {
-      // Here rather than at a door: there are several.
+      // Here, below all interfaces.
       if (!(await authority.allows(caller.actor, toRollBack))) {
         throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(toRollBack)}`, {
-          hint: "Ask an administrator to undo the run",
+          hint: "Ask an administrator to roll back the run",
         });
       }
       return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));

@@ -1,7 +1,7 @@
 /**
- * What lies below the domains, containers and glossary nodes that policies name, so that a condition on
- * documents, and a look at an entity alone, can say of what lies anywhere in them. Of all users whose
- * policies name the same it is looked up once.
+ * Policy expansion: adds the members of the domains, containers and glossary nodes that policies name,
+ * at any depth. A condition on documents or on one entity then needs no further lookup. Users whose
+ * policies name the same share a lookup.
  */
 import { CatalogError } from "../core/errors.ts";
 import { createKnown } from "./known.ts";
@@ -21,7 +21,7 @@ const membersOf = ({ field }: PolicyCriterion): readonly string[] | undefined =>
     : undefined;
 };
 
-/** Whether any of the policies' filters asks for what lies in something. */
+/** True when a filter of the policies names a hierarchy. */
 export const namesHierarchies = (policies: readonly Policy[]): boolean =>
   policies.some(
     ({ resources }) =>
@@ -30,18 +30,18 @@ export const namesHierarchies = (policies: readonly Policy[]): boolean =>
 
 export interface Lowering {
   /**
-   * The policies with what lies below what their filters name. A policy that names more than can be
-   * looked up is left out: without a part of it, it would show what NOT_EQUALS hides.
+   * The expanded policies. A policy that names too many members is omitted: expanded in part, it would
+   * show entities that NOT_EQUALS hides.
    */
   lower(policies: readonly Policy[]): Promise<readonly Policy[]>;
-  /** What lies in what may have changed. */
+  /** Invalidates the cache: a hierarchy may have changed. */
   forget(): void;
 }
 
 export interface HierarchyLookup {
-  /** These, and all that lies below them. Rejects `invalid` for too many. */
+  /** The urns and all their descendants. Rejects `invalid` for too many. */
   below(urns: readonly string[]): Promise<readonly string[]>;
-  /** Entities of the types whose urns begin so. Rejects `invalid` for too many. */
+  /** Entities of the types whose urns have one of the prefixes. Rejects `invalid` for too many. */
   beginning(starts: readonly string[], entityTypes: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -51,13 +51,13 @@ interface Options {
   readonly logger: { warn(fields: object, message: string): void };
 }
 
-/** Urns that are remembered, of all criteria together: some hundred megabytes. */
+/** Cached urns of all criteria together: some hundred megabytes. */
 const rememberedMax = 1_000_000;
 
-/** With the time for which a sight that is made of it is believed (read-authority.ts): a second. */
+/** TTL. Together with the TTL of access filters (read-authority.ts) it is a second. */
 const believedMs = 250;
 
-/** Why a criterion is left out. */
+/** The reason to omit a criterion. */
 interface TooMany {
   readonly tooMany: string;
 }
@@ -78,7 +78,7 @@ export function createLowering(lookup: HierarchyLookup, { now, logger }: Options
     try {
       const top = condition === "STARTS_WITH" ? await lookup.beginning(values, members) : values;
       const found: ReadonlySet<string> = new Set(await lookup.below(top));
-      // The same is the same object: who compares what was found before does so at a glance.
+      // An unchanged set stays the same object, so comparisons are cheap.
       const same = before !== undefined && isSet(before) && equal(before, found);
       return same ? before : found;
     } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * The catalog as those who ask may use it, put together: who deletes a user ends their tokens; where
- * tokens are asked for, what decides about access is written by those who may, and what is withheld is
- * seen by them; where reads are authorised, policies say who sees the rest.
+ * Assembles the authorized catalog. Deleting a user revokes their tokens. With token authentication,
+ * writes to access control and reads of restricted entities need privileges. With read authorization,
+ * policies decide about all other reads.
  */
 import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import type { Eyes } from "../catalog/sight.ts";
@@ -19,9 +19,9 @@ import { withheldNames } from "./withheld.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
 interface JudgedCatalog {
-  /** For who is known to nobody: it sees everything. */
+  /** For internal callers: nothing is hidden. */
   readonly catalog: Catalog;
-  /** As the user sees it; undefined where all see everything. */
+  /** The catalog of one user; undefined when nothing is hidden from anyone. */
   readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
 }
 
@@ -32,17 +32,17 @@ interface Parts {
   };
   readonly access: Pick<OpenedAccess, "authority" | "entities" | "tokens">;
   readonly model: Model;
-  /** The urn that a proposal is about; undefined where it says none that could be. */
+  /** The urn of a proposal's entity; undefined when it has no valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** A snapshot is its proposals. */
+  /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly fixedPolicies: FixedPolicies;
-  /** Whether tokens are asked for. */
+  /** True with token authentication. */
   readonly required: boolean;
-  /** Absent: policies do not say who reads what. */
+  /** Absent without read authorization. */
   readonly sightFields?: SightFields | undefined;
-  /** Absent: policies do not say who writes what. */
+  /** Absent without write authorization. */
   readonly patchRules?: PatchRules | undefined;
   /** With sightFields. */
   readonly lowering?: Lowering | undefined;

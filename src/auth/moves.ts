@@ -1,6 +1,6 @@
 /**
- * Who is shown what lies in something, however deep, would see whatever they move into it. So they
- * change what a domain, container, glossary term or node is part of only where they may edit that.
+ * The reparenting guard: policies inherit down hierarchies, so moving an entity changes who sees it.
+ * Moving a domain, container, glossary term or node requires the privilege to edit all of its type.
  */
 import type { Caller, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -13,7 +13,7 @@ import type { StoredEntities } from "./stored-entities.ts";
 
 interface Movable {
   readonly hierarchy: (typeof hierarchies)[keyof typeof hierarchies];
-  /** The aspect that tells it. */
+  /** The aspect that names the parent. */
   readonly aspect: string;
   /** Any of these. */
   readonly demand: Demand;
@@ -53,7 +53,7 @@ export interface Moves {
 interface Dependencies {
   readonly authority: Pick<Authority, "allows">;
   readonly entities: Pick<StoredEntities, "find">;
-  /** The urn that a proposal is about; undefined where it says none that could be. */
+  /** The urn of a proposal's entity; undefined when it has no valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
 }
 
@@ -61,10 +61,10 @@ export function createMoves({ authority, entities, urnOf }: Dependencies): Moves
   async function demand(urn: string, { actor }: Caller): Promise<void> {
     const entityType = entityTypeOf(urn);
     const needed = movables.get(entityType)?.demand ?? [];
-    // Of any of its type: who sees one may make themselves its owner.
+    // For the type, not the entity: a user who sees an entity may make themselves its owner.
     if (await authority.allows(actor, needed, { entityType })) return;
-    throw new CatalogError("forbidden", `"${urn}" is not yours to move`, {
-      hint: `To change what it is part of needs the privilege ${shownDemand(needed)}`,
+    throw new CatalogError("forbidden", `you may not move "${urn}"`, {
+      hint: `Moving it to another parent needs the privilege ${shownDemand(needed)}`,
     });
   }
 
@@ -73,9 +73,9 @@ export function createMoves({ authority, entities, urnOf }: Dependencies): Moves
     if (movable === undefined || proposal.aspectName !== movable.aspect) return false;
     if (proposal.changeType === "DELETE" || proposal.changeType === "PATCH") return true;
     const { above } = movable.hierarchy;
-    const told = above({ [movable.aspect]: toldBy(proposal) });
-    const known = above(await entities.find(urn));
-    return told.length !== known.length || told.some((parent) => !known.includes(parent));
+    const proposed = above({ [movable.aspect]: proposedValue(proposal) });
+    const stored = above(await entities.find(urn));
+    return proposed.length !== stored.length || proposed.some((parent) => !stored.includes(parent));
   }
 
   return {
@@ -93,8 +93,8 @@ export function createMoves({ authority, entities, urnOf }: Dependencies): Moves
   };
 }
 
-/** Empty for what is no record: the catalog refuses it. */
-function toldBy({ aspect }: Proposal): object {
+/** Empty for a value that is no record; the catalog rejects it. */
+function proposedValue({ aspect }: Proposal): object {
   try {
     const value = typeof aspect?.value === "string" ? JSON.parse(aspect.value) : aspect?.value;
     return jsonObject(value) ? value : {};

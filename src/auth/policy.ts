@@ -1,17 +1,17 @@
 /**
- * Policies: who may do what, judged as the reference does. Pure. There are no policies that forbid:
- * what none allows is refused.
+ * The policy engine, with DataHub's semantics. Pure. Policies only grant: without a grant access is
+ * denied.
  *
  *   a demand is met ⇐ any of its lists has every privilege granted
- *   a privilege is granted ⇐ a policy that is not INACTIVE lists it, its actors hold the principal,
- *                            (unless it is of the PLATFORM) its resources hold what is asked about,
- *                            and its constraints hold every part of that which is to change
+ *   a privilege is granted ⇐ a policy that is not INACTIVE lists it, its actors include the principal,
+ *                            its resources include the resource (unless its type is PLATFORM), and
+ *                            its constraints include every changed part of the resource
  */
 
 import { ownValue } from "../core/own-value.ts";
 import type { Demand, Privilege } from "./privileges.ts";
 
-/** The aspect dataHubPolicyInfo, as far as judging needs it. */
+/** The members of the aspect dataHubPolicyInfo that checks need. */
 export interface Policy {
   readonly type: string;
   readonly state: string;
@@ -21,7 +21,7 @@ export interface Policy {
     readonly groups?: readonly string[] | undefined;
     readonly roles?: readonly string[] | undefined;
     readonly resourceOwners?: boolean | undefined;
-    /** Only owners of these kinds, by the urns of ownership types; of none: no owners. */
+    /** Only owners with these ownership types, by urn; an empty list includes no owner. */
     readonly resourceOwnersTypes?: readonly string[] | undefined;
     readonly allUsers?: boolean | undefined;
     readonly allGroups?: boolean | undefined;
@@ -30,12 +30,12 @@ export interface Policy {
 }
 
 export interface ResourceFilter {
-  /** The three older members count where there is no filter. */
+  /** The three older members, which apply without a filter. */
   readonly type?: string | undefined;
   readonly resources?: readonly string[] | undefined;
   readonly allResources?: boolean | undefined;
   readonly filter?: PolicyFilter | undefined;
-  /** What may be changed of a resource: parts (tags that come or go) that all fulfil this. */
+  /** Limits the changed parts (added and removed tags) of a resource: all must match. */
   readonly privilegeConstraints?: PolicyFilter | undefined;
 }
 
@@ -47,27 +47,27 @@ export interface PolicyCriterion {
   readonly field: string;
   readonly values: readonly string[];
   readonly condition?: string | undefined;
-  /** What lies below the values, where that was looked up (hierarchies.ts): as if it were named. */
+  /** Descendants of the values after expansion (hierarchies.ts); they count like values. */
   readonly below?: ReadonlySet<string> | undefined;
 }
 
-/** Who asks. Roles are the user's own and those of the groups. */
+/** The acting user. Roles are the user's own and those of the groups. */
 export interface Principal {
   readonly urn: string;
   readonly groups: readonly string[];
   readonly roles: readonly string[];
 }
 
-/** What is asked about. */
+/** The entity that a check is about. */
 export interface Resource {
   readonly owners: readonly { readonly owner: string; readonly kind?: string | undefined }[];
   /** Values by the field names of criteria: TYPE, URN, OWNER, DOMAIN, TAG, … */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** Fields of which what lies below a criterion's values says nothing: these are named or not. */
+  /** Fields for which descendants of a criterion's values do not count. */
   readonly outside?: readonly string[] | undefined;
 }
 
-/** `parts`: what of the resource is to change, for policies that constrain it. */
+/** `parts`: changed parts of the resource, for policies with constraints. */
 export function meets(
   policies: readonly Policy[],
   principal: Principal,
@@ -93,14 +93,14 @@ function grants(
   return holdsActor(policy.actors, principal, resource) && inScope(policy, resource);
 }
 
-/** Any other state than this one, also one that the model does not know, lets a policy count. */
+/** Every other state, also an unknown one, counts as active, as in DataHub. */
 export const inForce = ({ state }: Policy): boolean => state !== "INACTIVE";
 
-/** Policies of the platform are about no resource; all others look at theirs. */
+/** Platform policies have no resource. */
 export const inScope = ({ type, resources }: Policy, resource: Resource | undefined): boolean =>
   type === "PLATFORM" || holdsResource(resources, resource);
 
-/** Without a resource: whoever owns it. */
+/** Without a resource, ownership does not count. */
 export function holdsActor(
   actors: Policy["actors"],
   { urn, groups, roles }: Principal,
@@ -119,7 +119,7 @@ export function holdsActor(
   );
 }
 
-/** A filter, even one without criteria, holds nothing where no resource is asked about. */
+/** Without a resource no filter matches, not even one without criteria. */
 export function holdsResource(
   filter: ResourceFilter | undefined,
   resource: Resource | undefined,
@@ -134,7 +134,7 @@ function holdsParts(filter: ResourceFilter | undefined, parts: readonly Resource
   return parts.every((part) => criteria.every((criterion) => matches(criterion, part)));
 }
 
-/** The older members say the same as these criteria. */
+/** The criteria of a filter, also for the older members. */
 export function criteriaOf({
   filter,
   type,
@@ -150,7 +150,7 @@ export function criteriaOf({
   return criteria;
 }
 
-/** Fields by their older names. */
+/** Older names of fields. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ["RESOURCE_TYPE", "TYPE"],
   ["RESOURCE_URN", "URN"],
@@ -164,7 +164,7 @@ export function criterionField(field: string): string {
 function matches(criterion: PolicyCriterion, of: Resource): boolean {
   const { field, values, condition = "EQUALS", below } = criterion;
   const name = criterionField(field);
-  // Of what nobody knows nothing can be said, not even that it is not so.
+  // An unknown field matches no criterion, not even NOT_EQUALS.
   const found = ownValue(of.fields, name);
   if (found === undefined) return false;
   const inherited = of.outside?.includes(name) !== true;

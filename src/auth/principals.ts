@@ -1,4 +1,4 @@
-/** What is known of users and of the things that they ask about, from their aspects. */
+/** Principals and resources of policy checks, from the stored aspects. */
 import type { Principal, Resource } from "./policy.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 
@@ -15,7 +15,7 @@ export function standingOf(user: Stored | undefined): Standing {
   return status === "SUSPENDED" ? "suspended" : "active";
 }
 
-/** The user with groups and roles; undefined for one who may do nothing. */
+/** The user with groups and roles; undefined for a removed or suspended user. */
 export async function findPrincipal(
   entities: StoredEntities,
   urn: string,
@@ -23,15 +23,15 @@ export async function findPrincipal(
   const user = await entities.find(urn);
   const standing = standingOf(user);
   if (standing === "removed" || standing === "suspended") return undefined;
-  const told = [
+  const memberOfGroups = [
     ...urnsIn(user, "groupMembership", "groups"),
     ...urnsIn(user, "nativeGroupMembership", "nativeGroups"),
   ];
   const groups: string[] = [];
   const roles = [...urnsIn(user, "roleMembership", "roles")];
-  for (const urn of new Set(told)) {
+  for (const urn of new Set(memberOfGroups)) {
     const group = await entities.find(urn);
-    // Who is in a group that was removed is in none.
+    // Removed groups have no members.
     if (standingOf(group) === "removed") continue;
     groups.push(urn);
     roles.push(...urnsIn(group, "roleMembership", "roles"));
@@ -40,8 +40,8 @@ export async function findPrincipal(
 }
 
 /**
- * What policies may ask of an entity; without a urn, of any of its type. What it lies in counts with
- * all that this lies in; but a domain counts as itself alone.
+ * The criteria values of an entity; without a urn, of its type. Containers and glossary nodes count
+ * with all their ancestors, domains without them.
  */
 export async function findResource(
   entities: Pick<StoredEntities, "find">,
@@ -58,7 +58,7 @@ export async function findResource(
   return { owners: near.owners, fields, outside: near.outside };
 }
 
-/** Most that is looked up of what an entity lies in. */
+/** Maximum number of ancestors. */
 const ancestorsMax = 1_000;
 
 async function withAncestors(
@@ -69,15 +69,15 @@ async function withAncestors(
   const found = new Set(urns);
   for (const urn of found) {
     if (found.size > ancestorsMax) break;
-    // A set hands out what is added to it while it is walked through; cycles end by themselves.
+    // Iterating a set includes values added meanwhile; a set ends cycles.
     for (const parent of above(await entities.find(urn))) found.add(parent);
   }
   return [...found];
 }
 
 /**
- * The same, of an entity that is at hand, as far as it tells it itself: of what it lies in, the next.
- * Its aspects are looked at as they are asked for.
+ * The criteria values of a loaded entity, from its own aspects: parents, but not their ancestors.
+ * Getters, because most checks read few of them.
  */
 export function resourceOf(
   entity: Stored | undefined,
@@ -122,19 +122,19 @@ export function resourceOf(
 }
 
 interface Hierarchy {
-  /** Entity types that are in it themselves. */
+  /** Entity types of its members. */
   readonly members: readonly string[];
-  /** Whether policies find a member in what it is part of, too, or in itself alone. */
+  /** True when a policy for a parent covers its child members. */
   readonly nested: boolean;
-  /** What other entities say that they lie in. */
+  /** The members that an entity of another type belongs to. */
   readonly within: (entity: Stored | undefined) => readonly string[];
-  /** What a member lies in. */
+  /** The parents of a member. */
   readonly above: (member: Stored | undefined) => readonly string[];
 }
 
 /**
- * By the field of criteria: what is granted for one of these is granted for what lies below it. Of
- * domains that are the entities in them, as in the reference: not the domains that are part of them.
+ * By the field of criteria: a grant for a member covers its descendants. A grant for a domain covers
+ * the entities in it and its subdomains, but not the subdomains themselves, as in DataHub.
  */
 export const hierarchies: Readonly<Record<"DOMAIN" | "CONTAINER" | "GLOSSARY", Hierarchy>> = {
   DOMAIN: {
@@ -171,7 +171,7 @@ function placesOf(
   return nested ? [urn, ...above(entity)] : [urn];
 }
 
-/** Fields in whose hierarchy entities of the type are, each as itself alone. */
+/** By entity type: fields whose hierarchy has it as a member without nesting. */
 const outsideFields = new Map<string, readonly string[]>(
   Object.entries(hierarchies).flatMap(([field, { members, nested }]) =>
     nested ? [] : members.map((member) => [member, [field]] as const),

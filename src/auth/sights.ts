@@ -1,10 +1,10 @@
 /**
- * What a user may see, from policies: a rule for each active policy that grants a privilege to read
- * and whose actors hold the user. A rule becomes a condition on search documents where its criteria
- * are about what documents have; of the others (owners of some kind, members of a group) the entities
- * that come into question are asked one by one.
+ * The access filter of a user, from policies: a rule for each active policy that grants a privilege
+ * to read and whose actors include the user. A rule becomes a condition on search documents when its
+ * criteria are fields of documents. For other criteria (owners of a type, members of a group) the
+ * candidates are checked one by one.
  *
- *   seen ⇐ it is the user, or any rule holds: all its criteria, and the user owns it where it says so
+ *   visible ⇐ it is the user, or a rule holds: all its criteria, and ownership if the rule asks for it
  */
 import type { Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
@@ -26,15 +26,15 @@ import { hierarchies, resourceOf } from "./principals.ts";
 import { toRead } from "./privileges.ts";
 import { storedState } from "./stored-state.ts";
 
-/** What is known of documents and entity types beforehand. */
+/** Facts about documents and entity types, from the model. */
 export interface SightFields {
-  /** Fields of documents by the names that criteria have for them; what is missing is in none. */
+  /** Fields of documents by the names of criteria; undefined for criteria without a field. */
   readonly ofCriteria: Readonly<Record<string, string | undefined>>;
-  /** Entity types that may be members of groups: others are in none. */
+  /** Entity types that may be members of groups. */
   readonly memberTypes: readonly string[];
 }
 
-/** By criterion: the field of documents, and the one place in aspects that it must be taken from. */
+/** By criterion: the field of documents, and the path of the only aspect that must fill it. */
 const places: Readonly<Record<string, readonly [field: string, aspect: string, path: string]>> = {
   OWNER: ["owners", "ownership", "owners/*/owner"],
   DOMAIN: ["domains", "domains", "domains/*"],
@@ -44,10 +44,10 @@ const places: Readonly<Record<string, readonly [field: string, aspect: string, p
   DATA_PLATFORM_INSTANCE: ["platformInstance", "dataPlatformInstance", "instance"],
 };
 
-/** All that criteria may be about. */
+/** All fields of criteria. */
 const criterionFields = new Set([...Object.keys(places), "TYPE", "URN", "GROUP_MEMBERSHIP"]);
 
-/** How the model fills the fields of documents: as far as it matters here. */
+/** The sources of document fields in the model. */
 type FieldSources = Readonly<
   Record<
     string,
@@ -61,7 +61,7 @@ type FieldSources = Readonly<
 
 const memberships: readonly string[] = ["groupMembership", "nativeGroupMembership"];
 
-/** The fields that hold what policies ask for, and nothing else. */
+/** The document fields that hold exactly the values of a criterion. */
 export function sightFields(sources: FieldSources, { entities }: EntityTypes): SightFields {
   const told = Object.entries(sources).flatMap(([aspect, rules]) =>
     rules.flatMap(({ path, field, aliases }) =>
@@ -109,11 +109,11 @@ export const seesNothing: Sight = {
   seesAlways: () => false,
 };
 
-/** Those of the policies that may show the user anything: what sightOf needs of them. */
+/** The policies that may grant the user a read: the input of sightOf. */
 export const policiesToRead = (policies: readonly Policy[], principal: Principal) =>
   policies.filter((policy) => ruleOf(policy, principal) !== undefined);
 
-/** `policies` with what lies below what they name (hierarchies.ts). */
+/** `policies`: expanded by the members of the hierarchies that they name (hierarchies.ts). */
 export function sightOf(
   policies: readonly Policy[],
   principal: Principal,
@@ -135,10 +135,10 @@ export function sightOf(
   };
 }
 
-/** Types that are told apart; what edges lead to may be of any. */
+/** Entity types with a cached answer; edges may lead to urns of any type. */
 const typesMax = 1_000;
 
-/** Mostly the type decides; only where rules ask for more is the entity itself looked into. */
+/** Mostly the type decides; the entity is read only when a rule needs more. */
 function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees" | "seesAlways"> {
   const byType = new Map<string, boolean | readonly Rule[]>();
   function rulesFor(type: string): boolean | readonly Rule[] {
@@ -149,7 +149,7 @@ function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees
     }
     return left;
   }
-  /** An entity's state never changes: there is another when it is written. */
+  /** A state is immutable: a write creates another one. */
   const judged = new WeakMap<EntityState, boolean>();
   function looked(state: EntityState, type: string, left: readonly Rule[]): boolean {
     let verdict = judged.get(state);
@@ -177,20 +177,20 @@ function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees
       const left = rulesFor(type);
       if (left === true || state.urn === principal.urn) return true;
       if (left === false) return false;
-      // Of one that was deleted nobody can say any more what other rules ask for.
+      // A deleted entity has no aspects for the other rules.
       return isDead(state) ? seesAlways(state.urn) : looked(state, type, left);
     },
   };
 }
 
-/** What criteria ask for that an entity has as long as it has its urn. */
+/** Criteria that depend on the urn alone. */
 const NAMES: ReadonlySet<string> = new Set(["TYPE", "URN"]);
 
-/** It was there, and nothing of it is left. */
+/** It existed, and all of its aspects are deleted. */
 const isDead = ({ aspects }: EntityState): boolean =>
   aspects.size > 0 && aspects.values().every(({ removed }) => removed);
 
-/** What has to be asked of entities of a type: true if all of them are seen, false if none is. */
+/** The rules to check for entities of a type: true if all are visible, false if none is. */
 function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rule[] {
   const left: Rule[] = [];
   for (const rule of rules) {
@@ -214,7 +214,7 @@ function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
 const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion[] =>
   type === "PLATFORM" || resources === undefined ? [] : criteriaOf(resources);
 
-/** `whole`: it says all that the rule says; otherwise more entities may fulfil it. */
+/** `whole`: the condition is equivalent to the rule; otherwise it also holds for other entities. */
 interface Compiled {
   readonly condition: Condition;
   readonly whole: boolean;
@@ -247,7 +247,7 @@ function conditionsOf(
   });
   const asked = criteria.filter(isMembership);
   if (asked.length === 0) return [compiled([], whole)];
-  // What cannot be in a group is in none; the others have to be asked.
+  // Entities of other types are in no group; the others are checked one by one.
   const members: Condition = {
     kind: "equal",
     field: ofCriteria.TYPE ?? "_entityType",
@@ -261,7 +261,7 @@ function conditionsOf(
 /** Beyond every character of a text. */
 const LAST = "\uffff";
 
-/** Whose own urn is a value, too: a container is in itself. `nested`: and in what it is part of. */
+/** Types whose own urn is a value, too: a container is in itself. `nested`: and in its parents. */
 const ownValues: Readonly<Record<string, { members: readonly string[]; nested: boolean }>> = {
   ...hierarchies,
   DATA_PLATFORM_INSTANCE: { members: ["dataPlatformInstance"], nested: false },
@@ -287,7 +287,7 @@ function ofCriterion(
   return negated ? { kind: "not", not: found } : found;
 }
 
-/** Whether a field has what the criterion is about; of NOT_EQUALS, what it must not have. */
+/** The condition that a field has the criterion's values; for NOT_EQUALS the values it must lack. */
 function ofField(
   { values, condition = "EQUALS", below: lower }: PolicyCriterion,
   field: string | undefined,

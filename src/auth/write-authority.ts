@@ -1,10 +1,10 @@
 /**
- * Where writes are authorised, policies say who changes what: Edit Entity for what is told of an
- * entity (or the privilege of the aspect, or that of whoever manages its type), Create Entity for what
- * is only to come into being, Delete Entity to take it away. Constraints of policies say which tags
- * may come and go. What decides about access has its own rules (guarded-catalog.ts).
+ * Write authorization by policies: Edit Entity to write aspects (or the privilege of the aspect, or the
+ * one that manages the type), Create Entity to create an entity, Delete Entity to delete it. Constraints
+ * of policies limit the tags that may be added and removed. Access control has its own rules
+ * (guarded-catalog.ts).
  *
- * It is judged before the request is looked into; tags by what there is at that moment.
+ * The check comes before validation; constraints compare with the stored tags.
  */
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -17,7 +17,7 @@ import { findResource } from "./principals.ts";
 import { type Demand, type Privilege, shownDemand } from "./privileges.ts";
 import type { Stored, StoredEntities } from "./stored-entities.ts";
 
-/** Who may write an aspect without editing all of its entity. */
+/** Privileges that allow writing one aspect without Edit Entity. */
 const aspectPrivileges: Readonly<Record<string, Privilege>> = {
   globalTags: "EDIT_ENTITY_TAGS",
   glossaryTerms: "EDIT_ENTITY_GLOSSARY_TERMS",
@@ -29,7 +29,7 @@ const aspectPrivileges: Readonly<Record<string, Privilege>> = {
   upstreamLineage: "EDIT_LINEAGE",
 };
 
-/** Who manages entities of a type writes them. */
+/** Privileges that allow managing all entities of a type. */
 const managers: Readonly<Record<string, Privilege>> = {
   corpuser: "MANAGE_USERS_AND_GROUPS",
   corpGroup: "MANAGE_USERS_AND_GROUPS",
