@@ -1,10 +1,10 @@
-/** The rows that the edges of an entity's aspects make in the graph, in memory: what it should hold. */
+/** Folds the changes of an entity into its expected rows of the graph, in memory. */
 import type { Projection } from "../projector/sink.ts";
 import type { Cell, FoldedRows, Row, RowShape } from "../projector/verify/view-rows.ts";
 import type { Edge, GraphWrite } from "./graph.ts";
 
 /**
- * What the store makes of the order of edges, and of the kinds of their ends, is right when it says so
+ * The order of edges and the kinds of their ends are not compared here; the store checks them itself
  * (`asMade`).
  */
 export const graphRowShape: RowShape = {
@@ -29,22 +29,22 @@ export const foldGraphRows =
   (project: Projection<GraphWrite>) =>
   (urn: string): FoldedRows => {
     /** By aspect, then by the ends of the edge. */
-    let told = new Map<string, Map<string, Row>>();
+    let stated = new Map<string, Map<string, Row>>();
     let size = 0;
 
     function replace(write: Replace): void {
-      const before = told.get(write.aspect);
+      const before = stated.get(write.aspect);
       const now = new Map<string, Row>();
       for (const [ordinal, edge] of write.edges.entries()) {
         const ends = `${edge.type}\0${edge.source}\0${edge.destination}`;
         now.set(ends, rowOf(write, edge, ordinal, before?.get(ends)));
       }
       size += now.size - (before?.size ?? 0);
-      told.set(write.aspect, now);
+      stated.set(write.aspect, now);
     }
 
     function forget(about: string): void {
-      for (const rows of told.values()) {
+      for (const rows of stated.values()) {
         for (const [ends, row] of rows) {
           if (row[SOURCE] !== about && row[DESTINATION] !== about) continue;
           rows.delete(ends);
@@ -54,7 +54,7 @@ export const foldGraphRows =
     }
 
     function clear(): void {
-      told = new Map();
+      stated = new Map();
       size = 0;
     }
 
@@ -71,7 +71,7 @@ export const foldGraphRows =
       size: () => size,
       rows() {
         const rows: Row[] = [];
-        for (const edges of told.values()) rows.push(...edges.values());
+        for (const edges of stated.values()) rows.push(...edges.values());
         return rows.sort(
           (a, b) =>
             Number(a[POSITION]) - Number(b[POSITION]) || Number(a[ORDINAL]) - Number(b[ORDINAL]),
@@ -80,7 +80,7 @@ export const foldGraphRows =
     };
   };
 
-/** Stamps that the edge does not have are those of the telling, or of its first. */
+/** Missing stamps are those of the write; `created…` those of the first write with the edge. */
 function rowOf({ aspect, position, stamp }: Replace, edge: Edge, ordinal: number, old?: Row): Row {
   const { type, source, destination, path, via, properties } = edge;
   return [

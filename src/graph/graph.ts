@@ -1,29 +1,29 @@
 /**
- * Ports of the graph view: the edges that aspects tell, who is next to whom, and what leads on.
- * Writes come from projections/graph.ts. Contract: test/contract/graph.contract.ts.
+ * Ports of the graph view: edges, neighbours and traversal. Writes come from projections/graph.ts.
+ * Contract: test/contract/graph.contract.ts.
  *
- * An edge runs from its source to its destination and has a type. What tells it is one aspect of
- * one entity, mostly the source itself; each (entity, aspect) tells a pair of ends at most once per
- * type. Either end may be the urn of an entity that does not exist.
+ * An edge has a source, a destination and a type. One aspect of one entity states it; the entity is
+ * usually the source. Each (entity, aspect) states a pair of ends at most once per type. Either end may
+ * be the urn of an entity that does not exist.
  *
- * One order holds everywhere, and a store must give it: edges are in the order in which they came
- * to be, by the position of the record that told them first and then by their place in its aspect.
- * An edge that is told again keeps its place. So what is added comes last, and paging by start and
- * count sees nothing twice and misses nothing while edges are added.
+ * All results have the same order, which stores must implement: by the position of the record that
+ * first stated the edge, then by its index in the aspect. An edge that is stated again keeps its
+ * order. So new edges come last, and paging by start and count returns each edge once while edges are
+ * added.
  */
 import type { Position } from "../core/position.ts";
 import type { Sink } from "../projector/sink.ts";
 
-/** An edge as an aspect tells it. */
+/** An edge that an aspect states. */
 export interface Edge {
   readonly source: string;
   readonly type: string;
   readonly destination: string;
-  // Where in the aspect it is told: /owners/*/owner
+  // Its path in the aspect: /owners/*/owner
   readonly path: string;
-  /** Urn of what the edge runs through: the query or the job that makes one end of the other. */
+  /** Urn of the query or job that produces one end from the other. */
   readonly via?: string | undefined;
-  /** Epoch milliseconds, and urns; absent where the aspect does not say. */
+  /** Epoch milliseconds, and urns; absent if the aspect does not have them. */
   readonly createdOn?: number | undefined;
   readonly createdActor?: string | undefined;
   readonly updatedOn?: number | undefined;
@@ -33,9 +33,8 @@ export interface Edge {
 
 export type GraphWrite =
   /**
-   * These are the edges that the aspect tells now; others that it told are gone. Stamps that an
-   * edge lacks are those of the telling: `created…` of the one that made the edge, `updated…` of
-   * the latest.
+   * Replaces the edges that the aspect states. Missing stamps of an edge are those of the writes:
+   * `created…` of the first write with the edge, `updated…` of the latest.
    */
   | {
       readonly op: "replace";
@@ -47,9 +46,9 @@ export type GraphWrite =
       /** No two with the same source, type and destination. */
       readonly edges: readonly Edge[];
     }
-  /** The entity's aspects tell nothing any more. */
+  /** Removes all edges that the entity's aspects state. */
   | { readonly op: "remove_entity"; readonly urn: string; readonly position: Position }
-  /** Every edge from and to the urn, and every one that its aspects tell, is gone. */
+  /** Removes every edge from and to the urn, and every edge that its aspects state. */
   | { readonly op: "forget"; readonly urn: string; readonly position: Position };
 
 export type GraphSink = Sink<GraphWrite>;
@@ -60,34 +59,34 @@ export type Direction = "INCOMING" | "OUTGOING" | "UNDIRECTED";
 export interface NeighboursQuery {
   readonly urn: string;
   readonly direction: Direction;
-  /** Types of edges. One that no edge has gives nothing; one named twice counts once. */
+  /** Types of edges. Unknown types have no edges; duplicates are ignored. */
   readonly types: readonly string[];
   readonly start: number;
   readonly count: number;
 }
 
-/** Somebody at the other end. */
+/** An entity at the other end of an edge. */
 export interface Neighbour {
   readonly type: string;
   readonly urn: string;
-  /** Of the pair's first edge. */
+  /** `via` of the pair's first edge. */
   readonly via?: string | undefined;
 }
 
-/** Which edges of an entity lead on. */
+/** Edges that a traversal follows from an entity. */
 export interface Step {
   readonly direction: "INCOMING" | "OUTGOING";
   readonly type: string;
-  /** Entity types that may be at the other end. */
+  /** Allowed entity types at the other end. */
   readonly to: ReadonlySet<string>;
 }
 
-/** The steps that entities of a type take; a type without any may be missing. */
+/** Steps by entity type; types without steps may be missing. */
 export type Steps = ReadonlyMap<string, readonly Step[]>;
 
-/** An edge that was followed. */
+/** An edge of a traversal. */
 export interface Followed {
-  /** One of the urns asked for, and what is at the other end. */
+  /** One of the requested urns, and the other end. */
   readonly from: string;
   readonly to: string;
   readonly direction: Step["direction"];
@@ -95,10 +94,10 @@ export interface Followed {
   readonly via?: string | undefined;
 }
 
-/** What names an edge for readers: its ends and its type. */
+/** Identifies an edge for readers: ends and type. */
 export type Pair = Pick<Edge, "source" | "type" | "destination">;
 
-/** What the first edge of a pair says of itself. */
+/** Properties of the first edge of a pair. */
 export interface Stamps {
   readonly createdOn: number;
   readonly createdActor: string;
@@ -109,18 +108,18 @@ export interface Stamps {
 
 export interface GraphReader {
   /**
-   * Distinct pairs of type and neighbour, types in the order asked for, within a type in the order
-   * of the pair's first edge; UNDIRECTED: outgoing ones before those that are incoming only.
-   * `total` counts all of them.
+   * Distinct pairs of type and neighbour, in the requested order of types, then in the order of the
+   * pair's first edge. UNDIRECTED: outgoing ones precede those that are only incoming. `total`
+   * counts all of them.
    */
   neighbours(
     query: NeighboursQuery,
   ): Promise<{ readonly neighbours: readonly Neighbour[]; readonly total: number }>;
 
   /**
-   * One step from each of some urns (at most urnsPerFollowMax): the first edge of each distinct
-   * type and other end, in the order of the urns, of their steps, of the edges. At most `edgesMax`,
-   * the first ones; `complete` is false when there are more.
+   * One step from each of several urns (at most urnsPerFollowMax): the first edge of each distinct
+   * type and other end, ordered by urn, then step, then edge. Returns the first `edgesMax` edges;
+   * `complete` is false if there are more.
    */
   follow(
     urns: readonly string[],
@@ -128,27 +127,27 @@ export interface GraphReader {
     options: { readonly edgesMax: number },
   ): Promise<{ readonly edges: readonly Followed[]; readonly complete: boolean }>;
 
-  /** In the order of the pairs; undefined for one that no edge has (any more). */
+  /** In the order of the pairs; undefined for a pair without an edge. */
   stamps(pairs: readonly Pair[]): Promise<readonly (Stamps | undefined)[]>;
 
-  /** May be said twice; later calls are `unavailable`. */
+  /** Idempotent; later calls of other methods reject with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** Most urns of one call of GraphReader.follow. */
+/** Maximum number of urns of a call of GraphReader.follow. */
 export const urnsPerFollowMax = 500;
 
 /**
- * An edge with all that the view knows of it, for verification (projector/compare.ts): in byte
- * order of entity and aspect, then by place.
+ * An edge with all columns of the view, for verification (projector/compare.ts): in byte order of
+ * entity and aspect, then by position and ordinal.
  */
 export interface GraphRow extends Pair, Stamps {
-  /** What tells it. */
+  /** The entity and aspect that state it. */
   readonly entity: string;
   readonly aspect: string;
   readonly path: string;
   readonly via: string | undefined;
-  /** Its place: position of the record that told it first, and place in the aspect then. */
+  /** Position of the record that first stated it, and its index in that aspect. */
   readonly position: Position;
   readonly ordinal: number;
 }

@@ -1,4 +1,4 @@
-/** Whether a Neo4j server can keep the graph: its version, its settings, and what its user may do. */
+/** Checks that a Neo4j server can store the graph: version, settings and permissions of the user. */
 import { randomUUID } from "node:crypto";
 import { saidBy } from "../../core/errors.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
@@ -7,7 +7,7 @@ import { namesOf } from "./schema.ts";
 
 const OLDEST: readonly [major: number, minor: number] = [5, 26];
 
-/** Rejects where the server cannot be reached. No findings: all is well. */
+/** Rejects if the server cannot be reached. No findings: the check passed. */
 export async function checkNeo4j(
   place: ServerPlace,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
@@ -31,7 +31,7 @@ function versionFindings(version: string): readonly string[] {
   ];
 }
 
-/** Makes what a view is made of, and takes it away. */
+/** Tries to create and delete a constraint and a node. */
 async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<readonly string[]> {
   const label = `${namesOf(place.name).view}_check_${randomUUID().slice(0, 8)}`;
   const findings: string[] = [];
@@ -39,16 +39,16 @@ async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<r
     try {
       await done();
     } catch (error) {
-      findings.push(`The server does not let the graph ${what} (${saidBy(error)}): ${mend}.`);
+      findings.push(`The server does not allow the graph to ${what} (${saidBy(error)}): ${mend}.`);
     }
   };
-  await may("make constraints", "grant its user the right to manage constraints", async () => {
+  await may("create constraints", "grant its user the right to manage constraints", async () => {
     await server.command(
       `CREATE CONSTRAINT \`${label}\` FOR (n:\`${label}\`) REQUIRE n.urn IS UNIQUE`,
     );
     await server.command(`DROP CONSTRAINT \`${label}\``);
   });
-  await may("write", "grant its user the right to write, and let the server take writes", () =>
+  await may("write", "grant its user the right to write, and allow writes on the server", () =>
     server.write((transaction) =>
       transaction.run(`CREATE (n:\`${label}\` {urn: ''}) DELETE n`, {}),
     ),
@@ -57,10 +57,10 @@ async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<r
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** What a large batch of a projector takes. */
+/** Memory for a large batch of the projector. */
 const TRANSACTION_BYTES_MIN = 128 * MEBIBYTE;
 
-/** Users who may not see settings learn nothing of them here. */
+/** Empty if the user may not read the settings. */
 async function memoryFindings(server: Neo4jServer): Promise<readonly string[]> {
   let rows: readonly (readonly unknown[])[];
   try {
@@ -74,7 +74,7 @@ async function memoryFindings(server: Neo4jServer): Promise<readonly string[]> {
     const bytes = bytesOf(String(value));
     if (bytes === undefined || bytes === 0 || bytes >= TRANSACTION_BYTES_MIN) return [];
     return [
-      `${name} is ${value}: batches that want more are halved, which is slow. Set it to at least ${TRANSACTION_BYTES_MIN / MEBIBYTE}MiB, or to 0 for no limit.`,
+      `${name} is ${value}: batches that need more are halved, which is slow. Set it to at least ${TRANSACTION_BYTES_MIN / MEBIBYTE}MiB, or to 0 for no limit.`,
     ];
   });
 }

@@ -1,7 +1,6 @@
 /**
- * The way to a Neo4j server: every answer is bounded in time, what passes by itself is tried again
- * a few times, and the driver's errors become the catalog's own. Its messages name the host, never
- * who logs in.
+ * The connection to a Neo4j server: with timeouts, retries of transient errors, and translation of the
+ * driver's errors into CatalogErrors. Messages have the host, but never the user.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,16 +15,16 @@ import type { ServerPlace } from "../../projector/view-origin.ts";
 const CONNECT_MS_MAX = 5_000;
 /** Includes the wait for a free connection. */
 const ACQUIRE_MS_MAX = 10_000;
-/** The server ends what takes longer. */
+/** The server ends a longer read. */
 const READ_MS_MAX = 20_000;
 const WRITE_MS_MAX = 120_000;
-/** What the server has not ended by then it does not answer at all. */
+/** So long after the server's timeout, the server counts as unresponsive. */
 const SILENCE_MS_MAX = 5_000;
-/** Waits before the second try and the third. */
+/** Delays before the second and the third attempt. */
 const RETRY_AFTER_MS = [200, 1_500];
 const CONNECTIONS_MAX = 50;
 
-/** One row of an answer, by columns. */
+/** One row of a result, by columns. */
 export type Columns = readonly unknown[];
 export type Parameters = Readonly<Record<string, unknown>>;
 
@@ -47,20 +46,20 @@ export interface Transaction {
 export interface Neo4jServer {
   /** Host and port. */
   readonly host: string;
-  /** One reading statement, from any member that may answer it. */
+  /** Runs a reading statement on any member of the cluster. */
   ask(statement: Statement): Promise<readonly Columns[]>;
-  /** A transaction on the member that takes writes; may be run more than once. */
+  /** Runs a transaction on the writable member; `work` may run more than once. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** A statement in no transaction of ours: about constraints and settings. */
+  /** Runs a statement without an explicit transaction, for constraints and settings. */
   command(text: string): Promise<readonly Columns[]>;
   version(): Promise<string>;
   readonly closed: boolean;
-  /** Throws when it is closed. */
+  /** Throws after `close`. */
   usable(): void;
   close(): Promise<void>;
 }
 
-/** A whole number for a query: the driver takes a bare one for a fraction. */
+/** An integer for a query: the driver converts numbers to floats. */
 export const whole = (value: number) => neo4j.int(value);
 
 interface Address {
@@ -73,7 +72,7 @@ interface Address {
 
 const SCHEMES = ["bolt:", "bolt+s:", "bolt+ssc:", "neo4j:", "neo4j+s:", "neo4j+ssc:"];
 
-/** Connects with the first question. */
+/** Connects with the first query. */
 export function connectNeo4j(place: ServerPlace): Neo4jServer {
   const address = addressOf(place.url);
   const certificates = createCertificates(address, place.certificates);
@@ -85,7 +84,7 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
     if (closed) throw new CatalogError("unavailable", `the view "graph" is closed`);
   };
 
-  /** The session's work; where the server has fallen silent its connections are given up. */
+  /** Runs work in a session; drops the connections if the server is unresponsive. */
   async function inSession<T>(
     mode: "READ" | "WRITE",
     msMax: number,
@@ -130,7 +129,7 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
         }
       }
     },
-    // The driver tries again by itself what passes.
+    // The driver itself retries transient errors.
     write: (work) =>
       inSession("WRITE", WRITE_MS_MAX + RETRY_MS_MAX + SILENCE_MS_MAX, (session) =>
         session.executeWrite(
@@ -138,7 +137,7 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
             try {
               return await work(createTransaction(managed));
             } catch (error) {
-              // What is too much once is too much again: that is for the caller to mend.
+              // A retry would need as much memory again: the caller must split the work.
               const own = translated(error, host);
               throw tooMuchAtOnce(own) ? own : error;
             }
@@ -172,13 +171,13 @@ export function connectNeo4j(place: ServerPlace): Neo4jServer {
   }
 }
 
-/** Third tries begin before it is over. */
+/** The third attempt starts before this time. */
 const RETRY_MS_MAX = 2_500;
 
 function openDriver(address: Address, certificates: string | undefined): Driver {
   const { auth, encrypted } = address;
   const token = auth && neo4j.auth.basic(auth.user, auth.password);
-  // What is trusted is said either by the scheme or by settings.
+  // Trust is set either by the scheme or by settings.
   const trusting = encrypted && certificates !== undefined;
   const url = trusting ? address.url.replace("+s:", ":") : address.url;
   return neo4j.driver(url, token, {
@@ -201,8 +200,8 @@ function openDriver(address: Address, certificates: string | undefined): Driver 
 function addressOf(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !SCHEMES.includes(url.protocol) || url.hostname === "") {
-    throw new CatalogError("invalid", "the graph's address is none of a Neo4j server", {
-      hint: "Set ANNALS_GRAPH to bolt://host:port, neo4j://host:port or the same with +s, with user:password@ in front of the host where the server asks for them",
+    throw new CatalogError("invalid", "ANNALS_GRAPH is not the address of a Neo4j server", {
+      hint: "Set it to bolt://host:port or neo4j://host:port, with +s for TLS, and with user:password@ before the host if the server requires a login",
     });
   }
   const database = decodedPart(url.pathname.replace(/^\//, ""));
@@ -222,7 +221,7 @@ function addressOf(text: string): Address {
   };
 }
 
-/** The driver reads what it trusts from a file, and then nothing else is trusted. */
+/** The driver reads trusted certificates only from a file, and then trusts no others. */
 function createCertificates(address: Address, pem: string | undefined) {
   if (pem === undefined || !address.encrypted) return { path: undefined, remove: () => undefined };
   const folder = mkdtempSync(join(tmpdir(), "annals-certificates-"));
@@ -253,7 +252,7 @@ const passes = (error: unknown): boolean =>
   error.cause instanceof Neo4jError &&
   neo4j.isRetryableError(error.cause);
 
-/** What went wrong when a transaction wants more memory than the server gives one. */
+/** True if a transaction needed more memory than the server allows. */
 export const tooMuchAtOnce = (error: unknown): boolean =>
   error instanceof CatalogError &&
   error.cause instanceof Neo4jError &&
@@ -262,38 +261,41 @@ export const tooMuchAtOnce = (error: unknown): boolean =>
 const HINTS: readonly (readonly [code: RegExp, hint: string])[] = [
   [
     /\.Security\.(Unauthorized|AuthenticationRateLimit|CredentialsExpired|TokenExpired)/,
-    "Put the right user:password@ in front of the host in ANNALS_GRAPH",
+    "Correct user:password@ before the host in ANNALS_GRAPH",
   ],
-  [/\.Security\./, "Give the user of ANNALS_GRAPH the right to read, write and make constraints"],
+  [
+    /\.Security\./,
+    "Grant the user of ANNALS_GRAPH the right to read, write and create constraints",
+  ],
   [
     /TransactionTimedOut|SilentServer/,
-    "Ask for less at once, or give the server more memory and cores",
+    "Send smaller requests, or give the server more memory and cores",
   ],
   [
     /certificate/i,
-    "Give the certificate of the server's authority by ANNALS_STORE_CERTIFICATES_FILE",
+    "Set ANNALS_STORE_CERTIFICATES_FILE to the certificate of the server's authority",
   ],
-  [/ReadOnly/, "Let the server take writes, or name the one that does in ANNALS_GRAPH"],
+  [/ReadOnly/, "Allow writes on the server, or use a writable one in ANNALS_GRAPH"],
   [/OutOfMemory|MemoryPool/, "Raise the server's db.memory.transaction.max or its heap"],
   [/DatabaseNotFound/, "Name a database that the server has at the end of ANNALS_GRAPH, or none"],
   [
     /needs to be restarted/,
-    "Mend what the server's own log says, as a full disk, and restart it; the view goes on by itself",
+    "Fix the cause in the server's log, such as a full disk, and restart it; the view continues by itself",
   ],
   [/DatabaseError/, "See the server's own log: its disk may be full"],
 ];
 const PLAIN_HINT =
-  "The server speaks no TLS there: take +s out of ANNALS_GRAPH, or switch TLS on in the server";
-const HINT = "Start the server, or set ANNALS_GRAPH to where it is";
+  "The server does not use TLS on this port: remove +s from ANNALS_GRAPH, or switch TLS on in the server";
+const HINT = "Start the server, or correct the address in ANNALS_GRAPH";
 
-/** Errors of statements alone are ours: they say that a query is wrong. */
+/** Errors of statements stay untranslated: they are internal errors, wrong queries. */
 function translated(error: unknown, host: string): unknown {
   if (error instanceof CatalogError) return error;
   const silent = error instanceof SilentServer;
   if (!silent && !(error instanceof Neo4jError)) return error;
   const code = silent ? error.name : error.code;
   if (code.startsWith("Neo.ClientError.Statement.")) return error;
-  // The driver's advice goes; what happened is told after it.
+  // Removes the driver's advice, which precedes the cause.
   const message = error.message.replace(/^Failed to connect to server\. .*Caused by: /s, "");
   const short = message
     .replace(/ If you trust the database .*Socket responded with: /s, " ")

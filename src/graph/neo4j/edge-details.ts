@@ -1,13 +1,13 @@
-/** What edges say of themselves: of single pairs, and of all edges for verification. */
+/** Reads properties of edges: of single pairs, and of all edges for verification. */
 import type { GraphRow, Pair, Stamps } from "../graph.ts";
 import { type Columns, whole } from "./connection.ts";
-import { graphRow, storedEdge, toldQueries } from "./edges.ts";
+import { graphRow, statedQueries, storedEdge } from "./edges.ts";
 import type { Edition } from "./edition.ts";
 import { relationshipOf } from "./schema.ts";
 
-/** Pairs that are looked up at once. */
+/** Pairs per query. */
 const PAIRS_PER_QUERY_MAX = 1_000;
-/** Nodes whose edges are dumped at once. */
+/** Nodes per query of a dump. */
 const NODES_PER_QUERY_MAX = 500;
 
 type StampColumns = readonly [
@@ -84,7 +84,7 @@ async function edgesOf(edition: Edition, urns: readonly string[]): Promise<reado
   const rows: GraphRow[] = [];
   for (const which of [0, 1] as const) {
     const answer = await edition.ask((label) => ({
-      text: toldQueries(label)[which],
+      text: statedQueries(label)[which],
       parameters: { asked },
     }));
     for (const columns of (answer ?? []) as readonly Columns[]) {

@@ -1,11 +1,18 @@
 /**
- * Writes to one generation of the graph, within a transaction: what they bear on is read, changed in
- * memory, and the difference sent, edges of one type in one statement. Nodes come with their first
- * edge and go with their last.
+ * Writes to one generation of the graph, within a transaction: reads the affected edges, changes them
+ * in memory, and sends the difference, with one statement per type of edge. A node is created with its
+ * first edge and deleted with its last.
  */
 import { entityTypeOf } from "../../core/urn.ts";
 import type { GraphWrite, Pair } from "../graph.ts";
 import type { Columns, Parameters, Transaction } from "./connection.ts";
+import {
+  type Change,
+  changeBetween,
+  createEdgeState,
+  recognised,
+  samePlace,
+} from "./diff-edges.ts";
 import {
   aroundQuery,
   createQuery,
@@ -14,29 +21,28 @@ import {
   removeLeadingQuery,
   removeQuery,
   type StoredEdge,
+  statedFromQuery,
+  statedQueries,
   storedEdge,
-  toldFromQuery,
-  toldQueries,
   updateColumns,
   updateQuery,
 } from "./edges.ts";
 import { createLeads } from "./leads.ts";
-import { TELLS } from "./schema.ts";
-import { type Change, changeBetween, createTelling, recognised, samePlace } from "./telling.ts";
+import { STATES } from "./schema.ts";
 import type { Writing } from "./view.ts";
 
 interface EdgeWriter {
   apply(writes: readonly GraphWrite[]): Writing;
-  /** `rows`: all that the entity tells. */
+  /** `rows`: all edges that the entity states. */
   restore(urn: string, rows: readonly EdgeRow[]): Writing;
 }
 
-/** A urn, and the aspects that are asked for; null for all. */
+/** A urn and the requested aspects; null for all. */
 type Asked = readonly [urn: string, aspects: readonly string[] | null];
 
 export function createEdgeWriter(label: string): EdgeWriter {
-  const told = toldQueries(label);
-  const toldFrom = toldFromQuery(label);
+  const stated = statedQueries(label);
+  const statedFrom = statedFromQuery(label);
   const around = aroundQuery(label);
   const leads = createLeads(label);
   const pointers = createPointers(label);
@@ -45,7 +51,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
   const lonely = `UNWIND $urns AS urn
     MATCH (n:\`${label}\` {urn: urn}) WHERE NOT EXISTS { (n)--() } DELETE n`;
 
-  /** What a query that ends with a list of edges has found. */
+  /** Runs a query that ends with a list of edges. */
   async function read(
     transaction: Transaction,
     query: string,
@@ -63,7 +69,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     return (await Promise.all(answers)).flat();
   }
 
-  /** Makes, changes and removes edges; tells the pairs whose first telling may not lead then. */
+  /** Creates, updates and removes edges; returns the pairs whose leading edge may have changed. */
   async function send(
     transaction: Transaction,
     { created, updated, removed }: Change,
@@ -75,8 +81,8 @@ export function createEdgeWriter(label: string): EdgeWriter {
       sent.push(answer);
       return answer;
     };
-    const note = (type: string, told: Promise<readonly Columns[]>): void => {
-      const noted = told.then((found) => {
+    const note = (type: string, stated: Promise<readonly Columns[]>): void => {
+      const noted = stated.then((found) => {
         for (const [source, destination] of found as readonly (readonly [string, string])[]) {
           several.push({ source, type, destination });
         }
@@ -104,7 +110,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     return several;
   }
 
-  /** `pairs`: more of which the first telling is to lead. */
+  /** `pairs`: further pairs whose leading edge must be set. */
   async function make(
     transaction: Transaction,
     change: Change,
@@ -128,21 +134,21 @@ export function createEdgeWriter(label: string): EdgeWriter {
       if (writes.length === 0) return;
       const [asked, urns] = bearing(writes);
       const kept = await edgesOf(transaction, [
-        ...told.map((text) => [text, { asked }] as const),
+        ...stated.map((text) => [text, { asked }] as const),
         ...(urns.length > 0 ? [[around, { urns }] as const] : []),
       ]);
       if (!(await turn)) return;
-      const telling = createTelling(kept);
-      for (const write of writes) telling.apply(write);
-      await make(transaction, changeBetween(kept, telling.rows()));
+      const state = createEdgeState(kept);
+      for (const write of writes) state.apply(write);
+      await make(transaction, changeBetween(kept, state.rows()));
     },
 
     restore: (urn, rows) => async (transaction, turn) => {
       const asked: readonly Asked[] = [[urn, null]];
       const sources = [...new Set(rows.map((row) => row.source))].filter((one) => one !== urn);
       const kept = await edgesOf(transaction, [
-        ...told.map((text) => [text, { asked }] as const),
-        [toldFrom, { sources, entity: urn }],
+        ...stated.map((text) => [text, { asked }] as const),
+        [statedFrom, { sources, entity: urn }],
       ]);
       if (!(await turn)) return;
       const pairs = [...kept.map(({ row }) => row), ...rows];
@@ -152,7 +158,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
   };
 }
 
-/** What is to be read for writes: tellings, and urns that are forgotten. */
+/** The edges to read for writes: those of aspects, and those of urns whose edges are removed. */
 function bearing(writes: readonly GraphWrite[]): [asked: Asked[], forgotten: string[]] {
   const asked = new Map<string, Set<string> | null>();
   const forgotten = new Set<string>();
@@ -166,14 +172,14 @@ function bearing(writes: readonly GraphWrite[]): [asked: Asked[], forgotten: str
   return [[...asked].map(([urn, aspects]) => [urn, aspects && [...aspects]]), [...forgotten]];
 }
 
-/** Relationships that lead from an entity to where edges begin that it tells of others. */
+/** Pointers from an entity to the sources of the edges that it states about other entities. */
 function createPointers(label: string) {
   const add = `UNWIND $rows AS row
     MATCH (e:\`${label}\` {urn: row[0]}) MATCH (s:\`${label}\` {urn: row[2]})
-    MERGE (e)-[:${TELLS} {by: row[1]}]->(s)`;
+    MERGE (e)-[:${STATES} {by: row[1]}]->(s)`;
   const remove = `UNWIND $rows AS row
     MATCH (e:\`${label}\` {urn: row[0]}) MATCH (s:\`${label}\` {urn: row[2]})
-    MATCH (e)-[t:${TELLS} {by: row[1]}]->(s)
+    MATCH (e)-[t:${STATES} {by: row[1]}]->(s)
     WHERE NOT EXISTS { MATCH (s)-[r]->() WHERE r.entity = row[0] AND r.aspect = row[1] }
     DELETE t`;
   const pointersOf = (rows: readonly EdgeRow[]) => {

@@ -1,11 +1,11 @@
-/** Edges as the server keeps them, and the queries that read what an entity tells. */
+/** Edges as stored in the server, and queries for the edges that an entity states. */
 import type { Edge, GraphRow, Pair } from "../graph.ts";
 import { type Columns, whole } from "./connection.ts";
-import { alsoOf, leads, relationshipOf, TELLS, typeOfRelationship } from "./schema.ts";
+import { alsoOf, leads, relationshipOf, STATES, typeOfRelationship } from "./schema.ts";
 
-/** An edge with all that is kept of it. */
+/** An edge with all stored properties. */
 export interface StoredEdge {
-  /** The server's own name for it. */
+  /** The server's id of the edge. */
   readonly id: string;
   readonly leads: boolean;
   readonly row: EdgeRow;
@@ -20,11 +20,11 @@ export interface EdgeRow {
   readonly position: number;
   readonly ordinal: number;
   readonly details: Details;
-  /** The server's name of the edge that it was before, if it was one. */
+  /** The server's id of the existing edge that it replaces, if there is one. */
   readonly kept?: string | undefined;
 }
 
-/** All that a later telling may change. */
+/** The properties that a later write may change. */
 interface Details {
   readonly path: string;
   readonly via: string | null;
@@ -36,7 +36,7 @@ interface Details {
   readonly properties: string | null;
 }
 
-/** Stamps that the edge does not have are those of the telling, or of its first. */
+/** Missing stamps are those of the write; `created…` those of the first write with the edge. */
 export function detailsOf(
   edge: Edge,
   stamp: { readonly time: number; readonly actor: string },
@@ -67,7 +67,7 @@ export const sameDetails = (a: Details, b: Details): boolean =>
   // Safe lookup: DETAILS is a closed list.
   a === b || DETAILS.every((name) => a[name] === b[name]);
 
-/** Tells edges apart that one aspect of an entity tells. */
+/** Key of an edge among those that one aspect of an entity states. */
 export const namesEdge = ({ source, type, destination }: Pair): string =>
   `${source.length} ${type.length} ${source}${type}${destination}`;
 
@@ -92,17 +92,17 @@ export function storedEdge(columns: Columns): StoredEdge {
   const [path, via, createdOn, createdActor, updatedOn, updatedActor, properties] = rest;
   const details = { path, via, createdOn, createdActor, updatedOn, updatedActor, properties };
   const type = typeOfRelationship(relationship);
-  const teller = entity ?? source;
+  const owner = entity ?? source;
   const ends = { source, type, destination };
-  const row = { entity: teller, aspect, ...ends, position, ordinal, details, kept: id };
+  const row = { entity: owner, aspect, ...ends, position, ordinal, details, kept: id };
   return { id, leads: leads(relationship), row };
 }
 
 export function graphRow({ row }: StoredEdge): GraphRow {
-  const { details, kept, ...told } = row;
+  const { details, kept, ...identity } = row;
   const { properties, via, ...more } = details;
   return {
-    ...told,
+    ...identity,
     ...more,
     position: row.position as GraphRow["position"],
     via: via ?? undefined,
@@ -111,40 +111,40 @@ export function graphRow({ row }: StoredEdge): GraphRow {
 }
 
 /**
- * Edges that entities tell. $asked: pairs of a urn and a list of aspects, null for all of them. The
- * one query is for edges that begin at the entity, the other for the rest. They end with a list of all,
- * `answer`, which costs half of what as many rows do.
+ * Queries for the edges that entities state. $asked: pairs of a urn and a list of aspects, null for all.
+ * The first query is for edges that begin at the entity, the second for the rest. They end with one
+ * list, `answer`, which costs half as much as rows.
  */
-export const toldQueries = (label: string): readonly [own: string, others: string] => [
+export const statedQueries = (label: string): readonly [own: string, others: string] => [
   `UNWIND $asked AS one MATCH (s:\`${label}\` {urn: one[0]})-[r]->(d)
    WHERE r.entity IS NULL AND r.aspect IS NOT NULL AND (one[1] IS NULL OR r.aspect IN one[1])
    ${COLLECTED}`,
-  `UNWIND $asked AS one MATCH (e:\`${label}\` {urn: one[0]})-[t:${TELLS}]->(s)
+  `UNWIND $asked AS one MATCH (e:\`${label}\` {urn: one[0]})-[t:${STATES}]->(s)
    WHERE one[1] IS NULL OR t.by IN one[1]
    MATCH (s)-[r]->(d) WHERE r.entity = one[0] AND r.aspect = t.by
    ${COLLECTED}`,
 ];
 
-/** Edges that begin at nodes and are told by an entity, whatever the pointers say. */
-export const toldFromQuery = (label: string): string =>
+/** Query for the edges of an entity that begin at given nodes, without using the pointers. */
+export const statedFromQuery = (label: string): string =>
   `UNWIND $sources AS source MATCH (s:\`${label}\` {urn: source})-[r]->(d)
    WHERE r.entity = $entity AND r.aspect IS NOT NULL ${COLLECTED}`;
 
-/** Edges from and to nodes, whatever tells them. */
+/** Query for all edges from and to nodes. */
 export const aroundQuery = (label: string): string =>
   `UNWIND $urns AS urn MATCH (n:\`${label}\` {urn: urn})-[r]-()
    WHERE r.aspect IS NOT NULL WITH DISTINCT r, startNode(r) AS s, endNode(r) AS d ${COLLECTED}`;
 
 /**
- * Makes edges of a type, all leading; tells the pairs of ends that then have several. $rows: of each
- * source its urn and its edges, so that it is looked up once.
+ * Creates edges of a type, all leading; returns the pairs of ends that then have several. $rows: the
+ * urn and the edges of each source, so that it is looked up once.
  */
 export function createQuery(label: string, type: string): string {
   const relationship = relationshipOf(type);
   const kept = DETAILS.map((name, i) => `${name}: row[${i + 5}]`).join(", ");
-  return `UNWIND $rows AS told
-    MATCH (s:\`${label}\` {urn: told[0]})
-    UNWIND told[1] AS row MATCH (d:\`${label}\` {urn: row[0]})
+  return `UNWIND $rows AS stated
+    MATCH (s:\`${label}\` {urn: stated[0]})
+    UNWIND stated[1] AS row MATCH (d:\`${label}\` {urn: row[0]})
     CREATE (s)-[r:\`${relationship}\` {
       entity: row[1], aspect: row[2], position: row[3], ordinal: row[4], ${kept}}]->(d)
     WITH s, d, r
@@ -153,7 +153,7 @@ export function createQuery(label: string, type: string): string {
     RETURN DISTINCT s.urn, d.urn`;
 }
 
-/** For the query that creates edges. */
+/** $rows of createQuery. */
 export const createRows = (rows: readonly EdgeRow[]): readonly unknown[] =>
   Array.from(
     Map.groupBy(rows, (row) => row.source),
@@ -183,7 +183,7 @@ export const updateColumns = (id: string, row: EdgeRow): readonly unknown[] => [
 
 export const removeQuery = "UNWIND $ids AS id MATCH ()-[r]->() WHERE elementId(r) = id DELETE r";
 
-/** Removes leading edges of a type; tells the pairs of ends that other tellings are left of. */
+/** Removes leading edges of a type; returns the pairs of ends that still have other edges. */
 export const removeLeadingQuery = (type: string): string => `UNWIND $ids AS id
   MATCH (s)-[r]->(d) WHERE elementId(r) = id DELETE r
   WITH DISTINCT s, d WHERE EXISTS { (s)-[:\`${alsoOf(relationshipOf(type))}\`]->(d) }

@@ -1,14 +1,14 @@
 /**
- * Which generation a reader's questions are about. It is remembered, and every answer says which one
- * was live after it was read: an answer from a generation that was not, which may be half gone by
- * then, is dropped and the question asked again.
+ * Directs queries of a reader to the live generation. The generation is cached, and every query also
+ * returns the live one at its end. If they differ, the result may be incomplete, because the old
+ * generation is being deleted: the query is repeated.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Columns, Neo4jServer, Parameters } from "./connection.ts";
 import { type Names, VIEW } from "./schema.ts";
 import { checkVersion } from "./view-node.ts";
 
-/** Generations do not follow each other faster than answers. */
+/** Maximum number of attempts; swaps are slower than queries. */
 const TRIES_MAX = 5;
 
 /** A query up to and with its last WITH, which leaves one row with one column, `answer`. */
@@ -18,7 +18,7 @@ type Question = (label: string) => {
 };
 
 export interface Edition {
-  /** The answer; undefined while there is no view. */
+  /** Returns the result; undefined without a view. */
   ask(question: Question): Promise<unknown>;
 }
 

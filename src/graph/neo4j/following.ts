@@ -1,11 +1,11 @@
-/** Steps from many nodes at once: one query for all that are of one entity type, and side. */
+/** Follows edges from many nodes: one query per entity type and direction. */
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import { whole } from "./connection.ts";
 import type { Edition } from "./edition.ts";
 import { anyOf, relationshipOf } from "./schema.ts";
 
-/** Urns whose edges are read at once: what comes after the bound is not read in vain. */
+/** Urns per query: with `edgesMax` reached, later urns are not read. */
 const URNS_PER_SLICE_MAX = 100;
 
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
@@ -16,7 +16,7 @@ type Follow = (
   edgesMax: number,
 ) => Promise<{ readonly edges: readonly Followed[]; readonly complete: boolean }>;
 
-/** An edge and its place: of its urn in the slice, of its step, and its own. */
+/** An edge with its sort key: index of its urn in the slice, of its step, and its own order. */
 interface Found {
   readonly edge: Followed;
   readonly at: readonly [urn: number, step: number, position: number, ordinal: number];
@@ -90,7 +90,7 @@ export function createFollowing(edition: Edition): Follow {
     const edges: Followed[] = [];
     for (let from = 0; from < urns.length; from += URNS_PER_SLICE_MAX) {
       const some = urns.slice(from, from + URNS_PER_SLICE_MAX);
-      // One more than there is room for tells that there are more.
+      // One more than needed, to find out whether there are more.
       for (const edge of await slice(some, steps, edgesMax - edges.length + 1)) {
         if (edges.length === edgesMax) return { edges, complete: false };
         edges.push(edge);

@@ -1,22 +1,22 @@
 /**
- * Generations of the graph in a Neo4j server: a label with a constraint each. By the constraints it is
- * known which there are; they are the first to come and the last to go.
+ * Generations of the graph in a Neo4j server: each has a label with a constraint. The constraints list
+ * the generations: they are created first and dropped last.
  */
 import type { Neo4jServer } from "./connection.ts";
 import type { Names } from "./schema.ts";
 
 export interface Generations {
-  /** Makes ready what the view's own nodes need. */
+  /** Creates the constraint of the metadata nodes. */
   prepare(): Promise<void>;
-  /** Makes sure that the label has its constraint. */
+  /** Creates the label's constraint if it is missing. */
   constrain(generation: number): Promise<void>;
   /**
-   * The number of a new generation, with nothing under its label. Where there is no view any more, a
-   * label that is left and empty will do (`reuse`); else a number is not used twice, for readers may
-   * know it.
+   * Returns the number of a new generation without nodes. Without a view, the label of an old empty
+   * generation can be used (`reuse`); otherwise numbers are never reused, because readers may have
+   * cached them.
    */
   begin(options?: { readonly reuse?: boolean }): Promise<number>;
-  /** Removes what no view names. */
+  /** Removes generations that no view uses. */
   clear(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createGenerations(server: Neo4jServer, names: Names): Generation
          FOR (n:\`${label}\`) REQUIRE n.${property} IS UNIQUE`,
       );
     } catch (error) {
-      // Somebody else was making it.
+      // Another process was creating it.
       if (!/AlreadyExists/.test(String((error as { code?: unknown }).code))) throw error;
     }
   };
@@ -67,7 +67,7 @@ export function createGenerations(server: Neo4jServer, names: Names): Generation
   };
 }
 
-/** What one transaction of a removal takes away. */
+/** Nodes or edges per transaction of a removal. */
 const REMOVED_AT_ONCE = 5_000;
 
 async function removeGeneration(server: Neo4jServer, label: string): Promise<void> {

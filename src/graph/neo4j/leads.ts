@@ -1,6 +1,7 @@
 /**
- * Of several tellings of a pair of ends the first one leads: it alone has the type's own name
- * (schema.ts). A relationship cannot be renamed; one that is to lead, or no longer, is made anew.
+ * Sets the leading edge of a pair of ends: of several edges with the same type and ends, the first one
+ * leads and has the type's own name (schema.ts). A relationship cannot be renamed, so an edge that
+ * becomes leading, or stops to be, is created again.
  */
 import type { Pair } from "../graph.ts";
 import type { Transaction } from "./connection.ts";
@@ -8,11 +9,11 @@ import { namesEdge } from "./edges.ts";
 import { alsoOf, leads, relationshipOf, typeOfRelationship } from "./schema.ts";
 
 interface Leads {
-  /** Whatever leads among the tellings of these pairs now, the first does after. */
+  /** Makes the first edge of each of these pairs the leading one. */
   settle(transaction: Transaction, pairs: readonly Pair[]): Promise<void>;
 }
 
-interface Telling {
+interface StatedEdge {
   readonly id: string;
   readonly leads: boolean;
   readonly position: number;
@@ -40,7 +41,7 @@ export function createLeads(label: string): Leads {
       found.map(([source, destination, name, id, position, ordinal]) => {
         const type = typeOfRelationship(name as string);
         const pair = { source, type, destination } as Pair;
-        return { pair, id, leads: leads(name as string), position, ordinal } as Telling & {
+        return { pair, id, leads: leads(name as string), position, ordinal } as StatedEdge & {
           pair: Pair;
         };
       }),
@@ -65,5 +66,5 @@ export function createLeads(label: string): Leads {
   };
 }
 
-const byPlace = (a: Telling, b: Telling): number =>
+const byPlace = (a: StatedEdge, b: StatedEdge): number =>
   a.position - b.position || a.ordinal - b.ordinal;

@@ -1,6 +1,6 @@
 /**
- * Pages of neighbours. Only leading edges have the name of a type, so that the number of neighbours
- * is a degree, which the server keeps; a page is sorted out of all of them.
+ * Reads pages of neighbours. Only leading edges have the name of a type, so the number of neighbours is
+ * a node degree, which the server stores. A page needs a sort of all neighbours.
  */
 import type { Direction, Neighbour, NeighboursQuery } from "../graph.ts";
 import { whole } from "./connection.ts";
@@ -55,7 +55,7 @@ function pageQuery(label: string, direction: Direction, relationships: readonly 
       CALL (n) { MATCH ${edge("r", "m")} ${page("")} }
       WITH [total, page] AS answer`;
   }
-  // Incoming ones that are outgoing as well are told of there; where none goes out, all count.
+  // Incoming neighbours that are also outgoing are listed there. Without outgoing ones, all count.
   const alone = `NOT EXISTS { (n)-[other:${any}]->(m) WHERE type(other) = type(r) }`;
   return `${node}
     WITH n, COUNT { (n)-[:${any}]->() } AS out

@@ -1,4 +1,4 @@
-/** The graph's reading side in Neo4j, and every edge for verification. Connects when it is asked. */
+/** The reader of the graph in Neo4j, and all edges for verification. Connects with the first query. */
 import type { Dump } from "../../projector/compare.ts";
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";

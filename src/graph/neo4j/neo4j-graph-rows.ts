@@ -1,7 +1,7 @@
 /**
- * The rows of the graph in Neo4j, for verification: the edges that the aspects of an entity tell.
- * Queries see what is committed while they run, so the checkpoint is asked before and after them:
- * where it stood still, so did the edges.
+ * The rows of the graph in Neo4j, for verification: the edges that the aspects of an entity state.
+ * Queries see commits while they run, so the checkpoint is read before and after them: if it did not
+ * change, the edges did not, either.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
@@ -12,16 +12,16 @@ import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.t
 import type { ServerPlace } from "../../projector/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
-import { alsoOf, namesOf, TELLS, VIEW } from "./schema.ts";
+import { alsoOf, namesOf, STATES, VIEW } from "./schema.ts";
 import type { GrownGraph } from "./view.ts";
 import { checkVersion } from "./view-node.ts";
 
 const URNS_MAX = 200;
 const NODES_PER_PAGE = 500;
-/** Edges of one read; those of a single entity are read whatever their number. */
+/** Maximum number of edges of a read with several entities. */
 const EDGES_MAX = 10_000;
 const EDGES_OF_ONE_MAX = 10_000_000;
-/** How often something is read again that was written meanwhile. */
+/** Maximum number of reads if writes interfere. */
 const TRIES_MAX = 4;
 
 interface Live {
@@ -30,8 +30,8 @@ interface Live {
 }
 
 /**
- * Connects with the first question. A view that is not there has no rows. `grown`: of one that nobody
- * is led to yet.
+ * Connects with the first query. A view that does not exist has no rows. `grown`: reads a staging
+ * generation.
  */
 export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
   const server = connectNeo4j(place);
@@ -54,8 +54,8 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
   }
 
   /**
-   * What a question finds in the live generation. `to` is undefined where it was written to all the
-   * time; then the answer may be of any moment since `from`.
+   * Runs a query on the live generation. `to` is undefined if writes interfered each time; then the
+   * result may be of any position since `from`.
    */
   async function ask<T>(
     none: T,
@@ -77,7 +77,7 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
     }
   }
 
-  /** Undefined when there are too many for one answer. */
+  /** Undefined if there are too many for one result. */
   async function edgesOf(
     label: string,
     urns: readonly string[],
@@ -85,7 +85,7 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
     const most = urns.length === 1 ? EDGES_OF_ONE_MAX : EDGES_MAX;
     const parameters = { urns, most: whole(most) };
     const answers = await Promise.all(
-      tellingQueries(label).map((text) => server.ask({ text, parameters })),
+      ownedQueries(label).map((text) => server.ask({ text, parameters })),
     );
     const edges = answers.flatMap(([row]) => (row?.[0] ?? []) as readonly Columns[]);
     return edges.length < most ? edges : undefined;
@@ -102,18 +102,18 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
         if (found === undefined) continue;
         const rows = new Map<string, Row[]>(asked.map((urn) => [urn.toWellFormed(), []]));
         for (const columns of found) {
-          const { teller, row } = viewRow(columns);
-          rows.get(teller)?.push(row);
+          const { owner, row } = viewRow(columns);
+          rows.get(owner)?.push(row);
         }
         return { ...held, rows: asked.map((urn) => rows.get(urn.toWellFormed()) ?? []) };
       }
     },
 
     async count() {
-      // Both are numbers that the server keeps.
+      // The server stores both counts.
       const counted = await ask(0, async (label) => {
         const [all, pointers] = await Promise.all(
-          ["r", `r:${TELLS}`].map((which) =>
+          ["r", `r:${STATES}`].map((which) =>
             server.ask({ text: `MATCH (:\`${label}\`)-[${which}]->() RETURN count(r)` }),
           ),
         );
@@ -127,12 +127,12 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
       let after: string | undefined = "";
       while (after !== undefined) {
         const from: string = after;
-        const { found } = await ask<readonly Told[]>([], async (label) => {
-          const [row] = await server.ask({ text: tellersQuery(label), parameters: { from } });
-          return (row?.[0] ?? []) as readonly Told[];
+        const { found } = await ask<readonly Owned[]>([], async (label) => {
+          const [row] = await server.ask({ text: ownersQuery(label), parameters: { from } });
+          return (row?.[0] ?? []) as readonly Owned[];
         });
-        const tellers = new Set(found.flatMap(([, urns]) => urns));
-        if (tellers.size > 0) yield [...tellers];
+        const owners = new Set(found.flatMap(([, urns]) => urns));
+        if (owners.size > 0) yield [...owners];
         after = found.length === NODES_PER_PAGE ? found.at(-1)?.[0] : undefined;
       }
     },
@@ -145,49 +145,49 @@ export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Pro
         });
         return rows.length > 0;
       });
-      return found ? [] : ["nothing keeps urns from being there twice: a constraint is gone"];
+      return found ? [] : ["the constraint on unique urns is missing"];
     },
 
     close: () => server.close(),
   };
 }
 
-/** A node, and the entities that tell edges from there. */
-type Told = readonly [urn: string, tellers: readonly string[]];
+/** A node, and the entities that state edges from it. */
+type Owned = readonly [urn: string, owners: readonly string[]];
 
-const tellersQuery = (label: string): string => `
+const ownersQuery = (label: string): string => `
   MATCH (n:\`${label}\`) WHERE n.urn > $from WITH n ORDER BY n.urn LIMIT ${NODES_PER_PAGE}
-  OPTIONAL MATCH (n)-[r]->() WHERE type(r) <> '${TELLS}'
+  OPTIONAL MATCH (n)-[r]->() WHERE type(r) <> '${STATES}'
   WITH n.urn AS urn,
-    collect(DISTINCT CASE WHEN r IS NULL THEN null ELSE coalesce(r.entity, n.urn) END) AS tellers
+    collect(DISTINCT CASE WHEN r IS NULL THEN null ELSE coalesce(r.entity, n.urn) END) AS owners
   ORDER BY urn
-  RETURN collect([urn, tellers])`;
+  RETURN collect([urn, owners])`;
 
-/** An edge leads its pair of ends when no other one was told before it. */
+/** An edge leads its pair of ends if no other one was stated before it. */
 const FIRST = `NOT EXISTS { MATCH (s)-[o]->(d)
   WHERE (type(o) = type(r) OR type(o) = type(r) + '${alsoOf("")}'
       OR type(o) + '${alsoOf("")}' = type(r))
     AND (o.position < r.position OR (o.position = r.position AND o.ordinal < r.ordinal)) }`;
 
-/** As the writer finds them: edges that begin at the entity, and those that its pointers lead to. */
-const tellingQueries = (label: string): readonly string[] =>
+/** The queries of the writer: edges that begin at the entity, and those that its pointers lead to. */
+const ownedQueries = (label: string): readonly string[] =>
   [
-    `MATCH (s:\`${label}\` {urn: urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${TELLS}'`,
-    `MATCH (:\`${label}\` {urn: urn})-[t:${TELLS}]->(s)
+    `MATCH (s:\`${label}\` {urn: urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,
+    `MATCH (:\`${label}\` {urn: urn})-[t:${STATES}]->(s)
      MATCH (s)-[r]->(d) WHERE r.entity = urn AND r.aspect = t.by`,
   ].map(
     (edges) => `UNWIND $urns AS urn ${edges} WITH DISTINCT s, r, d LIMIT $most
       RETURN collect([s.type, d.type, ${FIRST}, ${COLUMNS}])`,
   );
 
-function viewRow(columns: Columns): { readonly teller: string; readonly row: Row } {
+function viewRow(columns: Columns): { readonly owner: string; readonly row: Row } {
   const [sourceType, destinationType, first, ...edge] = columns;
   const { leads, row } = storedEdge(edge);
   const { source, destination, details } = row;
   const typed =
     sourceType === entityTypeOf(source) && destinationType === entityTypeOf(destination);
   return {
-    teller: row.entity,
+    owner: row.entity,
     row: [
       ...[row.aspect ?? "", row.type, source, destination, row.position, row.ordinal],
       ...[details.path, details.via, details.createdOn, details.createdActor],

@@ -1,21 +1,21 @@
 /**
- * The graph's writing side in Neo4j: a batch is one transaction, checkpoint and all, unless that is
- * more than the server takes at once; then it is several.
+ * The sink of the graph in Neo4j: a batch is one transaction with the checkpoint, or several if the
+ * server rejects it as too large.
  */
 import type { Position } from "../../core/position.ts";
 import type { ServerView } from "../../projector/view-origin.ts";
 import type { GraphSink, GraphWrite } from "../graph.ts";
 import { connectNeo4j, tooMuchAtOnce } from "./connection.ts";
+import { createEdgeState } from "./diff-edges.ts";
 import { createEdgeWriter } from "./edge-writer.ts";
 import type { EdgeRow } from "./edges.ts";
 import { namesOf } from "./schema.ts";
-import { createTelling } from "./telling.ts";
 import { openView } from "./view.ts";
 
-/** How much more is tried after what was tried worked. */
+/** Growth of the transaction size after a success. */
 const GROWTH = 1.1;
 
-/** Rejects where the server cannot be reached. */
+/** Rejects if the server cannot be reached. */
 export async function openNeo4jGraphSink(place: ServerView): Promise<GraphSink> {
   const server = connectNeo4j(place);
   try {
@@ -31,10 +31,10 @@ type Server = ReturnType<typeof connectNeo4j>;
 type View = Awaited<ReturnType<typeof openView>>;
 
 function createSink(server: Server, view: View): GraphSink {
-  /** What the server takes at once: less when it was too much, and slowly more again. */
+  /** Maximum size of a transaction: shrinks if the server rejects one, and grows slowly after that. */
   let most = Number.POSITIVE_INFINITY;
 
-  /** Applies the first of the writes, which are new and in order; tells how many. */
+  /** Applies the first of the writes, which are new and in order; returns their number. */
   async function commit(
     writes: readonly GraphWrite[],
     upTo: Position,
@@ -67,7 +67,7 @@ function createSink(server: Server, view: View): GraphSink {
 
     async restore(urn, writes) {
       server.usable();
-      const rows = await toldBy(urn, writes);
+      const rows = await statedBy(urn, writes);
       const writer = createEdgeWriter(view.label);
       await view.mend(writer.restore(urn, rows));
     },
@@ -89,20 +89,20 @@ function createSink(server: Server, view: View): GraphSink {
   };
 }
 
-/** What the entity tells after all of its writes; others' requests to forget edges are among them. */
-async function toldBy(
+/** The edges that the entity states after its writes and the requests that removed edges. */
+async function statedBy(
   urn: string,
   writes: Iterable<GraphWrite> | AsyncIterable<GraphWrite>,
 ): Promise<readonly EdgeRow[]> {
-  const telling = createTelling([]);
+  const state = createEdgeState([]);
   for await (const write of writes) {
-    if (write.op === "forget") telling.forgetTold(urn, write.urn);
-    else telling.apply(write);
+    if (write.op === "forget") state.removeStated(urn, write.urn);
+    else state.apply(write);
   }
-  return [...telling.rows()].filter(({ entity }) => entity === urn);
+  return [...state.rows()].filter(({ entity }) => entity === urn);
 }
 
-/** So many of the writes, or more, so that none of a position is left out. */
+/** The first `count` writes, and further ones with the same position. */
 function firstOf(writes: readonly GraphWrite[], count: number): readonly GraphWrite[] {
   const last = writes[count - 1];
   if (last === undefined) return writes;

@@ -2,34 +2,35 @@
  * The graph in Neo4j.
  *
  *   (:annals_graph_1 {urn, type})              a node for every urn that is an end of an edge, or
- *                                              tells one; its label is the generation's own
- *   -[:OwnedBy {aspect, path, position, …}]->  an edge, by its type: as one aspect tells it
- *   -[:OwnedBy_also_ {…}]->                    another telling of the same type between the same ends
- *   -[:_tells_ {by}]->                         from an entity to the sources, other than itself, of
- *                                              edges that its aspect `by` tells
+ *                                              states one; each generation has its own label
+ *   -[:OwnedBy {aspect, path, position, …}]->  an edge that an aspect states, by its type
+ *   -[:OwnedBy_also_ {…}]->                    a further edge with the same type and ends
+ *   -[:<STATES> {by}]->                        a pointer from an entity to the source (not itself) of
+ *                                              edges that its aspect `by` states
  *   (:annals_graph {part: "live"})             the view: its generation, position, and origin
  *
- * "annals" is the catalog's name in the server. Of several tellings of a pair of ends the first one
- * leads and has the type's own name, so that every neighbour is there once and their number is the
- * node's degree. An edge's `entity` is told only where it is not the source.
+ * "annals" is the catalog's name in the server. Of several edges with the same type and ends the first
+ * one leads and has the type's own name, so that each neighbour exists once and their number is the
+ * node's degree. The property `entity` of an edge is only stored if it is not the source.
  *
- * Types become names of relationships, which stand in the text of queries: whatever is not a letter
- * or a digit in them is written as a number, so that no type can be anything but a name.
+ * Types become names of relationships in the text of queries. Characters other than letters and digits
+ * are encoded as numbers, so that a type cannot be anything but a name.
  */
 export const VIEW = "graph";
 
-/** Raised when what is kept changes its shape: a view of another version is refused. */
+/** Version of the stored format; a view of another version is rejected. */
 export const VERSION = 1;
 
-export const TELLS = "_tells_";
+/** Type of the pointers. A stored name. */
+export const STATES = "_tells_";
 const ALSO = "_also_";
 
 export interface Names {
-  /** Label of the nodes that say what there is. */
+  /** Label of the metadata nodes. */
   readonly view: string;
   /** Label of a generation's nodes, and the name of the constraint on them. */
   label(generation: number): string;
-  /** The generation that a constraint's name tells; undefined for the name of something else. */
+  /** The generation in a constraint's name; undefined for other names. */
   generationOf(constraint: string): number | undefined;
 }
 
@@ -46,7 +47,7 @@ export function namesOf(catalog: string): Names {
   };
 }
 
-/** What relationships of a type are called: OwnedBy, or r_60_Type for r`Type. */
+/** The name of relationships of a type: OwnedBy, or r_60_Type for r`Type. */
 export const relationshipOf = (type: string): string =>
   type.replace(/[^A-Za-z0-9]/gu, (one) => `_${(one.codePointAt(0) ?? 0).toString(16)}_`);
 
@@ -61,6 +62,6 @@ export function typeOfRelationship(relationship: string): string {
   );
 }
 
-/** Several names of relationships as a pattern takes them; `names` is not empty. */
+/** A pattern for several names of relationships; `names` is not empty. */
 export const anyOf = (names: readonly string[]): string =>
   names.map((name) => `\`${name}\``).join("|");

@@ -1,12 +1,15 @@
-/** The node that says of the graph in a Neo4j server where it is, and what it was made of. */
+/** The metadata node of the graph in a Neo4j server: generation, position, model and log. */
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Columns, Transaction } from "./connection.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
 
-/** There is one node of what readers see, and one of what is grown beside it. */
-export type Part = "live" | "regrown";
+/** Stored name of the staging generation's node. */
+export const STAGING = "regrown";
+
+/** One node is for the live generation, one for the staging generation. */
+export type Part = "live" | typeof STAGING;
 
 export interface ViewState {
   readonly generation: number;
@@ -15,7 +18,7 @@ export interface ViewState {
   readonly writer: string | null;
   readonly model: string | null;
   readonly log: string | null;
-  /** Names the last move of the checkpoint. */
+  /** Id of the transaction that last moved the checkpoint. */
   readonly commit: string | null;
   /** Name of the record at the position; null when the view has none. */
   readonly record: string | null;
@@ -35,7 +38,7 @@ export async function readState(
   return columns && stateOf(columns);
 }
 
-/** Takes the lock. What is read before it is there may be old. */
+/** Takes the lock. Data that was read before may be outdated. */
 export async function lockState(transaction: Transaction, names: Names, part: Part) {
   const [, state] = await Promise.all([
     transaction.run(`MATCH (v:\`${names.view}\` {part: $part}) SET v.locked = true`, { part }),
@@ -59,7 +62,7 @@ export function checkVersion(version: number): void {
   const newer = version > VERSION;
   throw new CatalogError(
     "unavailable",
-    `the view "${VIEW}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its shape, this one has ${VERSION})`,
+    `the view "${VIEW}" was created by ${newer ? "a newer" : "an older"} release (its format has version ${version}, this release has ${VERSION})`,
     { hint: newer ? `Start that release, or run: ${rebuild}` : `Run: ${rebuild}` },
   );
 }

@@ -1,10 +1,9 @@
 /**
- * The graph in a Neo4j server as its writer has it. Whoever writes takes the lock of the node that
- * says where the view is (view-node.ts) first, so that one writes at a time, and goes on only from
- * where it knows the view to be.
+ * The graph in a Neo4j server, for its writer. A writer first locks the metadata node (view-node.ts),
+ * so that there is one writer at a time, and continues only if the view is at the expected position.
  *
- * A generation that is regrown has a node of its own beside the live one, and takes its place in one
- * transaction; labels that neither node names are leftovers (generations.ts).
+ * A staging generation has its own metadata node, and replaces the live generation in one transaction.
+ * Labels that neither node uses are removed (generations.ts).
  */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
@@ -19,37 +18,44 @@ import {
 import { type Neo4jServer, type Transaction, whole } from "./connection.ts";
 import { createGenerations, type Generations } from "./generations.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
-import { checkVersion, lockState, type Part, readState, type ViewState } from "./view-node.ts";
+import {
+  checkVersion,
+  lockState,
+  type Part,
+  readState,
+  STAGING,
+  type ViewState,
+} from "./view-node.ts";
 
-/** Nodes and edges that one transaction takes without harm. */
+/** Maximum number of nodes and edges that one transaction deletes. */
 const EMPTIED_IN_PLACE_MAX = 20_000;
 
 /**
- * Writes in a transaction, once or more than once. It may read at once, and writes when its turn has
- * come; there is nothing to write where that is false.
+ * Writes in a transaction; may run more than once. It may read at once, and writes after `turn`
+ * resolves, unless that is false.
  */
 export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
 
-/** A generation, as its writer knows it (Sink.grown). */
+/** A generation and its position (Sink.grown). */
 export type GrownGraph = Pick<ViewState, "generation" | "position">;
 
 interface View {
-  /** The label of the generation that is written. */
+  /** The label of the written generation. */
   readonly label: string;
   position(): Promise<Position>;
-  /** The name of the record at the checkpoint, as the server has it. */
+  /** The stored name of the record at the checkpoint. */
   lastRecord(): Promise<string | undefined>;
-  /** One transaction that moves the checkpoint from where it is known to be. */
+  /** Runs a transaction that moves the checkpoint from its expected position. */
   commit(upTo: Position, write: Writing, record?: string): Promise<void>;
-  /** One transaction that leaves the checkpoint where it is. */
+  /** Runs a transaction that does not move the checkpoint. */
   mend(write: Writing): Promise<void>;
-  /** The checkpoint as this writer knows it. */
+  /** The expected checkpoint. */
   known(): Position;
-  /** Begins the next generation, empty. */
+  /** Starts a new, empty generation. */
   reset(): Promise<void>;
-  /** Which generation it is, and how far. */
+  /** The generation and its position. */
   grown(): GrownGraph;
-  /** Takes the place of the one that it was grown beside. */
+  /** Makes the staging generation live. */
   publish(head?: Position): Promise<void>;
   close(outcome: "keep" | "discard"): Promise<void>;
 }
@@ -57,14 +63,14 @@ interface View {
 export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
   const writer = randomUUID();
   const model = view.watched ? undefined : view.model;
-  const part: Part = view.bulk ? "regrown" : "live";
+  const part: Part = view.bulk ? STAGING : "live";
   const generations = createGenerations(server, names);
   async function open(): Promise<ViewState> {
     await generations.prepare();
     const opened = await (view.bulk
-      ? beginRegrown(server, names, generations, view, writer)
+      ? beginStaging(server, names, generations, view, writer)
       : openLive(server, names, generations, view));
-    // Somebody else may have cleared away what nothing named yet.
+    // Another process may have removed the label, which no view used yet.
     await generations.constrain(opened.generation);
     return opened;
   }
@@ -73,24 +79,24 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
 
   const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
 
-  /** A view that is not as this writer knows it is a conflict. */
+  /** Throws `conflict` if the view is not at the expected position. */
   function expectUnmoved(now: ViewState | undefined): void {
     if (state !== undefined && now !== undefined && sameView(state, now)) return;
     state = undefined;
-    const at = now === undefined ? "gone" : `moved to position ${now.position}`;
-    throw new CatalogError("conflict", `the view "${VIEW}" was ${at} by another projector`);
+    const change = now === undefined ? "removed" : `moved to position ${now.position}`;
+    throw new CatalogError("conflict", `the view "${VIEW}" was ${change} by another projector`);
   }
 
   const locked = async (transaction: Transaction): Promise<void> =>
     expectUnmoved(await lockState(transaction, names, part));
 
-  /** As this writer left it: nothing has moved it, and nothing has taken its place. */
+  /** True if no other process has moved or replaced the generation. */
   const sameView = (before: ViewState, now: ViewState): boolean =>
     before.generation === now.generation &&
     before.position === now.position &&
     (part === "live" || now.writer === writer);
 
-  /** A small view keeps its generation: what the server has prepared for it is not prepared anew. */
+  /** Empties a small view without a new generation, so that the server keeps its query plans. */
   async function emptyInPlace(): Promise<boolean> {
     return server.write(async (transaction) => {
       const now = await lockState(transaction, names, part);
@@ -143,7 +149,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
         state = found;
         if (part === "live") view.onStale?.(judge(found, view) === "stale");
       } else if (part === "live") state = await open();
-      else throw new CatalogError("conflict", `the view "${VIEW}" is regrown by another process`);
+      else throw new CatalogError("conflict", `another process rebuilds the view "${VIEW}"`);
       return state.position;
     },
 
@@ -157,7 +163,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       const before = known();
       await server.write(async (transaction) => {
         const turn = lockState(transaction, names, part).then((now) => {
-          // A commit whose answer was lost is not done twice.
+          // The commit succeeded, but its response was lost.
           if (now?.commit === token) return false;
           expectUnmoved(now);
           return true;
@@ -207,26 +213,26 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       if (part === "live" || server.closed) return;
       if (!published && outcome === "keep") await publish();
       if (!published) {
-        await server.write((transaction) => transaction.run(dropRegrown(names), { writer }));
+        await server.write((transaction) => transaction.run(dropStaging(names), { writer }));
       }
       await generations.clear();
     },
   };
 }
 
-/** The model of a view that the one of the parameter has fed. */
+/** The model of a view after a write with the model of the parameter. */
 const FED = `CASE WHEN $model IS NULL OR v.model IS NULL OR v.model = $model THEN v.model
   ELSE '${severalModels}' END`;
 
 const takePlace = (names: Names): string => `
-  MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer})
+  MATCH (r:\`${names.view}\` {part: '${STAGING}', writer: $writer})
   MERGE (v:\`${names.view}\` {part: 'live'})
   SET v = r {.*, part: 'live'} DETACH DELETE r`;
 
-const dropRegrown = (names: Names): string =>
-  `MATCH (r:\`${names.view}\` {part: 'regrown', writer: $writer}) DETACH DELETE r`;
+const dropStaging = (names: Names): string =>
+  `MATCH (r:\`${names.view}\` {part: '${STAGING}', writer: $writer}) DETACH DELETE r`;
 
-/** Opens the view that readers see; makes one if there is none, and a new one of another origin. */
+/** Opens the live view; creates one if there is none, or if its log or model differs. */
 async function openLive(
   server: Neo4jServer,
   names: Names,
@@ -238,7 +244,7 @@ async function openLive(
   if (next !== undefined) checkVersion(next.version);
   const why = next && emptiedBy(next, view);
   if (next !== undefined) view.onStale?.(judge(next, view) === "stale");
-  // A new generation has its constraint before anything names it.
+  // A new generation has its constraint before a view uses it.
   const generation =
     next === undefined || why !== undefined
       ? await generations.begin({ reuse: next === undefined })
@@ -276,8 +282,8 @@ async function openLive(
   return state;
 }
 
-/** A view to grow beside the live one; what another left that died goes. */
-async function beginRegrown(
+/** Starts a staging generation; removes one of a process that died. */
+async function beginStaging(
   server: Neo4jServer,
   names: Names,
   generations: Generations,
@@ -287,15 +293,15 @@ async function beginRegrown(
   const generation = await generations.begin();
   const state = await server.write(async (transaction) => {
     await transaction.run(
-      `MERGE (v:\`${names.view}\` {part: 'regrown'})
-       SET v = {part: 'regrown', view: '${VIEW}', version: ${VERSION}, generation: $generation,
+      `MERGE (v:\`${names.view}\` {part: '${STAGING}'})
+       SET v = {part: '${STAGING}', view: '${VIEW}', version: ${VERSION}, generation: $generation,
          position: 0, writer: $writer, model: $model, log: $log}`,
       { generation: whole(generation), writer, model: model ?? null, log: log?.id ?? null },
     );
-    return readState(transaction, names, "regrown");
+    return readState(transaction, names, STAGING);
   });
   if (state === undefined) {
-    throw new CatalogError("conflict", `the view "${VIEW}" is regrown by another process`);
+    throw new CatalogError("conflict", `another process rebuilds the view "${VIEW}"`);
   }
   await generations.clear();
   return state;

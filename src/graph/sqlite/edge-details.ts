@@ -1,4 +1,4 @@
-/** What edges say of themselves: of single pairs, and of all edges for verification. */
+/** Reads properties of edges: of single pairs, and of all edges for verification. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Position } from "../../core/position.ts";
 import { preparingOn } from "../../projector/sqlite/prepared.ts";
@@ -102,7 +102,7 @@ export function createDumping(
       const rows = nodes.flatMap(({ id, rest }) =>
         edgesOf.all(id).map((columns) => rowOf(`${prefix}${rest}`, columns)),
       );
-      // The first text after another is that and a NUL.
+      // The next text in byte order is the same with a NUL.
       const next = nodes.length === options.nodesMax ? `${nodes.at(-1)?.rest}\0` : undefined;
       return { rows, next };
     },

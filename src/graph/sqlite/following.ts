@@ -1,6 +1,6 @@
 /**
- * Steps from many nodes at once: one query for all of a slice that are of one type, and side. Where
- * a hub makes that too much for one go, its edges are read page by page.
+ * Follows edges from many nodes: one query per slice, entity type and direction. If a node has too many
+ * edges for one query, they are read in pages.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
@@ -8,20 +8,20 @@ import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import type { GraphNumbers } from "./graph-numbers.ts";
 
-/** Edges read before others get their turn: some ten milliseconds. */
+/** Edges per query, before it yields to other requests: about ten milliseconds. */
 const EDGES_PER_GO_MAX = 4_000;
 
 /** More than an entity type has steps. */
 const STEPS_MAX = 1_024;
 
-/** Where a page of edges ended. */
+/** The end of a page of edges. */
 export type Place = readonly [position: number, ordinal: number];
 export const FIRST_PLACE: Place = [-1, -1];
 
 interface Following {
-  /** The edges of some urns, in order; undefined when they are too many for one go. */
+  /** The edges of several urns, in order; undefined if there are too many for one query. */
   batch(urns: readonly string[], steps: Steps): readonly Followed[] | undefined;
-  /** Edges of one urn and step that come after a place; `last` where there may be more. */
+  /** Edges of one urn and step after `after`; `last` is set if there may be more. */
   page(
     urn: string,
     step: Step,
@@ -40,10 +40,10 @@ type PageRow = readonly [
   ...[position: number, ordinal: number],
 ];
 
-/** A step in the store's numbers. */
+/** A step with numbers instead of names. */
 interface Compiled {
   readonly step: Step;
-  /** Its place among the steps of its entity type. */
+  /** Its index among the steps of its entity type. */
   readonly rank: number;
   readonly type: number;
   readonly kinds: ReadonlySet<number>;
@@ -59,7 +59,7 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
     INCOMING: preparePage(db, INCOMING),
   };
 
-  /** Steps along types that no edge has, or to entity types that no edge leads to, are left out. */
+  /** Omits steps with types, or to entity types, that no edge has. */
   function compile(steps: readonly Step[]): readonly Compiled[] {
     return steps.flatMap((step, rank) => {
       const type = numbers.nameOf(step.type);
@@ -76,13 +76,13 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
     return { from, to, direction, type, via };
   }
 
-  /** Edges with their places: by urn, then by step. */
+  /** Edges with their sort keys: by urn, then by step. */
   interface Found {
     readonly edges: Followed[];
     readonly places: number[];
   }
 
-  /** Finds edges of urns of one type; false when there are more than one go takes. */
+  /** Finds edges of urns of one type; false if there are too many for one query. */
   function find(
     urns: readonly string[],
     own: readonly number[],
@@ -134,7 +134,7 @@ export function createFollowing(db: DatabaseSync, numbers: GraphNumbers): Follow
   };
 }
 
-/** The edges by their places; those of one place stay in the order they have. */
+/** Sorts edges by their keys; stable. */
 function inOrder(edges: readonly Followed[], places: readonly number[]): readonly Followed[] {
   const at = (index: number): number => places[index] ?? 0;
   if (places.every((place, i) => i === 0 || at(i - 1) <= place)) return edges;
@@ -147,7 +147,7 @@ type Side = typeof OUTGOING | typeof INCOMING;
 
 /**
  * ?1: nodes. ?2: types. ?3: kinds at the other end. Each a JSON array. ?4: limit. CROSS JOIN and
- * INDEXED BY fix the loops: nodes in their order, for each type its stretch of the index.
+ * INDEXED BY fix the query plan: nodes in their order, and one index range per type.
  */
 function prepareBatch(db: DatabaseSync, { index, near, far }: Side): Prepared<BatchRow> {
   return preparingOn(db).arrays(`
@@ -160,7 +160,7 @@ function prepareBatch(db: DatabaseSync, { index, near, far }: Side): Prepared<Ba
     LIMIT ?4`);
 }
 
-/** ?1: the node. ?2: the type. ?3: kinds at the other end. ?4, ?5: the place. ?6: limit. */
+/** ?1: the node. ?2: the type. ?3: kinds at the other end. ?4, ?5: position, ordinal. ?6: limit. */
 function preparePage(db: DatabaseSync, { index, near, far }: Side): Prepared<PageRow> {
   return preparingOn(db).arrays(`
     SELECT ${far}_kind, node.rest, via, position, ordinal

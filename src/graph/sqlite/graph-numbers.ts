@@ -1,13 +1,13 @@
 /**
- * The reading side's numbers of urns, kinds and names. Nodes are looked up each time: there are too
- * many to remember, and within a transaction a look takes a microsecond. Kinds and names are few,
- * and never change.
+ * Numbers of urns, kinds and names, for the reader. Nodes are looked up each time: there are too many to
+ * cache, and a lookup within a transaction takes a microsecond. Kinds and names are few and never
+ * change, so they are cached.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
 
 export interface GraphNumbers {
-  /** Undefined for a urn that no edge ever named. */
+  /** Undefined for a urn that never had an edge. */
   nodeOf(urn: string): number | undefined;
   urnOf(node: number): string;
   /** The urn of a row of nodes. */
@@ -15,7 +15,7 @@ export interface GraphNumbers {
   /** Undefined for a name that no edge ever had. */
   nameOf(text: string): number | undefined;
   textOf(name: number): string;
-  /** Every kind that there is now, with the entity type that its urns name. */
+  /** Every kind with the entity type of its urns. */
   kinds(): ReadonlyMap<number, string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pages of neighbours. Each type and direction is a stretch of an index, in order; a page is cut
- * out of the stretches laid end to end.
+ * Reads pages of neighbours. Each type and direction is a sorted index range; a page is a part of the
+ * concatenated ranges.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { numberOf, type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
@@ -39,7 +39,7 @@ export function createNeighbourhood(
           const neighbour = { type, urn: numbers.urnOfRow(kind, rest) };
           neighbours.push(via === null ? neighbour : { ...neighbour, via: numbers.urnOf(via) });
         }
-        // A page that is not full tells the stretch's length, unless it began beyond the end.
+        // A partial page gives the length of the range, unless it started beyond the end.
         const ended = rows.length < wanted && (rows.length > 0 || offset === 0);
         total += ended ? offset + rows.length : stretch.count();
       }
@@ -53,7 +53,7 @@ function createSides(
 ): (node: number, type: number, direction: Direction) => readonly Stretch[] {
   const outgoing = statements(db, "edge_out", "source", "destination");
   const incoming = statements(db, "edge_in", "destination", "source");
-  // Incoming ones that are outgoing as well are told of there.
+  // Incoming neighbours that are also outgoing are listed there.
   const incomingOnly = statements(db, "edge_in", "destination", "source", OUTGOING_TOO);
   const side = ({ count, page }: Statements, node: number, type: number): Stretch => ({
     count: () => numberOf(count, node, type),
@@ -64,7 +64,7 @@ function createSides(
     if (direction === "OUTGOING") return [side(outgoing, node, type)];
     if (direction === "INCOMING") return [side(incoming, node, type)];
     const out = side(outgoing, node, type);
-    // Without an outgoing one there is nothing to compare.
+    // Without outgoing neighbours no comparison is needed.
     const compared = out.page(1, 0).length === 0 ? incoming : incomingOnly;
     return [out, side(compared, node, type)];
   };

@@ -1,10 +1,10 @@
 /**
- * The graph in SQLite: one row for every edge that an aspect tells, ends and names as small
- * numbers. A urn is kept once, as its kind (`urn:li:dataset:`) and the rest.
+ * The graph in SQLite: one row for every edge that an aspect states, with small numbers for ends and
+ * names. A urn is stored once, as its kind (`urn:li:dataset:`) and the rest.
  *
- * Several aspects may tell the same pair of ends. The first of them leads: the indexes that answer
- * questions hold leading edges alone, in their order, so that a page of neighbours is a stretch of
- * an index, and their number the length of one.
+ * Several aspects may state the same pair of ends. The first edge leads: the indexes for queries have
+ * only leading edges, in order, so that a page of neighbours is an index range, and their number is
+ * the length of one.
  */
 import type { ViewSchema } from "../../projector/sqlite/view-tables.ts";
 
@@ -31,7 +31,7 @@ CREATE TABLE node (
   UNIQUE (kind, rest)
 ) STRICT;
 
--- entity, aspect: what tells the edge. position, ordinal: its place (graph.ts). via and actors are
+-- entity, aspect: they state the edge. position, ordinal: its order (graph.ts). via and actors are
 -- nodes, too. The kinds are those of the ends.
 CREATE TABLE edge (
   source INTEGER NOT NULL,
@@ -62,6 +62,6 @@ CREATE INDEX edge_out ON edge (source, type, position, ordinal, destination_kind
 CREATE INDEX edge_in ON edge (destination, type, position, ordinal, source_kind, via)
   WHERE leads = 1;
 `,
-  // Nodes and names keep their numbers, which readers know.
+  // Nodes and names keep their numbers, which readers cache.
   reset: "DELETE FROM edge;",
 };

@@ -1,6 +1,6 @@
 /**
- * The graph's reading side in SQLite, on a connection of its own. A page of neighbours is of one
- * moment; a step from many is read in slices, between which others get their turn.
+ * The reader of the graph in SQLite, with its own connection. A page of neighbours is one snapshot; a
+ * step from many nodes is read in slices, between which it yields to other requests.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -13,9 +13,9 @@ import { createGraphNumbers } from "./graph-numbers.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
 import { graphSchema } from "./schema.ts";
 
-/** Urns of one slice: a few milliseconds, unless there is a hub among them. */
+/** Urns per slice: a few milliseconds, unless a node has very many edges. */
 const URNS_PER_SLICE_MAX = 100;
-/** Pairs, and nodes of a dump, that are read before others get their turn. */
+/** Pairs, and nodes of a dump, per slice. */
 const PAIRS_PER_SLICE_MAX = 1_000;
 const NODES_PER_SLICE_MAX = 200;
 
@@ -43,7 +43,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
     });
   }
 
-  /** Edges of one urn, page by page. */
+  /** Reads the edges of one urn in pages. */
   async function* pagesOf(urn: string, steps: Steps): AsyncGenerator<readonly Followed[]> {
     for (const step of stepsOf(urn, steps)) {
       let after: Place | undefined = FIRST_PLACE;

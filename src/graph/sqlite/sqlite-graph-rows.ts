@@ -1,4 +1,4 @@
-/** The rows of the graph in SQLite, for verification: the edges that the aspects of an entity tell. */
+/** The rows of the graph in SQLite, for verification: the edges that the aspects of an entity state. */
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
@@ -10,7 +10,7 @@ import { createGraphNumbers } from "./graph-numbers.ts";
 import { graphSchema } from "./schema.ts";
 
 const URNS_PER_PAGE = 1_000;
-/** Of one read: ends and actors come again and again. */
+/** Cache of one read: ends and actors repeat. */
 const URNS_MAX = 20_000;
 
 type Columns = readonly [
@@ -27,8 +27,8 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays } = preparingOn(db);
   const known = new LRUCache<number, string>({ max: URNS_MAX });
   let numbers = createGraphNumbers(db);
-  // An edge leads its pair of ends when no other one was told before it. By the kinds that it has of them
-  // steps pass over it, and never look at the ends.
+  // An edge leads its pair of ends if no other one was stated before it. Traversal skips edges by their
+  // stored kinds, without reading the ends, so the kinds are compared, too.
   const edgesOf = arrays<Columns>(`
     SELECT aspect, type, source, destination, position, ordinal, path, via, created_on,
       created_actor, updated_on, updated_actor, properties, leads, NOT EXISTS
@@ -40,7 +40,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
         AND destination_kind IS (SELECT kind FROM node WHERE id = destination)
     FROM edge WHERE entity = ?`);
   const countEdges = arrays<readonly [number]>("SELECT count(*) FROM edge");
-  const tellersAfter = arrays<readonly [entity: number]>(`
+  const ownersAfter = arrays<readonly [entity: number]>(`
     SELECT DISTINCT entity FROM edge WHERE entity > ? ORDER BY entity LIMIT ${URNS_PER_PAGE}`);
 
   function urnOf(node: number): string {
@@ -66,7 +66,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
 
   return {
     begin() {
-      // Numbers keep their meaning; but this is to find out whether they do.
+      // Numbers never change, but verification must not rely on that.
       known.clear();
       numbers = createGraphNumbers(db);
     },
@@ -77,7 +77,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
     },
     count: () => numberOf(countEdges),
     urns(after) {
-      const page = tellersAfter.all(Number(after ?? -1));
+      const page = ownersAfter.all(Number(after ?? -1));
       return {
         urns: page.map(([node]) => numbers.urnOf(node)),
         next: page.length === URNS_PER_PAGE ? page.at(-1)?.[0] : undefined,
@@ -100,7 +100,7 @@ const AT_ENDS = 3;
 const SOURCE_KIND = 15;
 const DESTINATION_KIND = 16;
 
-/** Edges in the order of their ends: those of the same ends are neighbours, and one of them leads. */
+/** Adds edges in the order of their ends: edges with the same ends are adjacent, and one of them leads. */
 async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
   const { arrays } = preparingOn(db);
   const prefixOf = new Map<number, string>();

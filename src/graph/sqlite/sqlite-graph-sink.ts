@@ -1,9 +1,9 @@
 /**
- * The graph's writing side in SQLite. What an aspect tells now is compared with what it told: an
- * edge that stays keeps its row and its place, and only what is new or gone enters an index.
+ * The sink of the graph in SQLite. Compares the new edges of an aspect with its stored ones: an
+ * unchanged edge keeps its row and its order, and only new and removed edges change indexes.
  *
- * Records come in order, so that a new edge is the last of all: it leads where nothing tells its
- * pair of ends yet. When a leading edge goes, the next of its pair leads.
+ * Records come in order, so a new edge is the last of all: it leads if its pair of ends is new. When a
+ * leading edge is removed, the next one of its pair leads.
  */
 import { LRUCache } from "lru-cache";
 import type { Position } from "../../core/position.ts";
@@ -20,9 +20,9 @@ import { graphSchema } from "./schema.ts";
 
 type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
 
-/** Some 30 MB when full; a node that is not among them costs one look into the index. */
+/** About 30 MB when full; a miss costs one index lookup. */
 const NODES_MAX = 100_000;
-/** Aspects may name anything: there is no end to the names of types that do not exist. */
+/** Bounded, because aspects may have urns of any number of unknown types. */
 const KINDS_MAX = 1_000;
 
 export function openSqliteGraphSink(file: ViewFile): GraphSink {
@@ -30,10 +30,10 @@ export function openSqliteGraphSink(file: ViewFile): GraphSink {
   return createSqliteSink(view, createWriter(view));
 }
 
-/** An edge's row: what it is, what tells it, and the rest. */
+/** Columns of an edge: its ends, the entity and aspect that state it, and the rest. */
 type Ends = readonly [source: number, type: number, destination: number];
 type Kinds = readonly [source: number, destination: number];
-type Teller = readonly [entity: number, aspect: number];
+type Owner = readonly [entity: number, aspect: number];
 type Place = readonly [position: number, ordinal: number];
 type Details = readonly [
   path: number,
@@ -45,11 +45,11 @@ type Details = readonly [
   properties: string | null,
 ];
 
-type EdgeColumns = readonly [...Ends, ...Teller, leads: number, ...Details];
+type EdgeColumns = readonly [...Ends, ...Owner, leads: number, ...Details];
 
 interface Row {
   readonly ends: Ends;
-  readonly teller: Teller;
+  readonly owner: Owner;
   readonly leads: boolean;
   readonly details: Details;
 }
@@ -61,10 +61,10 @@ function createWriter({ db }: SqliteView) {
 
   function replace({ urn, aspect, position, stamp, edges }: Write<"replace">): void {
     const entity = edges.length === 0 ? nodes.find(urn) : nodes.numberOf(urn);
-    // Nothing was ever told by it, and nothing is now.
+    // An unknown entity has no edges, and states none now.
     if (entity === undefined) return;
-    const teller: Teller = [entity, names.numberOf(aspect)];
-    const gone = new Map(rows.toldBy(teller).map((row) => [keyOf(row.ends), row]));
+    const owner: Owner = [entity, names.numberOf(aspect)];
+    const gone = new Map(rows.statedBy(owner).map((row) => [keyOf(row.ends), row]));
     for (const [ordinal, edge] of edges.entries()) {
       const source = nodes.nodeOf(edge.source);
       const destination = nodes.nodeOf(edge.destination);
@@ -73,7 +73,7 @@ function createWriter({ db }: SqliteView) {
       const details = detailsOf(edge, stamp, old?.details);
       if (old === undefined) {
         const kinds: Kinds = [source.kind, destination.kind];
-        rows.insert(ends, teller, [position, ordinal], kinds, details);
+        rows.insert(ends, owner, [position, ordinal], kinds, details);
       } else {
         gone.delete(keyOf(ends));
         if (details.some((value, i) => value !== old.details[i])) rows.update(old, details);
@@ -82,7 +82,7 @@ function createWriter({ db }: SqliteView) {
     for (const row of gone.values()) rows.remove(row);
   }
 
-  /** Stamps that the edge does not have are those of the telling, or of its first. */
+  /** Missing stamps are those of the write; `created…` those of the first write with the edge. */
   function detailsOf(edge: Edge, stamp: Write<"replace">["stamp"], old?: Details): Details {
     const { path, via, createdOn, createdActor, updatedOn, updatedActor, properties } = edge;
     return [
@@ -101,10 +101,10 @@ function createWriter({ db }: SqliteView) {
   function removeEntity(urn: string): void {
     const entity = nodes.find(urn);
     if (entity === undefined) return;
-    // Leading ones last: else an edge that is about to go would be made to lead.
-    const told = rows.toldByEntity(entity);
-    for (const row of told) if (!row.leads) rows.remove(row);
-    for (const row of told) if (row.leads) rows.remove(row);
+    // Leading edges last: otherwise an edge that is also removed would become leading.
+    const stated = rows.statedByEntity(entity);
+    for (const row of stated) if (!row.leads) rows.remove(row);
+    for (const row of stated) if (row.leads) rows.remove(row);
   }
 
   function apply(write: GraphWrite): void {
@@ -128,7 +128,7 @@ function createWriter({ db }: SqliteView) {
     write(writes: readonly GraphWrite[], checkpoint: Position): void {
       for (const write of writes) if (write.position > checkpoint) apply(write);
     },
-    /** Edges that others tell stay, but for which of them leads. */
+    /** Keeps edges that other entities state, but their leading edge may change. */
     async restore(
       urn: string,
       writes: Iterable<GraphWrite> | AsyncIterable<GraphWrite>,
@@ -136,14 +136,14 @@ function createWriter({ db }: SqliteView) {
       const pairs = new Map<string, Ends>();
       const pairsOf = (entity: number | undefined): void => {
         if (entity === undefined) return;
-        for (const { ends } of rows.toldByEntity(entity)) pairs.set(keyOf(ends), ends);
+        for (const { ends } of rows.statedByEntity(entity)) pairs.set(keyOf(ends), ends);
       };
       const before = nodes.find(urn);
       pairsOf(before);
-      if (before !== undefined) rows.removeToldBy(before);
+      if (before !== undefined) rows.removeStatedBy(before);
       for await (const write of writes) {
         if (write.op !== "forget") apply(write);
-        else rows.removeToldAbout(nodes.find(urn), nodes.find(write.urn));
+        else rows.removeStatedAbout(nodes.find(urn), nodes.find(write.urn));
       }
       pairsOf(nodes.find(urn));
       for (const ends of pairs.values()) rows.leadFirst(ends);
@@ -164,7 +164,7 @@ function createRows(db: Database) {
   const columns = `source, type, destination, entity, aspect, leads,
     path, via, created_on, created_actor, updated_on, updated_actor, properties`;
   const edges = `SELECT ${columns} FROM edge WHERE entity = ?`;
-  const ofTeller = arrays<EdgeColumns>(`${edges} AND aspect = ?`);
+  const ofOwner = arrays<EdgeColumns>(`${edges} AND aspect = ?`);
   const ofEntity = arrays<EdgeColumns>(edges);
   const insertEdge = db.prepare(`
     INSERT INTO edge (source, type, destination, entity, aspect, position, ordinal, source_kind,
@@ -188,7 +188,7 @@ function createRows(db: Database) {
   const removePair = db.prepare(
     "DELETE FROM edge WHERE source = ? AND type = ? AND destination = ?",
   );
-  const removeTold = db.prepare("DELETE FROM edge WHERE entity = ?");
+  const removeStated = db.prepare("DELETE FROM edge WHERE entity = ?");
   const removeAbout = db.prepare(
     "DELETE FROM edge WHERE entity = ?1 AND (?2 = ?1 OR source = ?2 OR destination = ?2)",
   );
@@ -202,33 +202,33 @@ function createRows(db: Database) {
     const [source, type, destination, entity, aspect, leads, ...details] = edge;
     return {
       ends: [source, type, destination],
-      teller: [entity, aspect],
+      owner: [entity, aspect],
       leads: leads === 1,
       details,
     };
   };
 
   return {
-    toldBy: (teller: Teller) => ofTeller.all(...teller).map(rowOf),
-    toldByEntity: (entity: number) => ofEntity.all(entity).map(rowOf),
-    insert(ends: Ends, teller: Teller, place: Place, kinds: Kinds, details: Details): void {
-      insertEdge.run(...ends, ...teller, ...place, ...kinds, ...details);
+    statedBy: (owner: Owner) => ofOwner.all(...owner).map(rowOf),
+    statedByEntity: (entity: number) => ofEntity.all(entity).map(rowOf),
+    insert(ends: Ends, owner: Owner, place: Place, kinds: Kinds, details: Details): void {
+      insertEdge.run(...ends, ...owner, ...place, ...kinds, ...details);
     },
-    update({ ends, teller }: Row, details: Details): void {
-      updateEdge.run(...details, ...ends, ...teller);
+    update({ ends, owner }: Row, details: Details): void {
+      updateEdge.run(...details, ...ends, ...owner);
     },
-    remove({ ends, teller, leads }: Row): void {
-      removeEdge.run(...ends, ...teller);
+    remove({ ends, owner, leads }: Row): void {
+      removeEdge.run(...ends, ...owner);
       if (leads) leadNext.run(...ends);
     },
-    removeToldBy: (entity: number) => void removeTold.run(entity),
-    /** What an entity tells of a node; of its own node: all. */
-    removeToldAbout(entity: number | undefined, node: number | undefined): void {
+    removeStatedBy: (entity: number) => void removeStated.run(entity),
+    /** Removes the edges that an entity states about a node; all of them for its own node. */
+    removeStatedAbout(entity: number | undefined, node: number | undefined): void {
       if (entity !== undefined && node !== undefined) removeAbout.run(entity, node);
     },
-    /** Of what tells a pair of ends the first leads, whatever the rows say. */
+    /** Makes the first edge of a pair of ends the leading one. */
     leadFirst: (ends: Ends) => void leadFirst.run(...ends),
-    /** Edges from and to the node, whatever tells them. */
+    /** Removes all edges from and to the node. */
     removeNode(node: number): void {
       removeOutgoing.run(node);
       for (const ends of incoming.all(node)) removePair.run(...ends);
@@ -258,7 +258,7 @@ function createNodeNumbers(db: Database) {
     return kind;
   }
 
-  /** The urn's node, a new one if need be. */
+  /** The urn's node; creates one if necessary. */
   function nodeOf(urn: string): Node {
     let node = known.get(urn);
     if (node === undefined) {
@@ -271,7 +271,7 @@ function createNodeNumbers(db: Database) {
     return node;
   }
 
-  /** Undefined for one that no edge ever named. */
+  /** Undefined for a urn that never had an edge. */
   function find(urn: string): number | undefined {
     const node = known.get(urn);
     if (node !== undefined) return node.id;
@@ -291,7 +291,7 @@ function createNodeNumbers(db: Database) {
   };
 }
 
-/** Types, aspects and paths: the model's, so that there are few. */
+/** Types, aspects and paths come from the model, so there are few. */
 function createNameNumbers(db: Database) {
   const known = new Map<string, number>();
   const find = db.prepare("SELECT id FROM name WHERE text = ?");

@@ -1,23 +1,23 @@
 /**
- * Many writes as one change of what is kept: they are applied to the edges in memory, one after the
- * other, and only what has come, gone or changed in the end is sent.
+ * Combines many writes into one change of the stored edges: applies them to the edges in memory, and
+ * returns the created, removed and updated edges.
  */
 import type { GraphWrite } from "../graph.ts";
 import { detailsOf, type EdgeRow, namesEdge, type StoredEdge, sameDetails } from "./edges.ts";
 
 type Write<Op extends GraphWrite["op"]> = Extract<GraphWrite, { op: Op }>;
 
-interface Telling {
+interface EdgeState {
   apply(write: GraphWrite): void;
-  /** What the entity tells of a node goes; all of it where that is its own. */
-  forgetTold(entity: string, urn: string): void;
+  /** Removes the edges that the entity states about a node; all of them for its own node. */
+  removeStated(entity: string, urn: string): void;
   rows(): Iterable<EdgeRow>;
 }
 
 type ByPair = Map<string, EdgeRow>;
 
-/** `kept`: all that the writes bear on. */
-export function createTelling(kept: readonly StoredEdge[]): Telling {
+/** `kept`: all stored edges that the writes affect. */
+export function createEdgeState(kept: readonly StoredEdge[]): EdgeState {
   const entities = new Map<string, Map<string, ByPair>>();
   for (const { row } of kept) pairsOf(row.entity, row.aspect).set(namesEdge(row), row);
 
@@ -28,7 +28,7 @@ export function createTelling(kept: readonly StoredEdge[]): Telling {
     return pairs;
   }
 
-  /** An edge that is told again keeps its place. */
+  /** An edge that is stated again keeps its order. */
   function replace({ urn: entity, aspect, position, stamp, edges }: Write<"replace">): void {
     const before = pairsOf(entity, aspect);
     const now: ByPair = new Map();
@@ -58,7 +58,7 @@ export function createTelling(kept: readonly StoredEdge[]): Telling {
         for (const pairs of aspects.values()) removeAbout(write.urn, pairs);
       }
     },
-    forgetTold(entity, urn) {
+    removeStated(entity, urn) {
       if (entity === urn) entities.delete(entity);
       for (const pairs of entities.get(entity)?.values() ?? []) removeAbout(urn, pairs);
     },
@@ -70,7 +70,7 @@ export function createTelling(kept: readonly StoredEdge[]): Telling {
   };
 }
 
-/** What makes of some edges others. */
+/** A difference between two sets of edges. */
 export interface Change {
   readonly created: readonly EdgeRow[];
   readonly updated: readonly { readonly before: StoredEdge; readonly row: EdgeRow }[];
@@ -92,16 +92,16 @@ export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRo
   return { created, updated, removed: [...gone.values()] };
 }
 
-/** The rows, each with the edge that it was before: the one of the same telling and ends. */
+/** The rows, each with the id of the stored edge of the same aspect and ends. */
 export function recognised(
   kept: readonly StoredEdge[],
   rows: readonly EdgeRow[],
 ): readonly EdgeRow[] {
-  const ids = new Map(kept.map((edge) => [tellingOf(edge.row), edge.id]));
-  return rows.map((row) => ({ ...row, kept: ids.get(tellingOf(row)) }));
+  const ids = new Map(kept.map((edge) => [keyOf(edge.row), edge.id]));
+  return rows.map((row) => ({ ...row, kept: ids.get(keyOf(row)) }));
 }
 
-const tellingOf = (row: EdgeRow): string =>
+const keyOf = (row: EdgeRow): string =>
   `${row.entity.length} ${row.aspect.length} ${row.entity}${row.aspect} ${namesEdge(row)}`;
 
 export const samePlace = (a: EdgeRow, b: EdgeRow): boolean =>
