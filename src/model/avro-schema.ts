@@ -39,7 +39,7 @@ const PRIMITIVES: ReadonlyMap<string, FieldType> = new Map(
   ),
 );
 
-/** What Avro itself and the named members of Field say; the rest goes to Field.properties. */
+/** Properties of Avro, and those with a member of Field; all others go to Field.properties. */
 const KNOWN_OF_FIELD = new Set([
   ...["name", "type", "default", "doc", "order", "aliases"],
   ...["Searchable", "Relationship", "TimeseriesField", "TimeseriesFieldCollection"],
@@ -236,7 +236,7 @@ function withUrn(type: FieldType, urnType: string | undefined): FieldType {
   }
 }
 
-/** What leads to another entity is a urn, even where nothing else says so. */
+/** A field with a relationship is a urn, even without further annotations. */
 function urnHint(field: Json): string | undefined {
   if (isText(field.Urn)) return field.Urn;
   const javaClass = isObject(field.java) ? field.java.class : undefined;

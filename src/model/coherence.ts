@@ -1,4 +1,4 @@
-/** What must hold between the types of a model before it may serve. Throws CatalogError `invalid`. */
+/** Checks that the types of a model are consistent. Throws CatalogError `invalid`. */
 import { broken, type DefinedType } from "./avro-schema.ts";
 import type { Entity, EntityKeyPart, FieldType, NamedType } from "./model.ts";
 

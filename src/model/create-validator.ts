@@ -208,7 +208,7 @@ function oneMember(prefix: string): FuncKeywordDefinition {
 }
 
 /**
- * Files written by the reference's Python classes tell a union of aliases as a record:
+ * Files written by DataHub's Python classes have a union of aliases as a record:
  * {costId: null, costCode: "x", fieldDiscriminator: "costCode"} → {costCode: "x"}
  */
 function keepDiscriminated(value: Record<string, unknown>, keys: readonly string[]): void {

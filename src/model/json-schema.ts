@@ -19,7 +19,7 @@ export interface Expectation {
 
 export type Schema = { readonly [keyword: string]: unknown; readonly expects?: Expectation };
 
-/** More are not looked for: whoever sends that much is not helped by the rest. */
+/** Maximum number of reported errors. */
 export const misfitsMax = 10;
 
 /** Farther from 0, a JSON number is not a certain integer in JavaScript. */

@@ -1,6 +1,6 @@
 /**
- * What is said about a value that does not fit. The sentences begin as the reference's do, which
- * its clients know, and go on with what was expected:
+ * Messages for validation errors. They begin like DataHub's, which its clients know, and continue with
+ * the expected value:
  *
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */

@@ -68,7 +68,7 @@ export interface Entity {
   readonly searchGroup?: string | undefined;
   /** Fields of the key record, in urn order. */
   readonly keyFields: readonly Field[];
-  /** What entity-key.ts needs of them, in the same order. */
+  /** Their properties for entity-key.ts, in the same order. */
   readonly keyParts: readonly EntityKeyPart[];
 }
 
@@ -85,8 +85,8 @@ export interface Misfit {
   /** Slash path from the aspect's root: `/owners/0/owner`; the root is ``. */
   readonly path: string;
   /**
-   * What was found and what was expected, without the path: `"maybe" cannot be coerced to Boolean:
-   * expected true or false`.
+   * The message with the found and the expected value, without the path: `"maybe" cannot be coerced to
+   * Boolean: expected true or false`.
    */
   readonly message: string;
 }

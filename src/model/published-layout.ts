@@ -23,7 +23,7 @@ type Types = Map<string, DefinedType>;
 
 const INFIX = `${WRITTEN_PREFIX}.pegasus2avro.`;
 const SNAPSHOTS = "MetadataChangeEvent.avsc";
-/** What the package writes for an entity without category. */
+/** The package's value for an entity without category. */
 const NO_CATEGORY = "_unset_";
 const DISCRIMINATOR = "fieldDiscriminator";
 

@@ -1,6 +1,6 @@
 /**
- * One directory of schemas → a part of a model, in either of two layouts, told apart by what lies
- * there:
+ * Reads one directory of schemas into a part of a model. The files determine which of two layouts it
+ * has:
  *
  * own        entities.json, snapshots.json, types/**.avsc: one named type per file (avro/README.md)
  * published  *.avsc beside each other, as the reference's Python package carries them: every file
@@ -13,7 +13,7 @@ import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import { fromPublished } from "./published-layout.ts";
 import { withPrefix } from "./record-names.ts";
 
-/** An entity as one directory tells it: whole, or (in an extension) what it adds. */
+/** An entity in one directory: complete, or (in an extension) its additions. */
 export interface EntityEntry {
   readonly name: string;
   readonly keyAspect: string | undefined;

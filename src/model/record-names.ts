@@ -15,7 +15,7 @@ export function withPrefix(name: string, prefix: string): string {
   return name.startsWith(`${WRITTEN_PREFIX}.`) ? prefix + name.slice(WRITTEN_PREFIX.length) : name;
 }
 
-/** What stands after the last dot. */
+/** The part after the last dot. */
 const simpleName = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 type FindByName<T> = (name: string) => T | undefined;

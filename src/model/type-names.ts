@@ -1,14 +1,14 @@
 /**
- * Values whose records name themselves: `{"__type": "MySqlDDL", "tableSchema": ""}`, as clients of the
- * first OpenAPI door send them. In the log such a record is told plainly, and within a union by the
- * member's key.
+ * Converts values whose records have type names: `{"__type": "MySqlDDL", "tableSchema": ""}`, as
+ * clients of the OpenAPI v1 API send them. In the log, such a record has no type name; within a union it
+ * has the member's key.
  */
 import { jsonObject } from "../core/json.ts";
 import type { FieldType, Model } from "./model.ts";
 
 const NAME = "__type";
 
-/** What does not fit its type stays as it is: the validator says what is wrong with it. */
+/** Values that do not fit their type stay unchanged; the validator reports them. */
 export function withoutTypeNames(value: unknown, type: FieldType, types: Model["types"]): unknown {
   const inner = (member: unknown, own: FieldType) => withoutTypeNames(member, own, types);
   if (Array.isArray(value)) {

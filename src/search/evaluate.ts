@@ -1,8 +1,8 @@
 /**
- * What an expression and a condition mean for one document: the port's words (search.ts) as code.
- * Pure. Every store has to come to the same; the catalog tells from it why a hit was found.
+ * Evaluates expressions and conditions (search.ts) for one document. Pure. Every store must give the
+ * same results; the catalog uses this code to explain why a document matched.
  *
- * Half a character (a lone surrogate) counts as U+FFFD on both sides, since stores keep Unicode.
+ * A lone surrogate counts as U+FFFD on both sides, because stores only store valid Unicode.
  */
 import type {
   Condition,
@@ -14,7 +14,7 @@ import type {
 } from "./search.ts";
 import { containsOneOf, endsWithOneOf, equalsOneOf, startsWithOneOf } from "./text-sets.ts";
 
-/** How a value was found: a word of it, the beginning of one, all of it, …, a filter's value. */
+/** How a value matched: by a word, the beginning of a word, the whole value, …, or a filter. */
 type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
 
 export interface Match {
@@ -22,20 +22,20 @@ export interface Match {
   /** As the aspect has it; a value of a condition as text. */
   readonly value: string;
   readonly how: MatchKind;
-  /** What it is worth by itself; a sum or a greatest of these is the document's score. */
+  /** Its own score; a sum or maximum of these is the document's score. */
   readonly score: number;
 }
 
 interface Evaluation {
   readonly score: number;
   /**
-   * All that held, in the order of the expression and of the document's texts; of `preferred`
-   * what counted. The same value may be there several times.
+   * All matches, in the order of the expression and of the document's texts; of `preferred` only the
+   * one that counted. A value may occur several times.
    */
   readonly matches: readonly Match[];
 }
 
-/** Undefined when the expression does not hold. */
+/** Undefined if the expression does not match. */
 export function evaluate(expression: Expression, document: SearchDocument): Evaluation | undefined {
   switch (expression.kind) {
     case "all":
@@ -82,7 +82,7 @@ export function evaluate(expression: Expression, document: SearchDocument): Eval
   }
 }
 
-/** Whether the condition is fulfilled by the document's values. */
+/** True if the document's values fulfil the condition. */
 export function holds(condition: Condition, { values }: Pick<SearchDocument, "values">): boolean {
   switch (condition.kind) {
     case "every":
@@ -101,7 +101,7 @@ export function holds(condition: Condition, { values }: Pick<SearchDocument, "va
 /** A condition about single values of a field. */
 export type ValueCondition = Extract<Condition, { kind: "equal" | "like" | "range" }>;
 
-/** Whether one value of the field is what the condition asks for. */
+/** True if a single value fulfils the condition. */
 export function fulfils(condition: ValueCondition, value: FieldValue): boolean {
   let test = tests.get(condition);
   if (test === undefined) {
@@ -113,7 +113,7 @@ export function fulfils(condition: ValueCondition, value: FieldValue): boolean {
 
 type ValueTest = (value: FieldValue) => boolean;
 
-/** Of conditions with many texts, what is made once and asked of every value. */
+/** Cache of compiled conditions with many texts. */
 const tests = new WeakMap<ValueCondition, ValueTest>();
 
 function testOf(condition: ValueCondition): ValueTest {
@@ -226,7 +226,7 @@ function preference(
   return counted;
 }
 
-/** The values that conditions were fulfilled by, as far as they speak of values that are there. */
+/** The values that fulfilled conditions; negated conditions have none. */
 function valuesOf(condition: Condition, document: SearchDocument): readonly Match[] {
   switch (condition.kind) {
     case "every":
@@ -250,7 +250,7 @@ function valuesOf(condition: Condition, document: SearchDocument): readonly Matc
 const wellFormed = (value: FieldValue): FieldValue =>
   typeof value === "string" ? value.toWellFormed() : value;
 
-/** One value has to lie between all ends; a boolean lies nowhere. */
+/** One value must be between all ends; a boolean never is. */
 function liesWithin(
   value: FieldValue,
   { above, from, to, below }: Extract<Condition, { kind: "range" }>,

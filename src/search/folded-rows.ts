@@ -1,6 +1,6 @@
 /**
- * The row that an entity's changes make in the search view, in memory: its document, as it is
- * stored.
+ * Folds the changes of an entity into its expected row of the search view, in memory: its stored
+ * document.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
@@ -11,7 +11,7 @@ import type { FoldedRows, RowShape } from "../projector/verify/view-rows.ts";
 import type { SearchDocument } from "./search.ts";
 import { encodeDocument } from "./stored-document.ts";
 
-/** `indexed`: whether the index has it, where the store can tell. */
+/** `indexed`: true if the index has it; only some stores can check that. */
 export const searchRowShape: RowShape = {
   names: ["aspect", "indexed", "document"],
   keys: 1,
@@ -31,12 +31,12 @@ interface SearchRowParts {
     latest: ReadonlyMap<string, FoldedEvent>,
     policy: ValuePolicy,
   ) => (() => SearchDocument) | undefined;
-  /** What an entity's changes make of its timeseries. */
+  /** Folds the changes of an entity into its timeseries. */
   readonly foldEvents: (urn: string) => {
     add(change: PlacedChange): void;
     latest(aspect: string): FoldedEvent | undefined;
   };
-  /** The timeseries aspects that bear on documents of a type. */
+  /** The timeseries aspects that affect documents of a type. */
   readonly eventsOf: (entityType: string) => readonly string[];
   readonly keyAspectOf: (entityType: string) => string | undefined;
 }

@@ -26,7 +26,7 @@ export interface DocumentText {
   readonly words: readonly string[];
   /** Weight of the field in this document: a multiple of 1/64. */
   readonly boost: number;
-  /** Whether it is completed while somebody types. */
+  /** True if autocomplete suggests it. */
   readonly suggested: boolean;
 }
 
@@ -42,14 +42,14 @@ export interface SearchDocument {
 }
 
 export type SearchWrite =
-  /** The entity's document; it tells all records up to `position`. */
+  /** The entity's document; it covers all records up to `position`. */
   | {
       readonly op: "put";
       readonly position: Position;
       readonly urn: string;
       /**
-       * May be made anew each time it is read, so that a store that takes one after the other never
-       * holds those of a batch. May throw: then nothing of the batch is in the store.
+       * May be built at each access, so that a store that takes documents one by one never holds all
+       * of a batch. May throw; then the store must not apply any write of the batch.
        */
       readonly document: SearchDocument;
     }
@@ -71,7 +71,7 @@ export interface SearchSink extends Sink<SearchWrite> {
 }
 
 /**
- * What a document must be like to be found, and what that is worth.
+ * A condition on the texts of a document, with a score.
  *
  *   all       every document; score 1
  *   word      a text has one of the words, or with `prefix` a word that begins so; score: the
@@ -125,7 +125,7 @@ export interface WordChoice {
 }
 
 /**
- * What the values of a document must be like. A field without values fulfils none but `not`.
+ * A condition on the values of a document. A field without values fulfils only `not`.
  *
  *   equal       a value is one of `values`: of the same type, texts letter for letter
  *   like        a value as text (numbers as JSON has them, true, false) and lower-cased equals,
@@ -156,7 +156,7 @@ export type Condition =
   | { readonly kind: "any"; readonly any: readonly Condition[] }
   | { readonly kind: "not"; readonly not: Condition };
 
-/** What is looked for, and where. */
+/** The search and its entity types. */
 export interface Scope {
   /** At least one. */
   readonly entityTypes: readonly string[];
@@ -183,7 +183,7 @@ export interface FrequentValues {
   readonly limit: number;
 }
 
-/** Counts of these combinations, however rare; told in their order, without those of no document. */
+/** Counts of these combinations, in their order, without those that no document has. */
 export interface NamedValues {
   /** Values as texts, one for each of `among`; no combination twice. */
   readonly named: readonly (readonly string[])[];
@@ -231,7 +231,7 @@ export interface SearchAnswer {
   readonly facets: readonly (readonly FacetValue[])[];
   /** For each of `nearWordsOf`, nearest first. Absent without `nearWordsOf`, and if there are matches. */
   readonly nearWords?: readonly (readonly NearWord[])[] | undefined;
-  /** The answer tells every record up to here. */
+  /** The result covers every record up to this position. */
   readonly position: Position;
 }
 
@@ -248,7 +248,7 @@ export interface Folder {
   readonly name: string;
   /** Documents in it and below. */
   readonly count: number;
-  /** Whether there are folders in it. */
+  /** True if it has subfolders. */
   readonly hasFolders: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What values are sorted by: numbers and booleans by size, then texts in lower case. */
+/** Sort keys of values: numbers and booleans by size, then texts in lower case. */
 import type { FieldValue } from "./search.ts";
 
 export type SortKey = number | string;

@@ -1,10 +1,10 @@
 /**
- * Whether a text begins, ends or is with one of many others, or contains one: what that costs hardly
- * grows with how many there are. Compared by UTF-16 code unit.
+ * Tests whether a text equals, begins with, ends with or contains one of many others. The cost hardly
+ * grows with their number. Texts are compared by UTF-16 code unit.
  */
 type TextTest = (text: string) => boolean;
 
-/** Up to so many are simply tried one by one. */
+/** Up to so many texts are tried one by one. */
 const triedMax = 8;
 
 export function equalsOneOf(texts: readonly string[]): TextTest {
@@ -24,7 +24,7 @@ export function endsWithOneOf(texts: readonly string[]): TextTest {
   return (text) => begins(reversed(text));
 }
 
-/** Units by which places are passed over at which none begins. */
+/** Length of the n-grams that rule out indexes where no text begins. */
 const gramMax = 4;
 
 export function containsOneOf(texts: readonly string[]): TextTest {
@@ -53,8 +53,8 @@ function shortest(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether one of them stands there. That can only be the last that does not sort behind the text
- * from there on: one between the two would begin with it.
+ * True if one of the texts begins at an index. Only the last one that does not sort behind the rest of
+ * the text can: a text between the two would begin with it.
  */
 function beginsAt(text: string, at: number, sorted: readonly string[]): boolean {
   const rest = at === 0 ? text : text.slice(at);

@@ -1,4 +1,4 @@
-/** The rows that an entity's changes make in the timeseries view, in memory: what it should hold. */
+/** Folds the changes of an entity into its expected rows of the timeseries view, in memory. */
 import type { Projection } from "../projector/sink.ts";
 import type { FoldedRows, Row, RowShape } from "../projector/verify/view-rows.ts";
 import type { TimeseriesWrite } from "./timeseries-table.ts";
@@ -29,7 +29,7 @@ export const foldTimeseriesRows =
       switch (write.op) {
         case "event": {
           const key = `${write.aspect} ${write.time} ${write.key}`;
-          // Told again it goes to the end: rows are in the order of their positions.
+          // An event that is written again moves to the end: rows are in the order of positions.
           events.delete(key);
           events.set(key, write);
           break;

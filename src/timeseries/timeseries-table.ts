@@ -1,5 +1,5 @@
 /**
- * Ports of the timeseries view: one row per event, the newest telling of an event wins.
+ * Ports of the timeseries view: one row per event, the newest write of an event wins.
  * Writes come from projections/timeseries.ts. Contract: test/contract/timeseries-table.contract.ts.
  */
 import type { Position } from "../core/position.ts";
@@ -14,14 +14,14 @@ export type TimeseriesWrite =
       readonly position: Position;
       /** `timestampMillis` of the event: epoch milliseconds. */
       readonly time: number;
-      /** What makes two events of one time different: granularity, message id, partition. */
+      /** Distinguishes events with the same time: granularity, message id, partition. */
       readonly key: string;
       /** JSON text. */
       readonly value: string;
       /** SystemMetadata as JSON text. */
       readonly system: string;
     }
-  /** Events of one aspect (undefined: of all) within a time range, both ends inclusive, are gone. */
+  /** Removes events of one aspect (undefined: all) within a time range, both ends inclusive. */
   | {
       readonly op: "remove";
       readonly urn: string;
@@ -32,8 +32,8 @@ export type TimeseriesWrite =
       readonly to?: number | undefined;
     }
   /**
-   * Events of one aspect of all entities of a type that are older than a time and were told before
-   * are gone: for readers at once, from the store in parts (Sink.tidy).
+   * Removes events of one aspect of all entities of a type that are older than a time and were written
+   * before: for readers at once, from the store in parts (Sink.tidy).
    */
   | {
       readonly op: "truncate";
@@ -87,7 +87,7 @@ export interface TimeseriesReader {
 
   /**
    * For each urn the latest event of each of the aspects that has any, as `list` orders them. The
-   * events tell every record up to where `position` was before.
+   * result covers every record up to the `position` before the call.
    */
   latest(
     urns: readonly string[],
@@ -113,8 +113,7 @@ export interface TimeseriesReader {
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;
 
   /**
-   * What the store says of a task of its own; undefined for one that it does not know. Absent where
-   * it has no tasks.
+   * The state of a task of the store; undefined for an unknown one. Absent if the store has no tasks.
    */
   findTask?(id: string): Promise<StoreTask | undefined>;
 
@@ -153,13 +152,13 @@ export interface StoreTask {
 }
 
 /**
- * An event with all that the table knows of it, for verification (projector/compare.ts): in byte
- * order of urn and aspect, then by time and byte order of key.
+ * An event with all columns of the table, for verification (projector/compare.ts): in byte order of
+ * urn and aspect, then by time and byte order of key.
  */
 export interface TimeseriesRow extends TimeseriesEvent {
   readonly urn: string;
   readonly aspect: string;
   readonly key: string;
-  /** Of the record that told the event last. */
+  /** Position of the last record with the event. */
   readonly position: Position;
 }

@@ -1,12 +1,12 @@
-/** Events that are read in several queries are all of before a truncation, or of after it. */
+/** Makes reads of several queries consistent: all events from before a truncation, or from after it. */
 import { CatalogError } from "../core/errors.ts";
 
 /** How often a truncation may come while the same events are read. */
 const REREAD_MAX = 10;
 
 /**
- * What `work` reads. It is read again where `truncated` tells something else afterwards, unless
- * `ofOneMoment` says that it is whole all the same. Rejects with `unavailable` when that does not end.
+ * Runs `work`, and repeats it if `truncated` returns another value afterwards, unless `ofOneMoment`
+ * says that the result is still consistent. Rejects with `unavailable` after several repetitions.
  */
 export async function untruncated<T>(
   truncated: () => Promise<unknown>,

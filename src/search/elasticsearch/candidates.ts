@@ -1,4 +1,4 @@
-/** Documents that are fetched to be looked at, where the index cannot tell for itself. */
+/** Fetches candidate documents for conditions that the index alone cannot evaluate. */
 import { CatalogError } from "../../core/errors.ts";
 import type { SearchDocument } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
@@ -8,7 +8,7 @@ import { fromUnitOrder } from "./stored-text.ts";
 
 const CANDIDATES_MAX = 10_000;
 
-/** Rejects `too_large` where there are too many. */
+/** Rejects with `too_large` if there are too many. */
 export async function fetchCandidates(
   query: Query,
   indices: Indices,
@@ -21,8 +21,8 @@ export async function fetchCandidates(
   if (totalOf(response) > CANDIDATES_MAX) {
     throw new CatalogError(
       "too_large",
-      `more than ${CANDIDATES_MAX} documents have what the search's longest text begins with`,
-      { hint: "Ask for a shorter text, or for one that is equal" },
+      `more than ${CANDIDATES_MAX} documents match the beginning of the longest text of the search`,
+      { hint: "Search for a shorter text, or for an equal one" },
     );
   }
   return response.hits.hits.flatMap(({ _source }) =>

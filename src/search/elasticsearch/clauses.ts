@@ -1,6 +1,6 @@
 /**
- * Queries as the server takes them, made of values alone: what somebody typed is never read as a
- * query. Each has the score that it is made with, whatever the documents.
+ * Builds queries of the server from values, so that user input is never parsed as a query. Each has a
+ * constant score, independent of the documents.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -25,13 +25,13 @@ export function terms(field: string, values: readonly FieldValue[], score = 0): 
   return queries;
 }
 
-/** Bytes of a beginning, and of a range's end: what is longer, a server refuses to look for. */
+/** Maximum size of a prefix or the end of a range; servers reject longer ones. */
 const BEGINNING_BYTES_MAX = 900;
 
 export const isTooLong = (stored: string): boolean =>
   stored.length * 4 > BEGINNING_BYTES_MAX && Buffer.byteLength(stored) > BEGINNING_BYTES_MAX;
 
-/** Of a text the beginning that can be looked for. */
+/** Cuts a text to a length that servers accept. */
 export const ofFittingLength = (text: string): string =>
   isTooLong(text) ? head(text, BEGINNING_BYTES_MAX / 4) : text;
 
@@ -79,15 +79,15 @@ export const noneOf = (queries: readonly Query[]): Query => ({
   bool: { must_not: queries.filter((query) => !isNothing(query)), boost: 0 },
 });
 
-/** The least that a server is set to by default; it counts what is looked up one by one. */
+/** The least default limit of servers. */
 const CLAUSES_MAX = 1_000;
-/** How deep a server lets queries lie in each other by default, less one for those around. */
+/** The default nesting limit of servers, less the enclosing query. */
 const DEPTH_MAX = 24;
 
-/** Throws `too_large` for what a server would refuse. */
+/** Throws `too_large` for a query that a server would reject. */
 export function checkSize(query: Query): void {
   const { clauses, depth } = sizeOf(query);
-  const hint = "Ask for fewer words or filters at once";
+  const hint = "Use fewer words or filters";
   if (clauses > CLAUSES_MAX) {
     const asked = `the search comes to ${clauses} conditions`;
     throw new CatalogError("too_large", `${asked}, of which there may be ${CLAUSES_MAX}`, { hint });

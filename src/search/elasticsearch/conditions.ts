@@ -1,4 +1,4 @@
-/** What a condition (search.ts) is as a query. It has no score. */
+/** Translates a condition (search.ts) into a query without a score. */
 import { CatalogError } from "../../core/errors.ts";
 import type { Condition, FieldValue } from "../search.ts";
 import {
@@ -55,13 +55,13 @@ function everyQuery({ every }: Of<"every">): Query {
 const parts = (condition: Condition): readonly Condition[] =>
   condition.kind === "every" ? condition.every.flatMap(parts) : [condition];
 
-/** One of which has to hold: as few as can be, since servers limit how many there are. */
+/** Alternatives, one of which must hold. Merges them, because servers limit their number. */
 const alternatives = (condition: Condition): readonly Condition[] => merged(flattened(condition));
 
 const flattened = (condition: Condition): readonly Condition[] =>
   condition.kind === "any" ? condition.any.flatMap(flattened) : [condition];
 
-/** What is equal to a value of one field is asked for at once. */
+/** Merges conditions on equal values of a field. */
 function merged(conditions: readonly Condition[]): readonly Condition[] {
   const values = new Map<string, FieldValue[]>();
   const others: Condition[] = [];
@@ -87,15 +87,16 @@ function equalQuery({ field, values }: Of<"equal">): Query {
 }
 
 /**
- * Texts lie in lower case behind a "t", beside numbers behind an "n"; those that were cut, in pieces,
- * too, and what is no text as one of its own. The digest of a cut text has nothing that a lower-case text can have.
+ * The index has texts in lower case with the prefix "t", and numbers with the prefix "n". Texts that
+ * were cut are also indexed in pieces, and other values as texts in a separate field. The digest of a
+ * cut text has only characters that no lower-case text has.
  */
 function likeQuery({ field, how, texts }: Of<"like">): Query {
   const [order, part] = [fieldNames.order(field), fieldNames.part(field)];
   const asked = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
   const others = asked
     .filter(isInNumbers)
-    .map((text) => likeOther(fieldNames.told(field), how, text));
+    .map((text) => likeOther(fieldNames.asText(field), how, text));
   if (how === "equals") {
     const stored = asked.map((text) => `t${storedText(text)}`);
     return anyOf([...terms(order, stored), ...others]);
@@ -117,33 +118,33 @@ function likeQuery({ field, how, texts }: Of<"like">): Query {
   ]);
 }
 
-/** What may be a part of a number or of a truth; others need not be looked for among them. */
+/** True if a text may be a part of a number or boolean; other texts are not searched there. */
 const isInNumbers = (text: string): boolean =>
   /^[-+.e\d]*$/.test(text) || "true".includes(text) || "false".includes(text);
 
-function likeOther(told: string, how: Of<"like">["how"], text: string): Query {
-  if (text === "" && how !== "equals") return exists(told);
+function likeOther(name: string, how: Of<"like">["how"], text: string): Query {
+  if (text === "" && how !== "equals") return exists(name);
   switch (how) {
     case "equals":
-      return { term: { [told]: { value: text, boost: 0 } } };
+      return { term: { [name]: { value: text, boost: 0 } } };
     case "starts":
-      return prefix(told, text);
+      return prefix(name, text);
     default:
-      return wildcard(told, how === "contains" ? `*${text}*` : `*${text}`);
+      return wildcard(name, how === "contains" ? `*${text}*` : `*${text}`);
   }
 }
 
-/** What is not is in no lower-case text. */
+/** False for a text that no lower-case text contains. */
 const isLowerCase = (text: string): boolean => !/[A-Z]/.test(text);
 
 const tooLong = (text: string, field: string): CatalogError =>
   new CatalogError(
     "too_large",
     `a text of ${text.length} characters is too long to be compared with values of "${field}"`,
-    { hint: "Ask for a shorter one, or for values that are equal" },
+    { hint: "Use a shorter text, or search for equal values" },
   );
 
-/** Ends of two types have nothing between them; without ends there are all numbers and texts. */
+/** A range between ends of two types is empty; a range without ends has all numbers and texts. */
 function rangeQuery({ field, above, from, to, below }: Of<"range">): Query {
   const given = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
     (end): end is [string, number | string] => end[1] !== undefined,

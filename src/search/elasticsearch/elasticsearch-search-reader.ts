@@ -1,7 +1,7 @@
 /**
- * The search view's reading side in Elasticsearch and OpenSearch. A question is asked from where the
- * view was known to be before: what the server then finds tells at least that, since documents can be
- * found before the checkpoint moves past them.
+ * The reader of the search view in Elasticsearch and OpenSearch. The checkpoint is read before the
+ * query: results cover at least that position, because documents become searchable before the
+ * checkpoint moves past them.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
@@ -31,13 +31,13 @@ import {
 } from "./search-shape.ts";
 import { fromUnitOrder } from "./stored-text.ts";
 
-/** All that the view holds of an entity; in the order of urns, by UTF-16 code unit. */
+/** The stored document of an entity; in the order of urns, by UTF-16 code unit. */
 export interface SearchRow {
   readonly position: number;
   readonly document: SearchDocument;
 }
 
-/** The view may come to be later; until then it is empty. */
+/** The view may be created later; until then it is empty. */
 export async function openElasticsearchSearchReader(
   place: ServerPlace,
 ): Promise<SearchReader & Dump<SearchRow>> {
@@ -51,7 +51,7 @@ export async function openElasticsearchSearchReader(
     }
   };
 
-  /** Answers about some places of the view; `none` where there is nothing in them. */
+  /** Queries some indices of the view; returns `none` if they do not exist. */
   async function ask<T>(
     places: ReadonlySet<string>,
     none: (position: Position) => T,

@@ -1,12 +1,12 @@
 /**
- * The search view's writing side in Elasticsearch and OpenSearch. Of a batch the last write of each
- * entity counts, since a document is the whole fold. Its version is its position, so that a later
- * document is never overwritten by an earlier one, whoever sends it.
+ * The sink of the search view in Elasticsearch and OpenSearch. Only the last write of each entity in a
+ * batch is sent, because it has the whole document. Its version is its position, so that an earlier
+ * document never overwrites a later one, even with several writers.
  *
- * Each batch is made findable before the checkpoint moves past it: an answer's position never says
- * too much, and a write can be found as soon as its batch is done. That costs some ten milliseconds
- * a batch, whatever its size; while one is on its way the next one gathers, so that batches are
- * large where there is much to do. A generation that is grown beside another is made findable once.
+ * Each batch is refreshed before the checkpoint moves past it, so that the position of a result is never
+ * too high, and a write is searchable when its batch ends. A refresh costs about ten milliseconds per
+ * batch; meanwhile the next batch grows, so that batches are large under load. A staging generation is
+ * refreshed only once.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
@@ -32,7 +32,7 @@ import {
 } from "./search-shape.ts";
 import { fromUnitOrder } from "./stored-text.ts";
 
-/** Rejects `unavailable` when the server does not answer. */
+/** Rejects with `unavailable` if the server does not respond. */
 export async function openElasticsearchSearchSink(place: ServerView): Promise<SearchSink> {
   const view = await openElasticsearchView(searchShape, place, searchAsker);
   let closed = false;
@@ -42,8 +42,8 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
     }
   };
 
-  /** Readers have to know of a kind of text before a document has it. */
-  async function tellKinds(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
+  /** Readers must know a kind of text before a document has it. */
+  async function publishKinds(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
     const { kept } = await view.state();
     const kinds = new Set(kept.kinds);
     for (const write of last.values()) {
@@ -67,7 +67,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       const last = lastOnes(writes, state.position);
       if (upTo <= state.position) return;
       const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
-      await tellKinds(last);
+      await publishKinds(last);
       await mapWideDocuments(last);
       await overcome(view, last, await view.write(placed));
       await view.move({ position: upTo, record });
@@ -76,7 +76,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
     async amend(writes) {
       usable();
       const last = lastOnes(writes, START);
-      await tellKinds(last);
+      await publishKinds(last);
       await mapWideDocuments(last);
       const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
       await overcome(view, last, await view.write(placed));
@@ -84,9 +84,9 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
 
     async holding(entityType, fields, from) {
       usable();
-      // None of no alternatives would be understood as any document.
+      // The server reads a query without alternatives as all documents.
       if (fields.length === 0) return { urns: [] };
-      // What was written last may not be findable yet.
+      // The last writes may not be searchable yet.
       await view.refresh();
       return holdersOf(view, { entityType, fields, from });
     },
@@ -97,9 +97,9 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       const own = urn.toWellFormed();
       const placed = Array.from(last, ([one, write]) => placedWrite(one, write));
       if (!last.has(own)) placed.push({ place: placeOfUrn(own), id: idOf(own) });
-      await tellKinds(last);
+      await publishKinds(last);
       await mapWideDocuments(last);
-      // What is there may say of itself that it is newer, and be wrong.
+      // Without versions: a stored document may wrongly have a later one.
       await view.write(placed.map(({ version: _, ...write }) => write));
     },
 
@@ -128,7 +128,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
   };
 }
 
-/** By urn, the writes that count. Everything of them is read here: a bad one fails the batch. */
+/** The last write of each urn. Reads all writes, so that an invalid one fails the batch here. */
 function lastOnes(
   writes: readonly SearchWrite[],
   checkpoint: Position,
@@ -147,7 +147,7 @@ function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
   if (write.op === "remove") return where;
   return {
     ...where,
-    // Made when it is sent: the server works on one request while the next is made.
+    // Built when it is sent: the server processes one request while the next one is built.
     get document() {
       return indexDocument(write.document, version);
     },
@@ -155,9 +155,9 @@ function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
 }
 
 /**
- * Documents were passed over since what is there has a higher version. Mostly another projector is
- * ahead, which the checkpoint tells. A restored document, or one that somebody changed, has a version
- * beyond its position: then what is there is older all the same.
+ * Handles documents that were skipped because the stored ones have a higher version. Usually another
+ * projector is ahead, as the checkpoint shows. A restored document, or one that was changed manually,
+ * may have a version beyond its position: then it is outdated and is overwritten.
  */
 async function overcome(
   view: ElasticsearchView<SearchKept>,
@@ -223,7 +223,7 @@ async function holdersOf(
 
 const FOUND_MAX = 1_000;
 
-/** The documents that there are, also those that cannot be found yet. */
+/** The stored documents, including those that are not searchable yet. */
 async function find(
   { server, names, state }: ElasticsearchView<SearchKept>,
   urns: readonly string[],

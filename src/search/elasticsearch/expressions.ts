@@ -1,7 +1,7 @@
 /**
- * What an expression (search.ts) is as a query whose score is the expression's. Every clause has a
- * score of its own that does not depend on documents; sums and greatest ones of multiples of 1/64
- * are exact in the 32 bits that servers count with.
+ * Translates an expression (search.ts) into a query with the same score. Every clause has a constant
+ * score, independent of documents; sums and maxima of multiples of 1/64 are exact in the 32-bit floats
+ * of servers.
  */
 import type { Expression, WordChoice } from "../search.ts";
 import {
@@ -29,20 +29,20 @@ import {
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 export type TextLeaf = Of<"word"> | Of<"phrase"> | Of<"whole">;
 
-/** Documents that were looked at one by one, by what a leaf is worth for them. */
+/** Documents that were evaluated one by one, by the score of a leaf. */
 export interface Level {
   readonly score: number;
   readonly urns: readonly string[];
 }
 
 interface Terms {
-  /** Of the texts that there are. */
+  /** Kinds of the indexed texts. */
   readonly kinds: readonly Kind[];
-  /** Of leaves that the index cannot answer alone (uncertainLeaves), what was found. */
+  /** Results for leaves that the index alone cannot evaluate (uncertainLeaves). */
   readonly lookedUp: ReadonlyMap<TextLeaf, readonly Level[]>;
 }
 
-/** Words that the index compares in a row; of longer phrases it finds the beginning. */
+/** Maximum length of a phrase in the index; only the beginning of a longer one is searched there. */
 const PHRASE_WORDS_MAX = 32;
 
 export function expressionQuery(expression: Expression, known: Terms): Query {
@@ -95,7 +95,7 @@ function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): Q
   ]);
 }
 
-/** What the index can tell for itself of a leaf in texts of a kind. */
+/** The part of a leaf that the index can evaluate exactly, for texts of a kind. */
 function certainQueries(leaf: TextLeaf, kind: Kind, boost: number): readonly Query[] {
   switch (leaf.kind) {
     case "word":
@@ -139,7 +139,7 @@ const phraseQuery = (words: readonly string[], kind: Kind): Query => ({
 
 const isLong = ({ word, prefix }: WordChoice): boolean => prefix && word.length > wordUnitsMax;
 
-/** Whether documents have to be looked at to tell for which of them it holds. */
+/** True if documents must be fetched to evaluate the leaf. */
 function isUncertain(leaf: TextLeaf): boolean {
   switch (leaf.kind) {
     case "word":
@@ -151,7 +151,7 @@ function isUncertain(leaf: TextLeaf): boolean {
   }
 }
 
-/** A leaf, what of it is uncertain, and a query that finds all documents for which that may hold. */
+/** A leaf, its uncertain part, and a query for all candidate documents. */
 export interface UncertainLeaf {
   readonly leaf: TextLeaf;
   readonly uncertain: TextLeaf;

@@ -1,8 +1,7 @@
 /**
- * Counts of values and of their combinations. Of single values each shard tells the most frequent,
- * which are all where there is one shard or few values; where they may not be, it is asked for all.
- * Combinations are gone through one page after the other, since servers keep no count of them.
- * Values that are named are counted by a filter each.
+ * Counts values and combinations of values. Each shard returns its most frequent single values, which
+ * is exact with one shard or few values; otherwise all values are requested. Combinations are read in
+ * pages, because servers do not sort them by count. Requested values have one filter each.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../evaluate.ts";
@@ -15,15 +14,15 @@ import { fromUnitOrder, readStoredText, storedText } from "./stored-text.ts";
 
 type Aggregation = estypes.AggregationsAggregationContainer;
 
-/** Values that one shard tells of; all of most fields. */
+/** Number of values that a shard returns: all values of most fields. */
 const SHARD_VALUES = 2_000;
-/** Values of one answer: the server's search.max_buckets is 65,536. */
+/** Values of one response: the server's search.max_buckets is 65,536. */
 const VALUES_MAX = 50_000;
 /** Combinations of one page. */
 const PAGE = 5_000;
 const ALL = 2_147_483_647;
 
-/** To be asked for along with a page of hits. */
+/** Aggregations of the request for a page of hits. */
 export function facetAggregations(facets: readonly FacetQuery[]): Record<string, Aggregation> {
   return Object.fromEntries(
     facets.flatMap((facet, n) => {
@@ -33,7 +32,7 @@ export function facetAggregations(facets: readonly FacetQuery[]): Record<string,
   );
 }
 
-/** Reads what the aggregations told, and asks for what they left out. */
+/** Reads the results of the aggregations, and requests missing values. */
 export async function readFacets(
   facets: readonly FacetQuery[],
   { aggregations = {} }: Pick<Response, "aggregations">,
@@ -42,12 +41,12 @@ export async function readFacets(
 ): Promise<readonly (readonly FacetValue[])[]> {
   return await Promise.all(
     facets.map(async (facet, n) => {
-      const told = aggregations[nameOf(n)];
-      if (told === undefined) return [];
-      if (isNamed(facet)) return readNamed(facet, told as Filters);
+      const result = aggregations[nameOf(n)];
+      if (result === undefined) return [];
+      if (isNamed(facet)) return readNamed(facet, result as Filters);
       const counted = isPair(facet)
-        ? mostFrequent(await allPairs(facet, told as Composite, query, indices), facet.limit)
-        : await allSingle(facet, told as Terms, query, indices);
+        ? mostFrequent(await allPairs(facet, result as Composite, query, indices), facet.limit)
+        : await allSingle(facet, result as Terms, query, indices);
       return await Promise.all(
         counted.map(async ({ values, count }) => ({
           values: await Promise.all(
@@ -109,12 +108,12 @@ const single = ({ fields: [field], limit }: FrequentValues, perShard: number): A
 
 async function allSingle(
   facet: FrequentValues,
-  told: Terms,
+  result: Terms,
   query: Query,
   indices: Indices,
 ): Promise<readonly FacetValue[]> {
-  let whole = told;
-  if (Number(told.doc_count_error_upper_bound ?? 0) > 0) {
+  let whole = result;
+  if (Number(result.doc_count_error_upper_bound ?? 0) > 0) {
     const { aggregations } = await indices.search({
       query,
       size: 0,
@@ -141,12 +140,12 @@ const pairs = (
 
 async function allPairs(
   facet: FrequentValues,
-  told: Composite,
+  result: Composite,
   query: Query,
   indices: Indices,
 ): Promise<readonly FacetValue[]> {
   const counted: FacetValue[] = [];
-  for (let page: Composite | undefined = told; page !== undefined; ) {
+  for (let page: Composite | undefined = result; page !== undefined; ) {
     const buckets = Array.isArray(page.buckets) ? page.buckets : [];
     for (const { key, doc_count } of buckets) {
       counted.push({ values: [String(key.field0), String(key.field1)], count: doc_count });
@@ -162,11 +161,11 @@ async function allPairs(
   return counted;
 }
 
-/** Equals stay in the order of their texts, in which combinations are told. */
+/** Stable: equal counts stay in the order of their texts, which is the order of combinations. */
 const mostFrequent = (counted: readonly FacetValue[], limit: number): readonly FacetValue[] =>
   counted.toSorted((a, b) => b.count - a.count).slice(0, limit);
 
-/** Of a text that was cut, a document that has it tells the rest. */
+/** Restores a text that was cut from a document with this value. */
 async function textOf(stored: string, field: string, indices: Indices): Promise<string> {
   const text = readStoredText(stored);
   if (text !== undefined) return text;

@@ -1,13 +1,12 @@
 /**
- * What the fields of an index are called. Names of the documents' fields and boosts become parts of
- * them; any text does. By what a name begins with, the index knows what to do with the field
- * (search-shape.ts).
+ * Names of the fields of an index. They contain the encoded names of the documents' fields, or boosts.
+ * The prefix of a name selects the mapping of the field (search-shape.ts).
  *
  *   shown.<field>    values as texts, for facets and folders
  *   text.<field>     texts as they are; number.<field>, truth.<field> other values
  *   order.<field>    what sorts: numbers and booleans, then texts in lower case; these are searched, too
  *   part.<field>     pieces of texts that are too long for a term, in lower case
- *   told.<field>     numbers and booleans as texts
+ *   <AS_TEXT>.<field> numbers and booleans as texts
  *   words.<kind>     words of the texts of one boost, suggested or not; whole.<kind> folded texts
  */
 import { createHash } from "node:crypto";
@@ -19,10 +18,13 @@ export const fieldNames = {
   truth: (field: string) => `truth.${encoded(field)}`,
   order: (field: string) => `order.${encoded(field)}`,
   part: (field: string) => `part.${encoded(field)}`,
-  told: (field: string) => `told.${encoded(field)}`,
+  asText: (field: string) => `${AS_TEXT}.${encoded(field)}`,
   words: (kind: Kind) => `words.${kind}`,
   whole: (kind: Kind) => `whole.${kind}`,
 } as const;
+
+/** Prefix of fields with numbers and booleans as texts. A stored name. */
+export const AS_TEXT = "told";
 
 /** Texts of one boost, suggested ("s") or not ("t"): letter, then the boost in 64ths. */
 export type Kind = string;

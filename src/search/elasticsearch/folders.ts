@@ -1,7 +1,7 @@
 /**
- * The folders of one level. Paths are gone through in order, as far as they lie in the folder; most
- * documents have one, and what is counted of paths is then what is counted of documents. Only where
- * a document has several values, folders that it lies in are counted by themselves.
+ * Counts documents in the folders of one level. Reads the paths below the folder in order. Most
+ * documents have one path, so their number is the sum over paths. Folders with documents that have
+ * several paths are counted with separate queries.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../evaluate.ts";
@@ -65,7 +65,7 @@ export async function findFolders(
   return { folders: inOrder(counted), total };
 }
 
-/** Of a folder whose path is too long to be looked for: from the documents themselves. */
+/** Counts from the documents themselves, for a folder whose path is too long for the index. */
 async function findDeepFolders(
   { field, separator }: Level,
   before: string,
@@ -119,8 +119,8 @@ const pathsFrom = (field: string, after: string): estypes.AggregationsAggregatio
   aggs: { several: { filter: { terms: { several: [encoded(field)] } } } },
 });
 
-function pathsOf(told: unknown): { readonly buckets: readonly Path[]; readonly more: boolean } {
-  const { buckets = [] } = (told ?? {}) as {
+function pathsOf(result: unknown): { readonly buckets: readonly Path[]; readonly more: boolean } {
+  const { buckets = [] } = (result ?? {}) as {
     readonly buckets?: readonly {
       readonly key: { readonly path: unknown };
       readonly doc_count: number;
@@ -175,8 +175,8 @@ async function countAgain(
   }
 }
 
-const docCount = (told: unknown): number =>
-  (told as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
+const docCount = (result: unknown): number =>
+  (result as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
 
 /** In the folder or below it. */
 function isIn({ field, separator }: Level, folder: string): Query {
@@ -187,7 +187,7 @@ function isIn({ field, separator }: Level, folder: string): Query {
   ]);
 }
 
-/** In any: one value goes on behind the separator, and not with another one. */
+/** In any folder: a value continues after the separator, and not with another separator. */
 function inFolders({ field, separator }: Level, before: string): Query {
   const text = fieldNames.text(field);
   const [from, empty] = [inUnitOrder(before), inUnitOrder(before + separator)];
@@ -197,7 +197,7 @@ function inFolders({ field, separator }: Level, before: string): Query {
   ]);
 }
 
-/** The least text that is greater than all that begin so. */
+/** The least text that is greater than all texts with this prefix. */
 function behind(stored: string): string {
   const characters = Array.from(stored);
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {

@@ -1,6 +1,6 @@
 /**
- * The hits of one page: in the order that is asked for, with their places in it. What begins beyond
- * the window that servers answer from is reached in steps over documents that stand still.
+ * Reads one page of hits in the requested order, with their sort keys. Pages beyond the result window
+ * of servers are reached in steps over a point in time.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../evaluate.ts";
@@ -23,16 +23,16 @@ import { fromUnitOrder, inUnitOrder } from "./stored-text.ts";
 type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
 type Place = estypes.SortResults;
 
-/** Hits that one request may reach: index.max_result_window, unless it is set otherwise. */
+/** Maximum number of hits that a request reaches: the default of index.max_result_window. */
 const WINDOW_MAX = 10_000;
 
 interface FoundPage {
   readonly hits: readonly Hit[];
-  /** Of the request that had `more`. */
+  /** Response to the request with `more`. */
   readonly response: Response;
 }
 
-/** `more` is asked for along with the hits. */
+/** `more` is added to the request for the hits. */
 export async function findPage(
   indices: Indices,
   query: Query,
@@ -71,7 +71,7 @@ export async function findPage(
   });
 }
 
-/** Of several values the least counts ascending, the greatest descending. */
+/** Sorts by the least of several values ascending, by the greatest descending. */
 const sortOf = (sort: readonly SortBy[]): estypes.Sort => [
   ...sort.map(({ field, order }) => ({
     [fieldNames.order(field)]: {
@@ -101,7 +101,7 @@ function hitOf(
 ): Hit {
   const urn = fromUnitOrder(_source?.urn ?? "");
   const document = decodeLater(urn, _source?.document ?? "");
-  // Servers write 32 bits in as few digits as tell them from others.
+  // Servers write 32-bit floats with as few digits as are unambiguous.
   const score = Math.fround(Number(_score ?? 0));
   const keys = sort.map((by, n) => keyOf(place[n], by, document));
   return { document, score, cursor: [...keys, score, urn] };

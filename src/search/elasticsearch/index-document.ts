@@ -1,11 +1,11 @@
-/** A document as it is put into an index: what is kept of it, and the terms that it is found by. */
+/** Builds the indexed form of a document: its stored text and its terms. */
 
 import { ownValue } from "../../core/own-value.ts";
 import type { Position } from "../../core/position.ts";
 import type { FieldValue, SearchDocument } from "../search.ts";
 import { type SortKey, sortKey } from "../sort-key.ts";
 import { encodeDocument } from "../stored-document.ts";
-import { encoded, type Kind, kindOf } from "./fields.ts";
+import { AS_TEXT, encoded, type Kind, kindOf } from "./fields.ts";
 import {
   head,
   inUnitOrder,
@@ -20,13 +20,13 @@ type Lists = Record<string, FieldValue[]>;
 /** JSON text. */
 export function indexDocument(document: SearchDocument, at: Position): string {
   const { urn, values, texts } = document;
-  const [shown, text, number, truth, order, part, told] = Array.from(
+  const [shown, text, number, truth, order, part, asText] = Array.from(
     { length: 7 },
     () => ({}),
   ) as Lists[];
   const [words, whole]: Lists[] = [{}, {}];
   const several: string[] = [];
-  const lists = { shown, text, number, truth, order, part, told };
+  const lists = { shown, text, number, truth, order, part, asText };
 
   for (const [name, some] of Object.entries(values)) {
     if (some.length === 0) continue;
@@ -44,7 +44,7 @@ export function indexDocument(document: SearchDocument, at: Position): string {
     document: encodeDocument(document),
     urn: inUnitOrder(urn.toWellFormed()),
     several,
-    ...lists,
+    ...{ shown, text, number, truth, order, part, [AS_TEXT]: asText },
     words,
     whole,
   });
@@ -61,8 +61,8 @@ function addValue(
     truth,
     order,
     part,
-    told,
-  }: Readonly<Record<"shown" | "text" | "number" | "truth" | "order" | "part" | "told", Lists>>,
+    asText,
+  }: Readonly<Record<"shown" | "text" | "number" | "truth" | "order" | "part" | "asText", Lists>>,
   field: string,
   value: FieldValue,
 ): void {
@@ -75,7 +75,7 @@ function addValue(
     return;
   }
   add(shown, field, String(value));
-  add(told, field, String(value));
+  add(asText, field, String(value));
   add(typeof value === "number" ? number : truth, field, value);
 }
 
@@ -85,7 +85,7 @@ function add(lists: Lists, name: string, value: FieldValue): void {
   else list.push(value);
 }
 
-/** What values are sorted by, and texts looked for without letter case. */
+/** The term by which values are sorted, and texts are searched without letter case. */
 export const storedOrder = (value: FieldValue): string => storedKey(sortKey(value));
 
 /** Numbers are before texts; in hexadecimal their bits come by size. */

@@ -1,7 +1,7 @@
 /**
- * The indices that a question is asked of: those of one generation, by their own names. Where they
- * are taken away meanwhile, since another generation took their place, the server says so, and the
- * question is asked again of the others: never is half of an answer taken for all of it.
+ * The indices of a query: those of one generation, by their own names. If they are deleted meanwhile,
+ * because another generation replaced them, the server reports it and the query is repeated with the
+ * new ones, so that a result is never partial.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ export type Response = estypes.SearchResponse<
 >;
 
 export interface Indices {
-  /** Whether there is none. */
+  /** True without any index. */
   readonly empty: boolean;
   search(request: Request): Promise<Response>;
   /** Requests that all see the same; one after the other at most a minute apart. */
@@ -134,7 +134,7 @@ export function createIndices(
   };
 }
 
-/** Questions begin anew so often when indices are taken away. */
+/** Maximum number of attempts of a query if indices are deleted. */
 const TRIES_MAX = 5;
 
 /** Answered by a question that saw itself that an index was gone. */

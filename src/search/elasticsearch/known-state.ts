@@ -1,17 +1,16 @@
 /**
- * Where the view is, for questions that must know. While nothing is written, a question is asked
- * with what the last one knew, and the server besides whether that still holds; where it does not,
- * it is asked again. Whether it holds is asked once for all questions that are under way: when the
- * first of those has its answer of whom it was not asked yet, or at once where there is one alone.
+ * Optimistic cache of the view's checkpoint, for queries. A query uses the cached state, and a request
+ * in parallel checks that it is still current; otherwise the query is repeated. Concurrent queries share
+ * one such request, which is sent when the first of them has its result, or at once for a single one.
  */
 interface KnownState<S> {
-  /** Answers from a state that held when the question came or came to hold since. */
+  /** Runs a query with a state that was current when the query came, or later. */
   ask<T>(question: (state: S) => Promise<T>): Promise<T>;
   /** The state now. */
   read(): Promise<S>;
 }
 
-/** One request of the state, for all who came before it left. */
+/** One request of the state, shared by all queries before it was sent. */
 interface Asking<S> {
   readonly state: Promise<S>;
   /** May be called again. */
@@ -35,7 +34,7 @@ export function createKnownState<S>(load: () => Promise<S>): KnownState<S> {
 
   function gather(): Asking<S> {
     const { promise, resolve } = Promise.withResolvers<S>();
-    // Whoever gathered it hears of a failure, some of them later.
+    // The sharing queries handle a failure, some of them later.
     promise.catch(() => {});
     const asking: Asking<S> = {
       state: promise,
@@ -57,7 +56,7 @@ export function createKnownState<S>(load: () => Promise<S>): KnownState<S> {
     return asking;
   }
 
-  /** One that is on its way may have left before what the question has to see. */
+  /** A request in flight may be too old for this query. */
   function join(): Asking<S> {
     gathering ??= gather();
     return gathering;

@@ -1,4 +1,4 @@
-/** What a question is about, as a query; what the index cannot tell alone is looked up first. */
+/** Translates a search into a query; evaluates parts that the index alone cannot decide first. */
 import { evaluate } from "../evaluate.ts";
 import type { Scope } from "../search.ts";
 import { fetchCandidates } from "./candidates.ts";
@@ -15,7 +15,7 @@ import type { Kind } from "./fields.ts";
 import type { Indices } from "./indices.ts";
 import { simplifiedExpression } from "./simplified-expression.ts";
 
-/** Throws `too_large` for what no server takes. */
+/** Throws `too_large` for a query that servers reject. */
 export async function scopeQuery(
   scope: Pick<Scope, "expression" | "condition">,
   kinds: readonly Kind[],

@@ -1,10 +1,10 @@
 /**
- * The search view's indices: one for each entity type, one shard each unless the server is told
- * otherwise. Fields come to be with the first document that has them (fields.ts says what they are
- * for). Kept of a document is its text as stored-document.ts makes it, and its position.
+ * The search view's indices: one per entity type, with one shard by default. Fields (fields.ts) are
+ * mapped with the first document that has them. Stored of a document are its text from
+ * stored-document.ts and its position.
  *
- * Nothing is found before the writer says so: what is found always is what the checkpoint tells, or
- * more. Words are the projection's, so that no analyzer but `whitespace` is needed.
+ * Documents become searchable only when the writer refreshes: results always cover the checkpoint, or
+ * more. The projection splits words, so no analyzer but `whitespace` is needed.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { jsonObject } from "../../core/json.ts";
@@ -14,10 +14,10 @@ import type { Asker } from "../../projector/elasticsearch/client.ts";
 import { placeOf } from "../../projector/elasticsearch/names.ts";
 import type { ViewShape } from "../../projector/elasticsearch/view-metadata.ts";
 import type { SearchDocument } from "../search.ts";
-import type { Kind } from "./fields.ts";
+import { AS_TEXT, type Kind } from "./fields.ts";
 import { digest } from "./stored-text.ts";
 
-/** What a reader has to know of the documents that there are. */
+/** Metadata of the documents that readers need. */
 export interface SearchKept {
   /** Kinds of texts that documents have, or had. */
   readonly kinds: readonly Kind[];
@@ -44,7 +44,7 @@ const fieldMappings = {
   truth: { type: "boolean", doc_values: false },
   order: { type: "keyword" },
   part: { type: "keyword", doc_values: false },
-  told: { type: "keyword", doc_values: false },
+  [AS_TEXT]: { type: "keyword", doc_values: false },
   words: { type: "text", analyzer: "whitespace", norms: false },
   whole: { type: "keyword", doc_values: false },
 } as const;
@@ -83,8 +83,8 @@ export const searchShape: ViewShape<SearchKept> = {
   index: {
     settings: {
       index: {
-        // A projector that hangs and goes on after another took over must not bring back what that
-        // one has removed: removals are remembered for longer than any request can take.
+        // A projector that hangs and continues after another took over must not restore documents
+        // that the other has removed: deletions are kept for longer than any request can take.
         gc_deletes: "1h",
         "mapping.total_fields.limit": FIELDS_MAX,
       },
@@ -111,10 +111,10 @@ export const searchShape: ViewShape<SearchKept> = {
 /** The setting that has the address. */
 export const searchAsker: Asker = { view: searchShape.view, setting: "ANNALS_SEARCH" };
 
-/** Where documents of an entity type lie. */
+/** The index of an entity type. */
 export const placeOfType = (entityType: string): string => placeOf(entityType);
 
-/** Where the entity's document lies: its type stands behind the second colon. */
+/** The index of an entity, by the type in its urn. */
 export const placeOfUrn = (urn: string): string => placeOfType(entityTypeOf(urn));
 
 /** Bytes that the id of a document may have. */

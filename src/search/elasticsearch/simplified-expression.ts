@@ -1,6 +1,6 @@
 /**
- * The same expression with fewer parts and less depth, since servers limit both: what lies in each
- * other without need is one, and alternatives that can be asked for at once are one leaf.
+ * Simplifies an expression, because servers limit the number of clauses and their depth: flattens
+ * nested operators, and merges alternatives into one leaf.
  */
 import type { Condition, Expression, WordChoice } from "../search.ts";
 
@@ -30,7 +30,7 @@ export function simplifiedExpression(expression: Expression): Expression {
   }
 }
 
-/** What must not hold is one expression: that one of several does. */
+/** Merges several negated expressions into one. */
 function simplifiedAnd({ all }: Of<"and">): Expression {
   const flat = all.flatMap(parts);
   const refused = flat.filter((one) => one.kind === "not").map(({ not }) => not);
@@ -50,7 +50,7 @@ const parts = (expression: Expression): readonly Expression[] =>
 const alternatives = (expression: Expression): readonly Expression[] =>
   expression.kind === "or" ? expression.any.flatMap(alternatives) : [expression];
 
-/** The greatest score counts in a leaf as it does among alternatives. */
+/** A leaf has the greatest score of its alternatives, as alternatives have. */
 function simplifiedOr(any: readonly Expression[]): Expression {
   const words = { everywhere: [] as WordChoice[], suggested: [] as WordChoice[] };
   const conditions: Condition[] = [];
@@ -73,7 +73,7 @@ function simplifiedOr(any: readonly Expression[]): Expression {
   return all.length === 1 && all[0] !== undefined ? all[0] : { kind: "or", any: all };
 }
 
-/** Without what a shorter beginning finds as well, for as much. */
+/** Removes prefixes that a shorter prefix with the same score covers. */
 function withoutCovered(any: readonly WordChoice[]): readonly WordChoice[] {
   const choices = any.map((choice) => ({ ...choice, word: choice.word.toWellFormed() }));
   const beginnings = new Map<string, number>();

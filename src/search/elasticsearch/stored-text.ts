@@ -71,7 +71,7 @@ export function storedWord(word: string): string {
   return whole === "" ? EMPTY_WORD : escaped(whole);
 }
 
-/** What the terms of all words begin with that begin so; as far as they are kept. */
+/** The common prefix of the terms of all words with this prefix. */
 export const storedBeginning = (word: string): string =>
   escaped(head(word.toWellFormed(), wordUnitsMax));
 

@@ -1,11 +1,11 @@
-/** Conditions in one segment: of each distinct value of a field it is decided once. */
+/** Evaluates conditions in one segment, once for each distinct value of a field. */
 import { fulfils, type ValueCondition } from "../evaluate.ts";
 import type { Condition } from "../search.ts";
 import type { Deadline } from "./deadline.ts";
 import type { FieldValues } from "./doc-values.ts";
 import type { Segment } from "./segment.ts";
 
-/** Whether a document fulfils the condition. */
+/** True if a document fulfils the condition. */
 type Holds = (doc: number) => boolean;
 
 const never: Holds = () => false;

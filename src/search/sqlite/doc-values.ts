@@ -15,7 +15,7 @@ import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 export interface FieldEntry {
   readonly name: string;
   readonly numbers: Range;
-  /** Whether false and true are among the values. */
+  /** True if false and true are among the values. */
   readonly booleans: readonly [boolean, boolean];
   readonly texts: DictionaryEntry;
   /** Order of the ordinals' sort keys, equal for equal keys; absent if ordinals are in that order. */
@@ -104,7 +104,7 @@ export class FieldValues {
     return slot < 0 ? [] : ordinals.subarray(starts[slot], starts[slot + 1]);
   }
 
-  /** Whether a value of the document is marked by its ordinal. */
+  /** True if a value of the document is marked by its ordinal. */
   some(doc: number, marked: Uint8Array): boolean {
     const { starts, ordinals } = this;
     if (starts === undefined) {

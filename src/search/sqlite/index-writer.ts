@@ -48,7 +48,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     WHERE document.id > coalesce((SELECT max(last) FROM segment), 0) ORDER BY document.id`);
 
   let state: StoredState | undefined;
-  /** Whether segments or tombstones changed in this transaction. */
+  /** True if segments or tombstones changed in this transaction. */
   let changed = false;
   /** Documents that are in no segment, by id; undefined before they are read. */
   let waiting: Map<number, IndexedDocument> | undefined;

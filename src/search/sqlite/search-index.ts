@@ -131,7 +131,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
     return json === undefined ? undefined : decodeDocument(segment.urns.text(doc), json);
   }
 
-  /** What matches in each segment. */
+  /** The matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const simple = condition && simplifiedCondition(condition);
     return reader.segments().map((segment): Matched & VisibleSegment => {

@@ -12,7 +12,7 @@ import { type FieldEntry, FieldValues } from "./doc-values.ts";
 import type { Level } from "./postings.ts";
 import { Terms, type TermsEntry } from "./terms.ts";
 
-/** What a segment has, and where: ranges of the core, or of the part of a field, or of the segment. */
+/** The layout of a segment: ranges of the core, of the part of a field, or of the segment. */
 export interface SegmentDirectory {
   readonly docs: number;
   readonly levels: readonly Level[];

@@ -35,7 +35,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
     WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
   const greatestDocument = arrays<readonly [number]>("SELECT coalesce(max(id), 0) FROM document");
 
-  /** Whether the index has a document under its urn. A damaged index has none. */
+  /** True if the index has a document under its urn; false for a damaged index. */
   function isIndexed(id: number, urn: string): boolean {
     try {
       return index.segments().some((segment) => {

@@ -4,7 +4,7 @@ import { compareKeys } from "../sort-key.ts";
 import type { DocSet } from "./doc-set.ts";
 import type { Segment } from "./segment.ts";
 
-/** What matched in one segment. */
+/** The matches in one segment. */
 export interface Matched {
   readonly segment: Segment;
   readonly found: DocSet;
@@ -86,7 +86,7 @@ function firstOf(matched: Matched, allKeys: Keys, page: Page, wanted: number): r
   return first.sort(compare).slice(0, wanted);
 }
 
-/** Whether a document comes after a position in the order. */
+/** True if a document comes after a position in the order. */
 function comesAfter(
   { segment, found }: Matched,
   keys: Keys,

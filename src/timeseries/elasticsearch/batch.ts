@@ -1,6 +1,6 @@
 /**
- * What a batch of writes comes to, in memory: the last telling of each event, without those that
- * were removed after it. Removals bear on what is in the store, too.
+ * Folds a batch of writes in memory: the last write of each event, without those that were removed
+ * later in the batch. Removals also apply to events in the store.
  */
 import type { TimeseriesWrite } from "../timeseries-table.ts";
 import { type Event, idOf } from "./documents.ts";
@@ -59,7 +59,7 @@ export function createFold(): Fold {
   };
 }
 
-/** What has the position of the removal or a later one is not asked here. */
+/** Does not compare positions; the caller does. */
 export const isRemovedBy = (
   { urn, aspect, from, to }: Remove,
   event: Pick<Event, "urn" | "aspect" | "time">,

@@ -1,6 +1,6 @@
 /**
- * The timeseries view in Elasticsearch: a document for every event, in an index for each entity
- * type and aspect. The value is kept as its text, and found by nothing.
+ * The timeseries view in Elasticsearch: one document per event, in an index per entity type and aspect.
+ * The value is stored as text and not indexed.
  */
 import { hash } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
@@ -12,9 +12,9 @@ import type { TimeseriesIndex, TimeseriesRow, TimeseriesWrite } from "../timeser
 
 export type Event = Extract<TimeseriesWrite, { readonly op: "event" }>;
 
-/** What a document holds. */
+/** The stored document of an event. */
 export interface StoredEvent extends TimeseriesRow {
-  /** Where the key is longer than what can be sorted by, which `key` then is made of. */
+  /** The whole key, if it is too long for sorting; `key` then has a shortened form. */
   readonly wholeKey?: string;
 }
 
@@ -29,7 +29,7 @@ export interface NotedTruncation extends TimeseriesIndex {
   readonly task?: string | undefined;
 }
 
-/** What is kept beside the position. */
+/** Metadata that is stored with the position. */
 export interface Kept {
   readonly truncations: readonly NotedTruncation[];
 }
@@ -39,8 +39,7 @@ type Query = estypes.QueryDslQueryContainer;
 export const timeseriesAsker: Asker = { view: "timeseries", setting: "ANNALS_TIMESERIES" };
 
 /**
- * How long the server remembers what was deleted, so that a write that was long on its way does not
- * bring it back.
+ * Time that the server remembers deletions, so that a delayed write does not restore a deleted event.
  */
 const DELETED_REMEMBERED = "10m";
 
@@ -54,7 +53,7 @@ export const timeseriesShape: ViewShape<Kept> = {
       properties: {
         urn: { type: "keyword" },
         aspect: { type: "keyword" },
-        // Holds every number that an event can tell, exactly.
+        // Stores every possible time of an event exactly.
         time: { type: "double" },
         key: { type: "keyword", index: false },
         position: { type: "long" },
@@ -75,7 +74,7 @@ export const placeOfIndex = ({ entityType, aspect }: TimeseriesIndex): string =>
 export const placeOfEvent = ({ urn, aspect }: Pick<Event, "urn" | "aspect">): string =>
   placeOf(entityTypeOf(urn), aspect);
 
-/** Events that a truncation takes: told before it, and older than its time. */
+/** Events that a truncation removes: written before it, and older than its time. */
 export const takenBy = ({
   before,
   position,
@@ -85,7 +84,7 @@ export const takenBy = ({
   },
 });
 
-/** What truncations that are not done yet take, in the indices of places. */
+/** Events that pending truncations will remove, by index. */
 export const takenYet = (
   { truncations }: Kept,
   indexOf: (place: string) => string,
@@ -96,7 +95,7 @@ export const takenYet = (
       bool: { filter: [{ term: { _index: indexOf(placeOfIndex(cut)) } }, takenBy(cut)] },
     }));
 
-/** Without those that take nothing that another one does not. */
+/** Omits truncations that others cover. */
 const widest = (cuts: readonly NotedTruncation[]): readonly NotedTruncation[] =>
   cuts.filter(
     (cut) =>
@@ -105,7 +104,7 @@ const widest = (cuts: readonly NotedTruncation[]): readonly NotedTruncation[] =>
       ),
   );
 
-/** One per event, however often it is told. */
+/** One id per event, however often it is written. */
 export const idOf = ({ urn, aspect, time, key }: Pick<Event, "urn" | "aspect" | "time" | "key">) =>
   hash("sha256", JSON.stringify([urn, aspect, time, key]), "base64url");
 
@@ -130,10 +129,10 @@ export const rowOf = (stored: StoredEvent): TimeseriesRow => {
   return { urn, aspect, time, key: wholeKey ?? key, position, value, system };
 };
 
-/** What the engine sorts by has 32,766 bytes at most; a character has up to three, or two have four. */
+/** Sort values have at most 32,766 bytes; a UTF-16 unit needs up to three. */
 const KEY_MAX = 10_000;
 
-/** The key; a very long one: its beginning, and a hash that tells it from others. */
+/** The key; for a very long one its beginning and a hash. */
 const sortedKey = (key: string): string =>
   key.length <= KEY_MAX
     ? key

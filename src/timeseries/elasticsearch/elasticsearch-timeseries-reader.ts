@@ -1,8 +1,8 @@
 /**
- * The timeseries view's reading side in Elasticsearch. It asks aliases alone: they lead to the
- * generation that counts, and pass over what truncations will take yet. Ranges are read in pages;
- * what is written meanwhile may show in the pages to come, but no event shows twice. Where a
- * truncation comes between pages, they are read again: of what it takes, nothing is shown.
+ * The reader of the timeseries view in Elasticsearch. It only uses aliases, which select the live
+ * generation and filter out events of pending truncations. Ranges are read in pages: concurrent writes
+ * may appear in later pages, but no event appears twice. If a truncation comes between pages, they are
+ * read again without the truncated events.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
@@ -38,11 +38,11 @@ import { type Hit, pagesOf } from "./pages.ts";
 import { findTask, type ServerTask } from "./tasks.ts";
 
 export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<TimeseriesRow> {
-  /** What the server says of a task of its own; undefined for one that it does not know. */
+  /** The state of a task of the server; undefined for an unknown one. */
   findTask(id: string): Promise<ServerTask | undefined>;
 }
 
-/** Entities asked of at once: events may be large. */
+/** Entities per request: events may be large. */
 const LATEST_MAX = 50;
 
 type Query = estypes.QueryDslQueryContainer;
@@ -61,8 +61,8 @@ export async function openElasticsearchTimeseriesReader(
       aspect === undefined ? `${placeOf(entityTypeOf(urn))}.*` : placeOfEvent({ urn, aspect }),
     );
 
-  /** What an alias leaves out, as a text that is another when that changes. */
-  async function passedOver(name: string): Promise<string> {
+  /** The filter of an alias as text, to detect changes. */
+  async function filterOf(name: string): Promise<string> {
     const options = { ignore: [404] };
     return JSON.stringify(await ask((client) => client.indices.getAlias({ name }, options)));
   }
@@ -113,7 +113,7 @@ export async function openElasticsearchTimeseriesReader(
       };
       // One page is of one moment.
       return untruncated(
-        () => passedOver(index),
+        () => filterOf(index),
         read,
         () => pages <= 1,
       );
@@ -147,7 +147,7 @@ export async function openElasticsearchTimeseriesReader(
       const { total } = await counted(reading, alias, { match_all: {} });
       if (total === 0) return 0;
       const { documents, bytes } = await weighed(reading, alias);
-      // What a truncation takes yet is in the store, but not in the count.
+      // Events of pending truncations are in the store, but not in the count.
       return Math.ceil((bytes * total) / Math.max(documents, total));
     },
     async findTruncation(position) {
@@ -221,7 +221,7 @@ async function counted(
   };
 }
 
-/** What the index behind an alias holds and takes. */
+/** Number of documents and size of the index of an alias. */
 async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
   try {
     const { _all } = await ask((client) =>

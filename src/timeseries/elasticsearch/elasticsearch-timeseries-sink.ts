@@ -1,10 +1,9 @@
 /**
- * The timeseries view's writing side in Elasticsearch.
+ * The sink of the timeseries view in Elasticsearch.
  *
- * Events of a batch are folded in memory first: nothing of a batch that cannot be taken is sent.
- * What a removal takes of the store is found by asking it, and deleted with the removal's position
- * as its version, so that an event that was told later stays, and one that was told before and comes
- * late does not come back. The checkpoint moves last.
+ * Events of a batch are folded in memory first, so that an invalid batch sends nothing. Removals query
+ * the store for their events, and delete them with the removal's position as version: later events
+ * stay, and delayed writes of earlier events do not restore them. The checkpoint moves last.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { estypes } from "@elastic/elasticsearch";
@@ -67,7 +66,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
           else if (isAs(hit.event, event)) wanted.delete(hit.id);
         }
       }
-      // As of the checkpoint: whatever is told after it is newer.
+      // At the checkpoint: all later writes are newer.
       const passed = await view.write([...gone, ...placedEvents(wanted, checkpoint)]);
       await view.write(passed.map(({ place, id, document }) => ({ place, id, document })));
     },
@@ -97,7 +96,7 @@ function* placedEvents(
   }
 }
 
-/** What these writes make of none: held at once, so that all of it is sent or nothing. */
+/** Folds these writes without stored events, in memory, so that all of them are sent or none. */
 async function foldWhole(
   urn: string,
   writes: Iterable<TimeseriesWrite> | AsyncIterable<TimeseriesWrite>,
@@ -105,14 +104,14 @@ async function foldWhole(
   const fold = createFold();
   for await (const write of writes) {
     if (write.op !== "truncate") fold.add(write);
-    // Of this entity there is no more than what these writes have told.
+    // Removes all events of the entity that are not among these writes.
     else fold.drop(urn, ({ aspect, time }) => aspect === write.aspect && time < write.before);
   }
   return new Map(fold.batch.events);
 }
 
-const isAs = (stored: StoredEvent, { entityType: _, op: __, ...told }: Event): boolean =>
-  isDeepStrictEqual(rowOf(stored), told);
+const isAs = (stored: StoredEvent, { entityType: _, op: __, ...written }: Event): boolean =>
+  isDeepStrictEqual(rowOf(stored), written);
 
 function createLooking(view: ElasticsearchView<Kept>) {
   /** In the generation that is written, whether readers see it or not. */
@@ -130,7 +129,7 @@ function createLooking(view: ElasticsearchView<Kept>) {
   return {
     storedOf: (urn: string) => stored({ term: { urn } }),
     async removeStored(removes: readonly Remove[]): Promise<void> {
-      // What an earlier batch wrote, though it failed, is found too.
+      // Also finds events of an earlier batch that failed.
       if (removes.length > 0) await view.refresh();
       for (let from = 0; from < removes.length; from += REMOVES_MAX) {
         const some = removes.slice(from, from + REMOVES_MAX);
@@ -151,7 +150,7 @@ function createLooking(view: ElasticsearchView<Kept>) {
   }
 }
 
-/** What a removal may take; of which aspect is seen when it is found. */
+/** Events that a removal may delete; the aspect is compared later. */
 const bearingOn = ({
   urn,
   aspect,

@@ -1,7 +1,6 @@
 /**
- * What a search finds, page after page, in an order in which no two documents are equal: so that
- * each is found once, whatever is written meanwhile. Pages are bounded in number and about in
- * bytes, however large the documents are.
+ * Reads the results of a search in pages, in a total order, so that each document is returned once
+ * even with concurrent writes. Pages are bounded in number and approximately in bytes.
  */
 import type { Client, estypes } from "@elastic/elasticsearch";
 import { isTooLarge } from "../../projector/elasticsearch/client.ts";

@@ -1,6 +1,6 @@
 /**
- * Tasks of the server: what it says of one that deletes by query, by its id ("node:number"). It
- * remembers those that have ended.
+ * Reads the state of a delete-by-query task by its id ("node:number"). The server keeps the state of
+ * ended tasks.
  */
 import { type SearchServer, statusOf } from "../../projector/elasticsearch/client.ts";
 import type { StoreTask } from "../timeseries-table.ts";
@@ -33,7 +33,7 @@ export async function findTask(server: SearchServer, id: string): Promise<Server
   }
 }
 
-/** What the client's types leave open. */
+/** Response members that the client's types lack. */
 interface Answer {
   readonly completed: boolean;
   readonly task: { readonly running_time_in_nanos: number; readonly status?: Counts };

@@ -1,10 +1,10 @@
 /**
- * Truncations on their way through the store. Readers pass over what a truncation takes from the
- * moment it is noted with the checkpoint; the documents go afterwards. Where the server can delete
- * by query, it is a task of the server; else they are found and deleted a part at a time.
+ * Applies truncations to the store. Readers skip truncated events as soon as the truncation is stored
+ * with the checkpoint; documents are deleted later. If the server supports delete by query, it is a
+ * task of the server; otherwise they are queried and deleted in parts.
  *
- * What is taken follows from the truncation alone: events told before it, older than its time. So
- * it does not matter when it is done, how often, or whether an event was told again meanwhile.
+ * The truncation alone determines the deleted events: those written before it, and older than its
+ * time. So time and repetition of the deletion do not matter, nor do later writes of an event.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -21,7 +21,7 @@ interface Truncations {
   step(): Promise<boolean>;
 }
 
-/** Truncations that are done and told of, the latest ones: jobs ask until theirs is. */
+/** Number of finished truncations that are kept: jobs poll until theirs is finished. */
 const DONE_MAX = 100;
 /** Documents that one part takes, however many it may. */
 const PART_MAX = 1_000;
@@ -31,10 +31,10 @@ const TURN_MS = 10;
 
 const CANNOT: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** What is kept when these are told; the positions of those that are kept already are lower. */
-export function noted({ truncations }: Kept, told: readonly Truncate[]): Kept {
-  if (told.length === 0) return { truncations };
-  const added = told.map(
+/** Adds truncations to the stored ones, which have lower positions. */
+export function noted({ truncations }: Kept, writes: readonly Truncate[]): Kept {
+  if (writes.length === 0) return { truncations };
+  const added = writes.map(
     ({ position, entityType, aspect, before, batchSize }): NotedTruncation => ({
       position,
       entityType,
@@ -99,7 +99,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     }
     const { task: _, ...without } = truncation;
     const task = await findTask(view.server, id);
-    // A server that was started anew knows nothing of it: it is done again.
+    // A restarted server does not know the task, so it is started again.
     if (task === undefined) return note(without);
     if (!task.completed) {
       lookedAt = performance.now();

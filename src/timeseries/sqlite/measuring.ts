@@ -1,6 +1,6 @@
 /**
- * Counting and weighing the events of one aspect of all entities of a type, in parts that take some
- * milliseconds each. What truncations will take yet is not counted.
+ * Counts the events of one aspect of all entities of a type, and estimates their size, in parts of some
+ * milliseconds. Events of pending truncations are not counted.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -64,7 +64,7 @@ export function createMeasuring(db: DatabaseSync): Measuring {
       FILTER (WHERE ${keptBy("?1")}), 0)
     FROM place LEFT JOIN event USING (position) WHERE ${IN_STRETCH}`);
 
-  /** Has the events of the index looked at, by the stretch; `look` tells how many there were. */
+  /** Visits the events of the index by ranges; `look` returns the number of events. */
   function* walk(
     { entityType, aspect }: TimeseriesIndex,
     most: number,

@@ -18,8 +18,8 @@ CREATE TABLE series (
   UNIQUE (urn, aspect)
 ) STRICT;
 
--- position: of the record that told the event last.
--- time: epoch milliseconds. REAL holds every number that an event can tell, exactly.
+-- position: that of the last record with the event.
+-- time: epoch milliseconds. REAL stores every possible time of an event exactly.
 CREATE TABLE event (
   position INTEGER PRIMARY KEY,
   series INTEGER NOT NULL,

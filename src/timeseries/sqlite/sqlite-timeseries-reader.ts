@@ -1,8 +1,8 @@
 /**
- * The timeseries view's reading side in SQLite, on a connection of its own. Ranges are read in
- * pages from the index, bounded in events and in time; between pages others get their turn, and
- * what is written meanwhile may show in the pages to come, but no event shows twice. Where a
- * truncation comes meanwhile, what was read is read again: of what it takes, nothing is shown.
+ * The reader of the timeseries view in SQLite, with its own connection. Ranges are read in pages from
+ * the index, bounded in events and in time, and yield to other requests between pages. Concurrent
+ * writes may appear in later pages, but no event appears twice. If a truncation comes meanwhile, the
+ * range is read again without the truncated events.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
@@ -133,7 +133,7 @@ interface Row {
 
 interface Page {
   readonly rows: readonly Row[];
-  /** What was looked at last; the next page comes after it. */
+  /** The last visited event; the next page starts after it. */
   readonly last: Row | undefined;
   /** There is nothing after them. */
   readonly end: boolean;
@@ -173,8 +173,8 @@ function createQueries(db: DatabaseSync) {
 
   return {
     /**
-     * At most so many events; fewer at the end, or where the time is up. What truncations will take
-     * yet is passed over here, a page at a time: there may be a million of them.
+     * At most so many events; fewer at the end, or after the time limit. Skips events of pending
+     * truncations, page by page: there may be a million of them.
      */
     pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
       const { urn, aspect } = range;

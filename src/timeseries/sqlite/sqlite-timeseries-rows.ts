@@ -59,7 +59,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       }
       return rows;
     },
-    /** What is still to leave the store would have to be told apart, event by event. */
+    /** Undefined during truncations: events that are still to be deleted would have to be excluded. */
     count: () => (cuts.length > 0 ? undefined : numberOf(countEvents)),
     urns(after) {
       const page = urnsAfter.all((after as string | undefined) ?? "").map(([urn]) => urn);

@@ -1,9 +1,9 @@
 /**
- * The timeseries view's writing side in SQLite.
+ * The sink of the timeseries view in SQLite.
  *
- * An event that was removed stays removed, though no row remembers it: rows and checkpoint move in
- * one transaction, so that the log is always read on from where the rows are, in order. An older
- * telling of the event can come again only at or below the checkpoint, where it is passed over.
+ * Removed events need no tombstones: rows and checkpoint change in one transaction, so the log always
+ * continues from the state of the rows, in order. An older write of a removed event can only be
+ * repeated at or below the checkpoint, where it is skipped.
  */
 import { LRUCache } from "lru-cache";
 import { type Position, START } from "../../core/position.ts";
@@ -38,7 +38,7 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   const insertPlace = db.prepare(
     "INSERT OR IGNORE INTO place (series, time, key, position) VALUES (?, ?, ?, ?)",
   );
-  const removeToldBefore = db.prepare(`
+  const removeWrittenBefore = db.prepare(`
     DELETE FROM event WHERE position =
       (SELECT position FROM place WHERE series = ? AND time = ? AND key = ?)`);
   const movePlace = db.prepare(
@@ -48,7 +48,7 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   const insertEvent = db.prepare(`
     INSERT OR REPLACE INTO event (position, series, time, key, system, value)
     VALUES (?, ?, ?, ?, ?, ?)`);
-  /** Events, which their places tell; then the places. */
+  /** Removes events, which are found by their places, then the places. */
   const removing = (places: string) => [
     db.prepare(`DELETE FROM event WHERE position IN (SELECT position FROM place WHERE ${places})`),
     db.prepare(`DELETE FROM place WHERE ${places}`),
@@ -72,7 +72,7 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   function event({ urn, aspect, time, key, position, system, value }: Write<"event">): void {
     const place = [seriesOf(urn, aspect), time, key] as const;
     if (insertPlace.run(...place, position).changes === 0) {
-      removeToldBefore.run(...place);
+      removeWrittenBefore.run(...place);
       movePlace.run(position, ...place);
     }
     insertEvent.run(position, ...place, system, value);
@@ -100,7 +100,7 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
       for await (const write of writes) {
         if (write.op === "event") event(write);
         else if (write.op === "remove") remove(write);
-        // Of this entity there is no more than what these writes have told.
+        // Removes all events of the entity that are not among these writes.
         else for (const part of removeOlder) part.run(write.before, urn, write.aspect);
       }
     },

@@ -1,11 +1,11 @@
 /**
- * Truncations on their way through the store. Deleting a million events takes seconds, in which
- * nothing else could be projected: so it is done in parts, each a short transaction, and readers
- * pass over what is still there (sqlite-timeseries-reader.ts).
+ * Applies truncations to the store. Deleting a million events takes seconds and would block other
+ * writes, so it is done in parts, each a short transaction, and readers skip truncated events that
+ * still exist (sqlite-timeseries-reader.ts).
  *
- * What a part takes follows from the truncation alone: events told before it, older than its time.
- * So it does not matter when it is done, nor whether an event was told again meanwhile. First the
- * events go, as they came, then their places, series by series: so each as they lie together.
+ * The truncation alone determines the deleted events: those written before it, and older than its
+ * time. So the time of the deletion and later writes of an event do not matter. Events are deleted in
+ * the order of insertion, then their places series by series, so that each deletes adjacent rows.
  */
 import { LRUCache } from "lru-cache";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -71,7 +71,7 @@ export function createTruncations(view: SqliteView): Truncations {
 
   function part(pending: Pending): void {
     const { position, event } = pending;
-    // What is told later, or again, is of a later position.
+    // Later writes have a later position.
     if (event < position) {
       const { deleted, last } = removeEvents(pending);
       noteEvents.run(last, deleted, position);
