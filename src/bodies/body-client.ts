@@ -13,7 +13,7 @@ import { Worker } from "node:worker_threads";
 import { textOf } from "../catalog/checked-proposals.ts";
 import type { ValueThread } from "../catalog/computed-ahead.ts";
 import { assert, CatalogError } from "../core/errors.ts";
-import { errorOf } from "../core/told-error.ts";
+import { deserializeError } from "../core/serialized-error.ts";
 import type { LargeBodies } from "../http/large-bodies.ts";
 import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
 import { packProposals, unpackProposals } from "./packed-proposals.ts";
@@ -142,7 +142,7 @@ export function createBodyClient({
     next();
     try {
       const answer = await one.answer.promise;
-      if ("refusal" in answer) throw errorOf(answer.refusal);
+      if ("refusal" in answer) throw deserializeError(answer.refusal);
       return answer;
     } finally {
       clearTimeout(late);

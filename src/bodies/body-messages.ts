@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.ts";
 import type { AuditStamp } from "../core/change.ts";
 import type { PatchRules } from "../core/patch.ts";
-import type { ToldError } from "../core/told-error.ts";
+import type { SerializedError } from "../core/serialized-error.ts";
 import type { Ask } from "../http/endpoint.ts";
 import type { PackedProposals } from "./packed-proposals.ts";
 
@@ -42,7 +42,7 @@ export interface ReadBodyMessage {
 }
 
 export type FromBodyThread =
-  | { readonly refusal: ToldError }
+  | { readonly refusal: SerializedError }
   /** For an endpoint that writes aspects. The buffers are transferred. */
   | { readonly proposals: PackedProposals }
   | { readonly body: unknown }

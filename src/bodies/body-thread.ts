@@ -11,7 +11,7 @@ import { createPreparation } from "../catalog/prepare.ts";
 import { proposalsOf } from "../catalog/snapshots.ts";
 import { settledText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
-import { toldError } from "../core/told-error.ts";
+import { serializeError } from "../core/serialized-error.ts";
 import { createBodyCompiler } from "../http/body-schemas.ts";
 import { type Endpoint, endpointId } from "../http/endpoint.ts";
 import { parseJsonBody } from "../http/json-body.ts";
@@ -116,7 +116,7 @@ port.on("message", (message: ToBodyThread) => {
   try {
     answer = "endpoint" in message ? read(message) : compute(message);
   } catch (error) {
-    answer = { refusal: toldError(error) };
+    answer = { refusal: serializeError(error) };
   }
   const transferred =
     "proposals" in answer ? [answer.proposals.bytes.buffer, answer.proposals.lengths.buffer] : [];

@@ -4,7 +4,11 @@
  */
 import { CHECKED, NAMED, PLACE, type Proposal } from "../catalog/catalog.ts";
 import { inSlices } from "../catalog/in-slices.ts";
-import { errorOf, type ToldError, toldError } from "../core/told-error.ts";
+import {
+  deserializeError,
+  type SerializedError,
+  serializeError,
+} from "../core/serialized-error.ts";
 
 export interface PackedProposals {
   /** Two numbers for each proposal: the bytes of its head and of its value. */
@@ -19,7 +23,7 @@ interface Head {
   readonly hasValue: boolean;
   readonly place?: string | undefined;
   readonly named?: true | undefined;
-  readonly checked?: "valid" | "open" | { readonly refusal: ToldError } | undefined;
+  readonly checked?: "valid" | "open" | { readonly refusal: SerializedError } | undefined;
 }
 
 /** The values of the proposals must be texts, as checkProposals returns them. */
@@ -50,7 +54,7 @@ function headOf(proposal: Proposal): Head {
     hasValue: typeof value === "string",
     place: proposal[PLACE],
     named: proposal[NAMED],
-    checked: typeof checked === "object" ? { refusal: toldError(checked.refusal) } : checked,
+    checked: typeof checked === "object" ? { refusal: serializeError(checked.refusal) } : checked,
   };
 }
 
@@ -83,7 +87,8 @@ function proposalOf({ proposal, hasValue, place, named, checked }: Head, value: 
     ...(place !== undefined && { [PLACE]: place }),
     ...(named !== undefined && { [NAMED]: named }),
     ...(checked !== undefined && {
-      [CHECKED]: typeof checked === "object" ? { refusal: errorOf(checked.refusal) } : checked,
+      [CHECKED]:
+        typeof checked === "object" ? { refusal: deserializeError(checked.refusal) } : checked,
     }),
   };
 }

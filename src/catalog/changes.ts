@@ -9,9 +9,9 @@
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { isNews, type PlacedChange } from "../core/change.ts";
 import { CatalogError, isUnreadable } from "../core/errors.ts";
+import { formatNumber } from "../core/format-number.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
-import { toldNumber } from "../core/told-number.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../feed/previous-values.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
@@ -172,7 +172,7 @@ export function createChanges(dependencies: Dependencies): Changes {
   return {
     async readChanges({ after = START, limit = limitDefault, ...filter }) {
       if (!(limit >= 1 && limit <= changesMax)) {
-        throw new CatalogError("malformed", `limit is ${toldNumber(limit)}`, {
+        throw new CatalogError("malformed", `limit is ${formatNumber(limit)}`, {
           hint: `Send 1 to ${changesMax}`,
         });
       }

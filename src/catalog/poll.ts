@@ -5,10 +5,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError, isUnreadable } from "../core/errors.ts";
+import { formatNumber } from "../core/format-number.ts";
 import type { Position } from "../core/position.ts";
 import { START } from "../core/position.ts";
 import { semanticChanges } from "../core/semantic-changes.ts";
-import { toldNumber } from "../core/told-number.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
@@ -138,7 +138,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   return async (query) => {
     const { limit = 100, waitMs = waitMsMax } = query;
     if (!(limit >= 1 && limit <= polledMax)) {
-      throw new CatalogError("malformed", `limit is ${toldNumber(limit)}`, {
+      throw new CatalogError("malformed", `limit is ${formatNumber(limit)}`, {
         hint: `Send 1 to ${polledMax}`,
       });
     }

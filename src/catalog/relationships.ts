@@ -9,8 +9,8 @@
 import type { Change } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
+import { formatNumber } from "../core/format-number.ts";
 import { createInTurn } from "../core/in-turn.ts";
-import { toldNumber } from "../core/told-number.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../graph/graph.ts";
 import { keyValue } from "../model/entity-key.ts";
@@ -242,7 +242,7 @@ export function oneOf<T extends string>(name: string, value: string, allowed: re
 
 export function atLeast(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new CatalogError("malformed", `${name} is ${toldNumber(value)}`, {
+  throw new CatalogError("malformed", `${name} is ${formatNumber(value)}`, {
     hint: value > Number.MAX_SAFE_INTEGER ? "Send a smaller one" : `Send ${least} or more`,
   });
 }

@@ -4,7 +4,7 @@
  * next try.
  */
 import { CatalogError } from "../core/errors.ts";
-import { toldNumber } from "../core/told-number.ts";
+import { formatNumber } from "../core/format-number.ts";
 
 /** A finding of ajv, with what it found (`verbose`). */
 export interface Finding {
@@ -103,7 +103,7 @@ function mistyped(data: unknown, expected: unknown): readonly [what: string, hin
 /** A value as JSON, short. */
 function shown(data: unknown): string {
   if (typeof data === "string") return JSON.stringify(cut(data));
-  if (typeof data === "number") return toldNumber(data);
+  if (typeof data === "number") return formatNumber(data);
   return cut(JSON.stringify(data) ?? "nothing");
 }
 

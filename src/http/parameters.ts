@@ -1,7 +1,7 @@
 /** Query parameters and headers of a request, as its endpoint declares them. Others are ignored. */
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
-import { toldNumber } from "../core/told-number.ts";
+import { formatNumber } from "../core/format-number.ts";
 import type { Endpoint, Parameter } from "./endpoint.ts";
 import type { Query } from "./query.ts";
 
@@ -62,7 +62,7 @@ export function atLeast(
 ): void {
   for (const [name, value] of Object.entries(numbers)) {
     if (value === undefined || value >= least) continue;
-    throw new CatalogError("malformed", `${name} is ${toldNumber(value)}`, {
+    throw new CatalogError("malformed", `${name} is ${formatNumber(value)}`, {
       hint: `Send ${least} or more`,
     });
   }

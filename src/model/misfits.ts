@@ -5,8 +5,8 @@
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */
 import type { ErrorObject } from "ajv";
+import { formatNumber } from "../core/format-number.ts";
 import { shortened } from "../core/shortened.ts";
-import { toldNumber } from "../core/told-number.ts";
 import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
 import type { Misfit, WrongUrn } from "./model.ts";
 
@@ -78,5 +78,5 @@ function shown(value: unknown): string {
     return `{${shortened(keys.slice(0, 3).join(", "))}${keys.length > 3 ? ", …" : ""}}`;
   }
   if (typeof value === "string") return `"${shortened(value)}"`;
-  return typeof value === "number" ? toldNumber(value) : String(value);
+  return typeof value === "number" ? formatNumber(value) : String(value);
 }

@@ -14,8 +14,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError, saidBy } from "../core/errors.ts";
 import { type Revision, revision } from "../core/position.ts";
+import {
+  deserializeError,
+  type SerializedError,
+  serializeError,
+} from "../core/serialized-error.ts";
 import { HANDED, handedStream } from "../core/stream.ts";
-import { errorOf, type ToldError, toldError } from "../core/told-error.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { decodeHanded, encodeHanded, type HandedRecord } from "../log/handed-codec.ts";
 
@@ -221,7 +225,7 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
           const value: unknown = body === null ? null : JSON.parse(body);
           if (step === "running" && value !== null) onProgress?.(value);
           if (step === "done") return value;
-          if (step === "failed") throw errorOf(value as ToldError);
+          if (step === "failed") throw deserializeError(value as SerializedError);
         }
         const giveUp = signal?.aborted || closing.signal.aborted;
         const silent = performance.now() - heardAt;
@@ -253,5 +257,7 @@ const fellSilent = (view: string): CatalogError =>
   });
 
 /** Internal errors are recorded without a stack. */
-const failureOf = (error: unknown): ToldError =>
-  error instanceof CatalogError ? toldError(error) : { code: "internal", message: saidBy(error) };
+const failureOf = (error: unknown): SerializedError =>
+  error instanceof CatalogError
+    ? serializeError(error)
+    : { code: "internal", message: saidBy(error) };

@@ -14,7 +14,7 @@
 import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { errorOf } from "../core/told-error.ts";
+import { deserializeError } from "../core/serialized-error.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
@@ -115,7 +115,7 @@ export async function startProjectorThread(
     let reason: CatalogError | undefined;
     worker.on("message", (message: FromThread) => {
       if (message.kind === "failed") {
-        reason = errorOf(message);
+        reason = deserializeError(message);
         return;
       }
       if (message.kind === "emptied") {

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, type ErrorCode, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { type ToldError, toldError } from "../core/told-error.ts";
+import { type SerializedError, serializeError } from "../core/serialized-error.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
@@ -85,7 +85,7 @@ export type FromThread =
     }
   /** A step of a replacement is done; `position` where the step tells one. */
   | { readonly kind: "replaced"; readonly id: number; readonly position?: Position | undefined }
-  | ({ readonly kind: "not replaced"; readonly id: number } & ToldError)
+  | ({ readonly kind: "not replaced"; readonly id: number } & SerializedError)
   /** Something is to be noted in the log, which the other end writes to. */
   | {
       readonly kind: "note";
@@ -94,7 +94,7 @@ export type FromThread =
       readonly record: ParkingRecord;
     }
   /** The stores could not be opened; the thread ends. */
-  | ({ readonly kind: "failed" } & ToldError);
+  | ({ readonly kind: "failed" } & SerializedError);
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
@@ -177,7 +177,7 @@ async function replace(
     else await projector.release(views, message.take);
     tell({ kind: "replaced", id, position });
   } catch (error) {
-    tell({ kind: "not replaced", id, ...toldError(error) });
+    tell({ kind: "not replaced", id, ...serializeError(error) });
   }
 }
 
@@ -215,5 +215,5 @@ async function close(projector: Projector, log: ChangeLog): Promise<void> {
 }
 
 function failure(error: unknown): FromThread {
-  return { kind: "failed", ...toldError(error) };
+  return { kind: "failed", ...serializeError(error) };
 }

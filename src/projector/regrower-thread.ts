@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { type ToldError, toldError } from "../core/told-error.ts";
+import { type SerializedError, serializeError } from "../core/serialized-error.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { giveWay } from "./give-way.ts";
@@ -60,7 +60,7 @@ export type FromRegrower =
   | { readonly kind: "near" }
   /** The views are closed and ready to be put in place, or in place. */
   | { readonly kind: "finished"; readonly parked: readonly Parked[] }
-  | ({ readonly kind: "failed" } & ToldError);
+  | ({ readonly kind: "failed" } & SerializedError);
 
 /** At a lower priority a busy machine starves it, and it never comes to the head of a log that grows. */
 const NICENESS = 5;
@@ -78,7 +78,7 @@ giveWay(NICENESS);
 try {
   await work(workerData as RegrowerData);
 } catch (error) {
-  tell({ kind: "failed", ...toldError(error) });
+  tell({ kind: "failed", ...serializeError(error) });
 } finally {
   port.close();
 }

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { errorOf } from "../core/told-error.ts";
+import { deserializeError } from "../core/serialized-error.ts";
 import type { Parked } from "./parking.ts";
 import type { GrowthProgress } from "./regrow-beside.ts";
 import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
@@ -63,7 +63,7 @@ export function startRegrower(options: {
       options.compare(message).then(() => send({ kind: "compared" }), fail);
     } else if (message.kind === "near") near.resolve();
     else if (message.kind === "finished") finished.resolve(message.parked);
-    else fail(errorOf(message));
+    else fail(deserializeError(message));
   });
   worker.on("error", (cause) => {
     fail(new CatalogError("internal", `the regrowing ended: ${cause}`, { cause }));

@@ -1,7 +1,7 @@
 /** Replacements on their way to the projector's thread and back (projector-client.ts). */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
-import { errorOf } from "../core/told-error.ts";
+import { deserializeError } from "../core/serialized-error.ts";
 import type { Replacement } from "./progress.ts";
 import type { FromThread, ReplacementStep, ToThread } from "./projector-thread.ts";
 
@@ -39,7 +39,7 @@ export function createReplacements(send: (message: ToThread) => boolean): Replac
       const wait = waiting.get(message.id);
       waiting.delete(message.id);
       if (message.kind === "replaced") wait?.resolve(message.position);
-      else wait?.reject(errorOf(message));
+      else wait?.reject(deserializeError(message));
     },
     refuse(why) {
       for (const { reject } of waiting.values()) reject(failed(why));

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
-import { type ToldError, toldError } from "../../core/told-error.ts";
+import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
 import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
 import { restOf } from "../watch-busy.ts";
@@ -60,7 +60,7 @@ export interface VerifyModule {
 export type FromVerifyThread =
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "done"; readonly result: VerificationResult }
-  | ({ readonly kind: "failed" } & ToldError);
+  | ({ readonly kind: "failed" } & SerializedError);
 
 /** As of those that grow views: at a lower priority it would not come to its end while others ask much. */
 const NICENESS = 5;
@@ -111,7 +111,7 @@ try {
   });
   tell({ kind: "done", result });
 } catch (error) {
-  tell({ kind: "failed", ...toldError(error) });
+  tell({ kind: "failed", ...serializeError(error) });
 } finally {
   port.close();
 }

@@ -1,7 +1,7 @@
 /** The near end of the thread that verifies views (verify-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
-import { errorOf } from "../../core/told-error.ts";
+import { deserializeError } from "../../core/serialized-error.ts";
 import { threadLimits } from "../thread-limits.ts";
 import { watchBusy } from "../watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
@@ -32,7 +32,7 @@ export async function verifyInThread(
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
     else if (message.kind === "done") resolve(message.result);
-    else reject(errorOf(message));
+    else reject(deserializeError(message));
   });
   worker.on("error", (cause) => {
     reject(new CatalogError("internal", `verifying ended: ${cause}`, { cause }));

@@ -1,9 +1,13 @@
 /** A thread that answers one question at a time: both ends. */
 import { parentPort, Worker } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
-import { errorOf, type ToldError, toldError } from "../../core/told-error.ts";
+import {
+  deserializeError,
+  type SerializedError,
+  serializeError,
+} from "../../core/serialized-error.ts";
 
-type Reply<A> = { readonly answer: A } | { readonly failure: ToldError };
+type Reply<A> = { readonly answer: A } | { readonly failure: SerializedError };
 
 /** In the thread: answers each message. */
 export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
@@ -14,7 +18,7 @@ export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
     try {
       reply = { answer: answer(question) };
     } catch (error) {
-      reply = { failure: toldError(error) };
+      reply = { failure: serializeError(error) };
     }
     port.postMessage(reply);
   });
@@ -72,5 +76,5 @@ export class Thread<Q, A> {
 }
 
 /** A programming error is no error of the catalog. */
-const failureOf = (failure: ToldError): Error =>
-  failure.code === "internal" ? new Error(failure.message) : errorOf(failure);
+const failureOf = (failure: SerializedError): Error =>
+  failure.code === "internal" ? new Error(failure.message) : deserializeError(failure);

@@ -1,14 +1,14 @@
-/** Errors as plain data, to be told to another thread or process. */
+/** Errors as plain data, for another thread or process. */
 import { CatalogError, type ErrorCode } from "./errors.ts";
 
-export interface ToldError {
+export interface SerializedError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** A fault of ours is told whole, for the log. */
-export function toldError(error: unknown): ToldError {
+/** Internal errors are serialized with their stack, for logging. */
+export function serializeError(error: unknown): SerializedError {
   if (error instanceof CatalogError) {
     const { code, message, hint } = error;
     return { code, message, hint };
@@ -17,5 +17,5 @@ export function toldError(error: unknown): ToldError {
   return { code: "internal", message };
 }
 
-export const errorOf = ({ code, message, hint }: ToldError): CatalogError =>
+export const deserializeError = ({ code, message, hint }: SerializedError): CatalogError =>
   new CatalogError(code, message, hint === undefined ? {} : { hint });
