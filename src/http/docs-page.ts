@@ -10,6 +10,7 @@ import { docsStyle } from "./docs-style.ts";
 import { escaped, prose } from "./docs-text.ts";
 import type { Answer, Endpoint, ErrorCase, Schema } from "./endpoint.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "./errors.ts";
+import { type Example, type ExampleOf, readExamples } from "./examples.ts";
 import { createFixedText, type FixedText } from "./fixed-text.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 
@@ -63,6 +64,7 @@ interface Group {
 
 function renderPage(table: RouteTable, options: DocsOptions): string {
   const { version, urnNamespace, entities } = options;
+  const exampleOf = readExamples();
   const groups: readonly Group[] = [
     ...table.resources.map(({ name, about }) => ({
       name: `/${name}`,
@@ -90,7 +92,7 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
 ${introduction}
 ${renderCodes()}
 ${renderFilters()}
-${groups.map(renderGroup).join("\n")}
+${groups.map((group) => renderGroup(group, exampleOf)).join("\n")}
 ${renderModel(entities, urnNamespace)}
 </main>
 </body>
@@ -186,11 +188,13 @@ function titleOf({ kind, name, path }: Endpoint): string {
   return kind === "batch_get" ? `${path}?ids=` : path;
 }
 
-const renderGroup = ({ name, about, endpoints }: Group): string =>
-  `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${endpoints.map(renderEndpoint).join("\n")}</section>`;
+function renderGroup({ name, about, endpoints }: Group, exampleOf: ExampleOf): string {
+  const articles = endpoints.map((endpoint) => renderEndpoint(endpoint, exampleOf(endpoint)));
+  return `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${articles.join("\n")}</section>`;
+}
 
-function renderEndpoint(endpoint: Endpoint): string {
-  const { method, kind, path, name, summary, about, deprecated, errors, example } = endpoint;
+function renderEndpoint(endpoint: Endpoint, example: Example): string {
+  const { method, kind, path, name, summary, about, deprecated, errors } = endpoint;
   const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
   const reply =
     endpoint.replyType !== undefined
@@ -202,7 +206,7 @@ function renderEndpoint(endpoint: Endpoint): string {
 <h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
 ${deprecated === undefined ? "" : `<p><strong>Deprecated.</strong> ${prose(deprecated)}</p>\n`}<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
 ${renderParameters(endpoint)}
-<h4>Example</h4><pre class="call">${escaped(callOf(endpoint))}</pre>
+<h4>Example</h4><pre class="call">${escaped(callOf(endpoint, example))}</pre>
 ${reply}
 ${renderErrors(errors, errorFormOf(endpoint))}
 </article>`;
@@ -276,7 +280,11 @@ function renderErrors(errors: readonly ErrorCase[], form: ErrorForm | undefined)
 }
 
 /** The example as a shell takes it. */
-export function callOf({ method, example, access }: Endpoint, base = `http://${HOST}`): string {
+export function callOf(
+  { method, access }: Pick<Endpoint, "method" | "access">,
+  example: Example,
+  base = `http://${HOST}`,
+): string {
   const url = quoted(`${base}${example.path}`);
   const shown = `-H "Authorization: Bearer $(cat data/operator.token)"`;
   const showing = access === "operator" ? ` \\\n  ${shown}` : "";

@@ -108,16 +108,6 @@ export interface Backing {
   readonly now: () => number;
 }
 
-interface Example {
-  /** With its query, as it would follow the host. */
-  readonly path: string;
-  /** Who asks, where an answer depends on that. */
-  readonly actor?: string;
-  readonly body?: Schema | readonly (Schema | string)[];
-  /** Undefined: an empty body. A string: text that is no JSON. */
-  readonly reply?: unknown;
-}
-
 export interface ErrorCase {
   readonly code: ErrorCode;
   readonly when: string;
@@ -188,7 +178,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** Its not_found is an absence, not a fault. */
   readonly missing?: boolean;
-  readonly example: Example;
+  /** The reply of its example, where that depends on the service; examples.ts has all others. */
+  readonly exampleReply?: unknown;
   readonly errors: readonly ErrorCase[];
   readonly handle: (ask: Ask, backing: Backing) => Promise<Answer> | Answer;
 }

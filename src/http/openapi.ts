@@ -6,6 +6,7 @@
 import type { EntityOutline } from "./docs-model.ts";
 import type { Endpoint, ErrorCase, Parameter, Schema } from "./endpoint.ts";
 import { errorFormOf, statusesOf, statusOf } from "./errors.ts";
+import { type Example, readExamples } from "./examples.ts";
 import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "./registry-form.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 import { errorReply, namedSchemas as plainSchemas } from "./schemas.ts";
@@ -24,12 +25,13 @@ export function openApiDocument(
   const components: Record<string, Schema> = {};
   for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
 
+  const exampleOf = readExamples();
   const paths: Record<string, Record<string, Schema>> = {};
   for (const endpoint of table.endpoints) {
     const { kind, name, method } = endpoint;
     const key = kind === "action" ? `${endpoint.path}?action=${name}` : endpoint.path;
     const path = paths[key] ?? {};
-    path[method.toLowerCase()] = operationOf(endpoint, components);
+    path[method.toLowerCase()] = operationOf(endpoint, exampleOf(endpoint), components);
     paths[key] = path;
   }
 
@@ -82,9 +84,13 @@ export function openApiDocument(
   };
 }
 
-function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
-  const { body, example, reads, parameters = [] } = endpoint;
-  const { reply, content } = replyOf(endpoint, components);
+function operationOf(
+  endpoint: Endpoint,
+  example: Example,
+  components: Record<string, Schema>,
+): Schema {
+  const { body, reads, parameters = [] } = endpoint;
+  const { reply, content } = replyOf(endpoint, example, components);
   return {
     operationId: operationIdOf(endpoint),
     summary: endpoint.summary,
@@ -94,7 +100,7 @@ function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Sc
     parameters: [
       ...parameters.map(parameterOf),
       ...(endpoint.kind === "action" ? [idempotencyKey] : []),
-      ...(body === undefined ? [] : [{ ...actingUser, ...exampleOf(example.actor) }]),
+      ...(body === undefined ? [] : [{ ...actingUser, ...shown(example.actor) }]),
       ...(reads === undefined ? [] : [minPosition]),
     ],
     ...(body !== undefined && {
@@ -103,7 +109,7 @@ function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Sc
         content: {
           "application/json": {
             schema: namedBody(endpoint, body, components),
-            ...exampleOf(example.body),
+            ...shown(example.body),
           },
         },
       },
@@ -144,8 +150,12 @@ interface Replied {
   readonly content: Schema | false;
 }
 
-function replyOf(endpoint: Endpoint, components: Record<string, Schema>): Replied {
-  const { kind, reply, replyType = "application/json", example, reads, writes } = endpoint;
+function replyOf(
+  endpoint: Endpoint,
+  example: Example,
+  components: Record<string, Schema>,
+): Replied {
+  const { kind, reply, replyType = "application/json", reads, writes } = endpoint;
   const headers = {
     ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
     ...(reads !== undefined && staleHeader),
@@ -155,7 +165,7 @@ function replyOf(endpoint: Endpoint, components: Record<string, Schema>): Replie
     content: {
       [replyType]: {
         schema: kind === "action" ? component(name, reply, components) : withReferences(reply),
-        ...exampleOf(example.reply),
+        ...shown(example.reply),
       },
     },
   };
@@ -210,7 +220,7 @@ const actingUser: Schema = {
   schema: { type: "string" },
 };
 
-const exampleOf = (example: unknown): Schema => (example === undefined ? {} : { example });
+const shown = (example: unknown): Schema => (example === undefined ? {} : { example });
 
 const idempotencyKey: Schema = {
   name: "Idempotency-Key",

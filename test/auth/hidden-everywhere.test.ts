@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../src/http/endpoint.ts";
+import { type Example, readExamples } from "../../src/http/examples.ts";
 import { takesMoment } from "../../src/http/moments.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
-import { orders } from "../../src/http/routes/samples.ts";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal, type Reply } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";
@@ -17,6 +17,7 @@ const REVENUE = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD
 const OPEN = "urn:li:dataset:(urn:li:dataPlatform:postgres,open.table,PROD)";
 /** Stands in what only the hidden datasets say. */
 const MARK = "quincunx";
+const orders = "urn:li:dataset:(urn:li:dataPlatform:postgres,shop.public.orders,PROD)";
 const NAMES = /quincunx|shop\.public\.orders|mart\.revenue/;
 
 let service: GuardedService;
@@ -85,9 +86,13 @@ const table = createRouteTable({
   graphql: { door: {} as never, explorer: {} },
   events: { texts: {} as never },
 });
-const reading = table.endpoints.filter(
-  ({ open, access, writes, path }) => !(open || access || writes || path === "/api/graphql"),
-);
+const exampleOf = readExamples();
+const reading = table.endpoints
+  .filter(
+    ({ open, access, writes, path }) => !(open || access || writes || path === "/api/graphql"),
+  )
+  .map((endpoint) => ({ ...endpoint, example: exampleOf(endpoint) }));
+type Shown = Pick<Endpoint, "method"> & { readonly example: Example };
 
 const otherwise = (text: string): string =>
   text
@@ -101,7 +106,7 @@ const same = (text: string): string => text;
 const get = (path: string) => ({ method: "GET", example: { path } }) as const;
 
 function asked(
-  { method, example }: Pick<Endpoint, "method" | "example">,
+  { method, example }: Shown,
   change: (text: string) => string,
   who: object,
 ): Promise<Reply> {
@@ -138,7 +143,7 @@ describe("hidden is absent at", () => {
 
 /** What a read as of a moment is asked: the moment in its query, and no least position. */
 async function askedThen(
-  { method, example }: Pick<Endpoint, "method" | "example">,
+  { method, example }: Shown,
   moment: string,
   { change = same, who = mina } = {},
 ): Promise<Reply> {
@@ -212,7 +217,7 @@ test("no endpoint that writes changes what is hidden", async () => {
   const writing = table.endpoints.filter(({ writes, access }) => writes && access === undefined);
   expect(writing.length).toBeGreaterThan(10);
   for (const endpoint of writing) {
-    const reply = await asked(endpoint, same, mina);
+    const reply = await asked({ ...endpoint, example: exampleOf(endpoint) }, same, mina);
     const { method, path, name } = endpoint;
     expect(await read(), `${method} ${path} ${name} ${reply.status}`).toEqual(before);
     position = reply.position ?? position;

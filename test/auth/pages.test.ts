@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { readExamples } from "../../src/http/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
@@ -23,10 +24,12 @@ test("has a strict content security policy, and the headers beside it", async ()
   expect(pages.map(({ path }) => path)).toEqual(
     expect.arrayContaining(["/restli/docs", "/api/graphql"]),
   );
-  for (const { path, example } of pages) {
+  const exampleOf = readExamples();
+  for (const page of pages) {
+    const { path } = page;
     const reply = await service.client.call(
       "GET",
-      example.path,
+      exampleOf(page).path,
       undefined,
       tokenOf(service.directory),
     );

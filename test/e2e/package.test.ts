@@ -182,6 +182,7 @@ async function tour(client: Client) {
   expect(answers.downstream).toHaveLength(4);
   expect(answers.personal).toHaveLength(3);
   expect(answers.usage).toContain('"totalSqlQueries":58');
+  expect(answers.example.content["application/json"]).toHaveProperty("example.proposal");
   expect(answers.graphql.data).toEqual({ tag: { name: "PersonalData", exists: true } });
   return answers;
 }
@@ -202,9 +203,11 @@ async function reads(client: Client) {
   await expect.poll(async () => (await search()).length).toBe(3);
   // The GraphQL server reads its schema files from the package.
   const query = '{ tag(urn: "urn:li:tag:PersonalData") { name exists } }';
+  const { body: openApi } = await client.get("/openapi.json");
   const { body: graphql } = await client.call("POST", "/api/graphql", { query });
   return {
     graphql,
+    example: openApi.paths["/aspects?action=ingestProposal"].post.requestBody,
     owners: ownership.aspect["com.linkedin.common.Ownership"].owners,
     usage: usage.value.values[0].aspect.value,
     downstream: lineage.value.relationships.map((each: { entity: string }) => each.entity),

@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import type { CatalogError } from "../../src/core/errors.ts";
 import { compileFilter } from "../../src/core/filter.ts";
 import { conditions } from "../../src/http/docs-filters.ts";
 import { callOf } from "../../src/http/docs-page.ts";
+import { endpointId } from "../../src/http/endpoint.ts";
+import { readExamples } from "../../src/http/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
 
@@ -15,6 +18,8 @@ const table = createRouteTable({
   openApi: () => ({ json: "{}" }),
   docs: () => ({ html: "" }),
 });
+
+const exampleOf = readExamples();
 
 const page = async (host = "catalog.example:8443") =>
   app.inject({ url: "/restli/docs", headers: { host } });
@@ -32,12 +37,13 @@ describe("the documentation page", () => {
   test("shows every endpoint with a call to copy, its answer and its errors", async () => {
     const text = shown((await page()).payload);
     for (const endpoint of table.endpoints) {
-      expect(text).toContain(callOf(endpoint, "http://catalog.example:8443"));
+      expect(text).toContain(callOf(endpoint, exampleOf(endpoint), "http://catalog.example:8443"));
       expect(text).toContain(endpoint.summary);
       for (const { when } of endpoint.errors) expect(text).toContain(when.replaceAll("`", ""));
       for (const { name } of endpoint.parameters ?? []) expect(text).toContain(name);
-      if (endpoint.example.reply !== undefined && endpoint.replyType === undefined) {
-        expect(text).toContain(JSON.stringify(endpoint.example.reply, null, 2));
+      const { reply } = exampleOf(endpoint);
+      if (reply !== undefined && endpoint.replyType === undefined) {
+        expect(text).toContain(JSON.stringify(reply, null, 2));
       }
     }
     expect(text).toContain("proposals[].entityUrn");
@@ -128,7 +134,7 @@ describe("the documentation page", () => {
     const needing = table.endpoints.filter(({ access }) => access === "operator");
     expect(new Set(needing.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
     const showing = table.endpoints.filter((endpoint) =>
-      callOf(endpoint).includes("Authorization"),
+      callOf(endpoint, exampleOf(endpoint)).includes("Authorization"),
     );
     expect(showing.map(({ name }) => name)).toEqual(needing.map(({ name }) => name));
   });
@@ -137,10 +143,24 @@ describe("the documentation page", () => {
     const [endpoint] = table.endpoints;
     if (endpoint === undefined) throw new Error("the table is empty");
     const body = { note: `it's "quoted" $HOME \`x\` \\` };
-    const call = callOf({ ...endpoint, example: { ...endpoint.example, body } }, "http://h");
+    const call = callOf(endpoint, { ...exampleOf(endpoint), body }, "http://h");
     const printed = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], {
       encoding: "utf8",
     });
     expect(JSON.parse(printed.slice(printed.indexOf("{")))).toEqual(body);
   });
+});
+
+test("every endpoint has an example, and every example is of an endpoint", () => {
+  const whole = createRouteTable({
+    ...{ ...testConfig, openApi: () => ({ json: "{}" }), docs: () => ({ html: "" }) },
+    graphql: { door: {} as never, explorer: {} },
+    schemaRegistry: { registry: {} as never },
+    events: { texts: {} as never },
+  });
+  const folder = new URL("../../src/http/examples/", import.meta.url);
+  const ids = readdirSync(folder).flatMap((file) =>
+    Object.keys(JSON.parse(readFileSync(new URL(file, folder), "utf8"))),
+  );
+  expect(ids.sort()).toEqual(whole.endpoints.map(endpointId).sort());
 });

@@ -1,6 +1,7 @@
 /** Moments of the past at the door: which rows take one, in which spellings, and what is refused. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { Endpoint } from "../../src/http/endpoint.ts";
+import { readExamples } from "../../src/http/examples.ts";
 import { takesMoment } from "../../src/http/moments.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
@@ -21,13 +22,17 @@ const rows = table.endpoints.map((one) => [`${one.method} ${one.path} ${one.name
 const taking = rows.filter(([, one]) => takesMoment(one));
 const others = rows.filter(([, one]) => !takesMoment(one) && one.access === undefined);
 
-const ask = ({ method, example }: Endpoint, moment: string, headers: Record<string, string> = {}) =>
-  app.inject({
-    method,
-    url: `${example.path}${example.path.includes("?") ? "&" : "?"}${moment}`,
+const exampleOf = readExamples();
+
+function ask(endpoint: Endpoint, moment: string, headers: Record<string, string> = {}) {
+  const { path, body } = exampleOf(endpoint);
+  return app.inject({
+    method: endpoint.method,
+    url: `${path}${path.includes("?") ? "&" : "?"}${moment}`,
     headers,
-    ...(example.body !== undefined && { payload: example.body }),
+    ...(body !== undefined && { payload: body }),
   });
+}
 
 const get = (moment: string, headers: Record<string, string> = {}) =>
   app.inject({ method: "GET", url: `/entitiesV2/urn:li:tag:tides?${moment}`, headers });

@@ -1,6 +1,7 @@
 /** /operations at the door: who may ask, and what comes of the forms of a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
+import { readExamples } from "../../src/http/examples.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 
@@ -42,7 +43,7 @@ describe("every route of operations", () => {
   });
 
   describe.each(rows.map((endpoint) => [endpoint.name, endpoint] as const))("%s", (_, endpoint) => {
-    const { path, body = {} } = endpoint.example;
+    const { path, body = {} } = readExamples()(endpoint);
     const refused = refusal(401, "unauthenticated", expect.stringMatching(/operator's token/));
 
     test.each(["", "/gms", "/api/gms"])("is refused without it under %j", async (prefix) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACE } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { Endpoint, Schema } from "../../src/http/endpoint.ts";
+import { readExamples } from "../../src/http/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 
@@ -29,12 +30,13 @@ const act = (path: string, payload: object, method: Endpoint["method"] = "POST")
   app.inject({ method, url: path, payload, headers: asOperator });
 const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
 
+const exampleOf = readExamples();
 describe.each(
   table.endpoints.map(
-    (endpoint) => [`${endpoint.method} ${endpoint.example.path}`, endpoint] as const,
+    (endpoint) => [`${endpoint.method} ${exampleOf(endpoint).path}`, endpoint] as const,
   ),
 )("the example %s", (_, endpoint) => {
-  const { example } = endpoint;
+  const example = exampleOf(endpoint);
 
   test("is answered", async () => {
     const reply = await app.inject({

@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../src/catalog/search-requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
+import { readExamples } from "../../src/http/examples.ts";
 import { searchRoutes } from "../../src/http/routes/search.ts";
 import { searchLineageRoutes } from "../../src/http/routes/search-lineage.ts";
 import { openTestDoor, refusal } from "./test-door.ts";
@@ -130,7 +131,7 @@ describe("a search", () => {
 
   const documented = [...searchRoutes, ...searchLineageRoutes];
   test.each(documented)("of $name has the members that its documentation shows", async (route) => {
-    const { body = {}, reply } = route.example;
+    const { body = {}, reply } = readExamples()(route);
     const answer = (await act(route.name, body as object)).json().value;
     const shown = (reply as { value: typeof answer }).value;
     const names = (of: object): string[] => Object.keys(of).sort();

@@ -6,7 +6,6 @@ import { momentErrors, momentParameters } from "../moments.ts";
 import * as schemas from "../schemas.ts";
 import { untilFound } from "../search-sync.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
-import { orders, ordersKey, ordersProposal } from "./samples.ts";
 import { nothingToDelete, writeErrors } from "./write-errors.ts";
 
 export const aspectsResource: Resource = {
@@ -34,11 +33,6 @@ const ingestProposal: Endpoint = {
   reply: valueReply({ enum: ["success"] }),
   writes: true,
   conditional: true,
-  example: {
-    path: "/aspects?action=ingestProposal",
-    body: { proposal: ordersProposal },
-    reply: { value: "success" },
-  },
   errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => [(body as { proposal: Proposal }).proposal],
   async handle(ask, { catalog }) {
@@ -70,22 +64,6 @@ const ingestProposalBatch: Endpoint = {
   reply: valueReply({ enum: ["success"] }),
   writes: true,
   conditional: true,
-  example: {
-    path: "/aspects?action=ingestProposalBatch",
-    body: {
-      proposals: [
-        ordersProposal,
-        {
-          entityType: "dataset",
-          entityUrn: orders,
-          changeType: "UPSERT",
-          aspectName: "status",
-          aspect: { value: '{"removed":false}', contentType: "application/json" },
-        },
-      ],
-    },
-    reply: { value: "success" },
-  },
   errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => (body as { proposals: readonly Proposal[] }).proposals,
   async handle(ask, { catalog }) {
@@ -129,26 +107,6 @@ const getTimeseriesAspectValues: Endpoint = {
   },
   reply: valueReply(schemas.timeseriesValues),
   reads: "timeseries",
-  example: {
-    path: "/aspects?action=getTimeseriesAspectValues",
-    body: { urn: orders, entity: "dataset", aspect: "datasetProfile", limit: 1 },
-    reply: {
-      value: {
-        entityName: "dataset",
-        aspectName: "datasetProfile",
-        limit: 1,
-        values: [
-          {
-            aspect: {
-              value: '{"timestampMillis":1772409600000,"rowCount":48211,"columnCount":9}',
-              contentType: "application/json",
-            },
-            systemMetadata: { lastObserved: 1772409660000, runId: "nightly-profile" },
-          },
-        ],
-      },
-    },
-  },
   errors: [
     {
       code: "malformed",
@@ -179,11 +137,6 @@ const getCount: Endpoint = {
   },
   reply: valueReply({ type: "integer" }),
   reads: "entities",
-  example: {
-    path: "/aspects?action=getCount",
-    body: { aspect: "ownership", urnLike: "urn:li:dataset:%" },
-    reply: { value: 12 },
-  },
   errors: [{ code: "malformed", when: "`aspect` is missing" }],
   async handle(ask, { catalog }) {
     const { aspect, urnLike } = ask.body as { aspect: string; urnLike?: string };
@@ -224,20 +177,6 @@ const getAspect: Endpoint = {
   },
   missing: true,
   reads: "entities",
-  example: {
-    path: `/aspects/${ordersKey}?aspect=datasetProperties&version=0`,
-    reply: {
-      version: 0,
-      aspect: {
-        "com.linkedin.dataset.DatasetProperties": {
-          name: "orders",
-          description: "One row per order",
-          customProperties: { tier: "gold" },
-          tags: [],
-        },
-      },
-    },
-  },
   errors: [
     {
       code: "malformed",

@@ -1,10 +1,9 @@
 /** /operations?action=listAuditEvents: who did what, from where, when, allowed or refused. */
-import type { AuditEvent, AuditOutcome } from "../../auth/audit.ts";
+import type { AuditOutcome } from "../../auth/audit.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { type Position, position } from "../../core/position.ts";
+import { position } from "../../core/position.ts";
 import { type Endpoint, type Schema, valueAnswer, valueReply } from "../endpoint.ts";
 import { action, count, flag, malformed, text, unauthenticated } from "./operation-forms.ts";
-import { orders } from "./samples.ts";
 
 const pageMax = 1_000;
 
@@ -26,29 +25,6 @@ const eventSchema: Schema = {
     count: { type: "integer", description: "How often: refusals that are alike are counted" },
   },
 };
-
-const sampleEvents: readonly AuditEvent[] = [
-  {
-    position: 4712 as Position,
-    time: 1772409600120,
-    action: "restoreIndices",
-    outcome: "refused",
-    actor: "urn:li:corpuser:otto",
-    address: "192.0.2.7",
-    detail: 'User is unauthorized: "urn:li:corpuser:otto" may not do this',
-    count: 1,
-  },
-  {
-    position: 4711 as Position,
-    time: 1772409600000,
-    action: "UPSERT",
-    outcome: "allowed",
-    actor: "urn:li:corpuser:mira",
-    urn: orders,
-    aspect: "status",
-    count: 1,
-  },
-];
 
 interface Body {
   readonly actor?: string;
@@ -92,11 +68,6 @@ export const auditRoutes: readonly Endpoint[] = [
         end: { type: "boolean", description: "There are no more" },
       },
     }),
-    example: {
-      path: "/operations?action=listAuditEvents",
-      body: { startTimeMillis: 1772323200000, count: 2 },
-      reply: { value: { events: sampleEvents, position: 4711, end: false } },
-    },
     errors: [unauthenticated, malformed],
     async handle({ body }, { operations }) {
       const { startTimeMillis, endTimeMillis, before, ...rest } = body as Body;

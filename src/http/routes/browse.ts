@@ -4,7 +4,6 @@ import type { Filter } from "../../core/filter.ts";
 import { type Endpoint, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import * as search from "../search-schemas.ts";
-import { orders } from "./samples.ts";
 import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
 
 interface Narrowed {
@@ -50,11 +49,6 @@ const autocomplete: Endpoint = {
     },
   }),
   reads: "search",
-  example: {
-    path: "/entities?action=autocomplete",
-    body: { entity: "dataset", query: "ord", limit: 5 },
-    reply: { value: { query: "ord", suggestions: ["orders"], entities: [{ urn: orders }] } },
-  },
   errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { searchFlags: flags, ...request } = body as Narrowed & {
@@ -69,8 +63,6 @@ const autocomplete: Endpoint = {
     return { json: JSON.stringify({ value }), position };
   },
 };
-
-const groups = [{ name: "shop", count: 12 }];
 
 const browse: Endpoint = {
   method: "POST",
@@ -117,22 +109,6 @@ const browse: Endpoint = {
     },
   }),
   reads: "search",
-  example: {
-    path: "/entities?action=browse",
-    body: { entity: "dataset", path: "/prod/postgres", start: 0, limit: 10 },
-    reply: {
-      value: {
-        from: 0,
-        pageSize: 10,
-        numEntities: 0,
-        numGroups: 1,
-        numElements: 1,
-        groups,
-        metadata: { path: "/prod/postgres", totalNumEntities: 12, groups },
-        entities: [],
-      },
-    },
-  },
   errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { searchFlags: flags, ...request } = body as Narrowed & {
@@ -207,26 +183,6 @@ const browseV2: Endpoint = {
     },
   }),
   reads: "search",
-  example: {
-    path: "/entities?action=browseV2",
-    body: { entity: "dataset", path: ["urn:li:container:shop"], start: 0, count: 10 },
-    reply: {
-      value: {
-        start: 0,
-        count: 10,
-        total: 1,
-        groups: [
-          {
-            name: "urn:li:container:public",
-            count: 12,
-            hasSubGroups: false,
-            entity: "urn:li:container:public",
-          },
-        ],
-        metadata: { path: "␟urn:li:container:shop", totalNumEntities: 12 },
-      },
-    },
-  },
   errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { path, start, count } = body as SearchBody & { readonly path: string | string[] };
@@ -248,11 +204,6 @@ const getBrowsePaths: Endpoint = {
   body: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
   reply: valueReply({ type: "array", items: { type: "string" } }),
   reads: "entities",
-  example: {
-    path: "/entities?action=getBrowsePaths",
-    body: { urn: orders },
-    reply: { value: ["/prod/postgres/shop/public"] },
-  },
   errors: [
     { code: "malformed", when: "the urn is missing or does not parse" },
     { code: "not_found", when: "the entity type is unknown" },

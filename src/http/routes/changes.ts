@@ -6,7 +6,6 @@ import { changeText, eventStream, jsonLines, type StreamForm } from "../change-t
 import type { Endpoint, ErrorCase, StreamedBody } from "../endpoint.ts";
 import { feedTexts } from "../feed-texts.ts";
 import * as schemas from "../schemas.ts";
-import { orders, ordersKey } from "./samples.ts";
 
 interface Parameters {
   readonly after?: number;
@@ -84,38 +83,6 @@ const getChanges: Endpoint = {
       changes: { type: "array", items: schemas.change },
       position: { type: "integer", description: "Everything up to here was looked at" },
       end: { type: "boolean", description: "There are no more at present" },
-    },
-  },
-  example: {
-    path: `${path}?from=start&urn=${ordersKey}&aspect=status&previous=true`,
-    reply: {
-      changes: [
-        {
-          position: 41,
-          entityType: "dataset",
-          entityUrn: orders,
-          changeType: "UPSERT",
-          aspectName: "status",
-          aspect: { value: { removed: true }, contentType: "application/json" },
-          systemMetadata: {
-            lastObserved: 1772409600000,
-            runId: "nightly-schema",
-            lastRunId: "nightly-schema",
-            version: "2",
-            schemaVersion: 1,
-          },
-          previousAspectValue: { value: { removed: false }, contentType: "application/json" },
-          previousSystemMetadata: {
-            lastObserved: 1772323200000,
-            runId: "nightly-schema",
-            version: "1",
-            schemaVersion: 1,
-          },
-          created: { time: 1772409600000, actor: "urn:li:corpuser:mira" },
-        },
-      ],
-      position: 126,
-      end: true,
     },
   },
   errors: [

@@ -6,7 +6,6 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { rollbackReply, undone } from "./runs.ts";
-import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
 const deleteEntity: Endpoint = {
@@ -38,11 +37,6 @@ const deleteEntity: Endpoint = {
     },
   }),
   writes: true,
-  example: {
-    path: "/entities?action=delete",
-    body: { urn: orders, dryRun: true },
-    reply: { value: { urn: orders, rows: 6, timeseriesRows: 30 } },
-  },
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const request = ask.body as { urn: string };
@@ -88,16 +82,6 @@ const deleteReferences: Endpoint = {
     },
   }),
   writes: true,
-  example: {
-    path: "/entities?action=deleteReferences",
-    body: { urn: "urn:li:tag:stale", dryRun: true },
-    reply: {
-      value: {
-        total: 1,
-        relatedAspects: [{ entity: orders, aspect: "globalTags", relationship: "TaggedWith" }],
-      },
-    },
-  },
   errors: writeErrors,
   async handle(ask, { catalog }) {
     const request = ask.body as { urn: string; dryRun?: boolean };
@@ -130,21 +114,6 @@ const deleteAll: Endpoint = {
   },
   reply: rollbackReply,
   writes: true,
-  example: {
-    path: "/entities?action=deleteAll",
-    body: { registryId: "quality-model:0.0.1", dryRun: true },
-    reply: {
-      value: {
-        entitiesAffected: 0,
-        entitiesDeleted: 0,
-        aspectsReverted: 0,
-        aspectsAffected: 0,
-        unsafeEntitiesCount: 0,
-        aspectRowSummaries: [],
-        unsafeEntities: [],
-      },
-    },
-  },
   errors: [
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
     { code: "malformed", when: "registryId is missing, or is no name and version" },

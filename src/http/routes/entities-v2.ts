@@ -4,7 +4,6 @@ import type { Ask, Endpoint, Parameter, Resource } from "../endpoint.ts";
 import { momentErrors, momentParameters } from "../moments.ts";
 import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
-import { orders, ordersEntity, ordersKey } from "./samples.ts";
 
 export const entitiesV2Resource: Resource = {
   name: "entitiesV2",
@@ -55,7 +54,6 @@ const getEntity: Endpoint = {
   ],
   reply: schemas.entity,
   reads: "entities",
-  example: { path: `/entitiesV2/${ordersKey}?aspects=List(status)`, reply: ordersEntity },
   errors: [
     { code: "malformed", when: "the urn does not parse" },
     { code: "not_found", when: "the entity type is unknown" },
@@ -80,10 +78,6 @@ const getEntities: Endpoint = {
   ],
   reply: schemas.batchOf(schemas.entity),
   reads: "entities",
-  example: {
-    path: `/entitiesV2?ids=List(${ordersKey})&aspects=List(status)`,
-    reply: { results: { [orders]: ordersEntity }, statuses: {}, errors: {} },
-  },
   errors: [{ code: "malformed", when: "a urn does not parse" }, ...momentErrors],
   handle(ask, { catalog }) {
     const { ids } = ask.parameters as { ids: readonly string[] };

@@ -5,7 +5,6 @@ import { entityTypeOf } from "../../core/urn.ts";
 import type { Endpoint, Resource } from "../endpoint.ts";
 import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
-import { orders, ordersEntity } from "./samples.ts";
 
 export const entitiesVersionedResource: Resource = {
   name: "entitiesVersionedV2",
@@ -63,12 +62,6 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
     ],
     reply: schemas.batchOf(schemas.entity),
     reads: "entities",
-    example: {
-      path: `/entitiesVersionedV2?entityType=dataset&aspects=List(status)&ids=List(${encodeURIComponent(
-        `(${orders} , status:0)`,
-      ).replace(/[()]/g, (c) => (c === "(" ? "%28" : "%29"))})`,
-      reply: { results: { [`(${orders} , status:0)`]: ordersEntity }, statuses: {}, errors: {} },
-    },
     errors: [
       {
         code: "malformed",

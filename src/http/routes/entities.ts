@@ -13,7 +13,6 @@ import { momentErrors, momentParameters } from "../moments.ts";
 import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
 import { openSystemMetadata } from "../system-metadata.ts";
-import { orders, ordersKey, ordersSnapshot, ordersSnapshotReply } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
 export const entitiesResource: Resource = {
@@ -68,7 +67,6 @@ const ingest: Endpoint = {
   },
   prepare: openSystemMetadata,
   writes: true,
-  example: { path: "/entities?action=ingest", body: { entity: ordersSnapshot } },
   errors: writeErrors,
   proposals: ({ body }, expand) => expand(snapshotOf(body)),
   handle: async (ask, { catalog }) =>
@@ -102,7 +100,6 @@ const batchIngest: Endpoint = {
   },
   prepare: openSystemMetadata,
   writes: true,
-  example: { path: "/entities?action=batchIngest", body: { entities: [ordersSnapshot] } },
   errors: [
     ...writeErrors,
     { code: "mismatched", when: "system metadata is given for more or fewer entities" },
@@ -162,7 +159,6 @@ const exists: Endpoint = {
   },
   reply: valueReply({ type: "boolean" }),
   reads: "entities",
-  example: { path: "/entities?action=exists", body: { urn: orders }, reply: { value: true } },
   errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...momentErrors],
   async handle(ask, { catalog }) {
     const { urn, includeSoftDelete = true } = ask.body as {
@@ -196,11 +192,6 @@ const filterExistingUrns: Endpoint = {
   },
   reply: valueReply({ type: "array", items: schemas.urn }),
   reads: "entities",
-  example: {
-    path: "/entities?action=filterExistingUrns",
-    body: { request: { urns: [orders, "urn:li:tag:nowhere"] } },
-    reply: { value: [orders] },
-  },
   errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...momentErrors],
   async handle(ask, { catalog }) {
     const { request } = ask.body as {
@@ -233,11 +224,6 @@ const listUrns: Endpoint = {
   },
   reply: valueReply(schemas.urnPage("How many this page lists")),
   reads: "entities",
-  example: {
-    path: "/entities?action=listUrns",
-    body: { entity: "dataset", start: 0, count: 10 },
-    reply: { value: { entities: [orders], start: 0, count: 1, total: 1 } },
-  },
   errors: [
     { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
     { code: "invalid", when: "the entity type is unknown" },
@@ -265,11 +251,6 @@ const getTotalEntityCount: Endpoint = {
   },
   reply: valueReply({ type: "integer" }),
   reads: "entities",
-  example: {
-    path: "/entities?action=getTotalEntityCount",
-    body: { entity: "dataset" },
-    reply: { value: 12 },
-  },
   errors: [{ code: "invalid", when: "the entity type is unknown" }],
   async handle(ask, { catalog }) {
     const { entity } = ask.body as { entity: string };
@@ -298,11 +279,6 @@ const batchGetTotalEntityCount: Endpoint = {
   },
   reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
   reads: "entities",
-  example: {
-    path: "/entities?action=batchGetTotalEntityCount",
-    body: { entities: ["dataset", "chart"] },
-    reply: { value: { dataset: 12, chart: 3 } },
-  },
   errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
   async handle(ask, { catalog }) {
     const { entities } = ask.body as { entities: readonly string[] };
@@ -325,7 +301,6 @@ const getSnapshot: Endpoint = {
   ],
   reply: snapshotReply,
   reads: "entities",
-  example: { path: `/entities/${ordersKey}?aspects=List(status)`, reply: ordersSnapshotReply },
   errors: readErrors,
   handle: (ask, { catalog }) => catalog.getSnapshot(ask.key, wanted(ask.parameters)),
 };
@@ -344,10 +319,6 @@ const getSnapshots: Endpoint = {
   ],
   reply: schemas.batchOf(snapshotReply),
   reads: "entities",
-  example: {
-    path: `/entities?ids=List(${ordersKey})&aspects=List(status)`,
-    reply: { results: { [orders]: ordersSnapshotReply }, statuses: {}, errors: {} },
-  },
   errors: readErrors,
   handle(ask, { catalog }) {
     const { ids } = ask.parameters as { ids: readonly string[] };

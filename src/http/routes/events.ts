@@ -31,12 +31,6 @@ const kinds: Readonly<Record<string, Kind>> = {
 const OFFSET = /^\d{1,15}$/;
 const dayMs = 86_400_000;
 
-const sampleEvent = {
-  contentType: "application/json",
-  value:
-    '{"header":{"timestampMillis":1772409600000},"name":"entityChangeEvent","payload":{"value":"{…}","contentType":"application/json"}}',
-};
-
 export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
   {
     method: "GET",
@@ -100,10 +94,6 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
           },
         },
       },
-    },
-    example: {
-      path: "/openapi/v1/events/poll?topic=PlatformEvent_v1&offsetId=41&pollTimeoutSeconds=0",
-      reply: { offsetId: "126", count: 1, events: [sampleEvent] },
     },
     errors: [
       {

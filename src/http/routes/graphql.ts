@@ -12,8 +12,6 @@ export interface GraphqlOptions {
 const bodyBytesMax = 2 ** 20;
 const path = "/api/graphql";
 
-const listOwn = `query($input: ListAccessTokenInput!) { listAccessTokens(input: $input) { start count total tokens { urn id actorUrn } } }`;
-
 export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endpoint[] => [
   {
     method: "POST",
@@ -42,24 +40,6 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
         data: { type: ["object", "null"] },
         errors: { type: "array", items: { type: "object" } },
         extensions: { type: "object" },
-      },
-    },
-    example: {
-      path,
-      actor: "urn:li:corpuser:datahub",
-      body: {
-        query: listOwn,
-        variables: {
-          input: {
-            start: 0,
-            count: 20,
-            filters: [{ field: "ownerUrn", value: "urn:li:corpuser:datahub" }],
-          },
-        },
-      },
-      reply: {
-        data: { listAccessTokens: { start: 0, count: 20, total: 0, tokens: [] } },
-        extensions: {},
       },
     },
     errors: [
@@ -99,7 +79,6 @@ const explorerRow = (explorer: Answer): Endpoint => ({
   open: true,
   reply: { type: "string" },
   replyType: "text/html",
-  example: { path, reply: "<!doctype html>…" },
   errors: [],
   handle: () => explorer,
 });

@@ -41,8 +41,6 @@ const placeSchema: Schema = {
   },
 };
 
-const placeSample: PartitionPlace = { partition: 0, offset: 124087, lag: 12 };
-
 const consumerOffsets = (
   kind: string,
   about: string,
@@ -66,13 +64,6 @@ const consumerOffsets = (
     { name: "skipCache", in: "query", type: "boolean", about: "Accepted" },
   ],
   reply: placeSchema,
-  example: {
-    path: `/openapi/operations/kafka/${kind}/consumer/offsets?detailed=true`,
-    reply: toldOf(
-      [{ group: "annals-search", topic: topics.versioned, partitions: [placeSample] }],
-      true,
-    ),
-  },
   errors: [{ code: "unavailable", when: "Kafka does not answer" }],
   async handle({ parameters }, backing) {
     const { detailed = false } = parameters as { detailed?: boolean };

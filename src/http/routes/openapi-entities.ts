@@ -19,13 +19,6 @@ import {
   type Version,
 } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
-import { orders, ordersKey } from "./samples.ts";
-
-const removed = { status: { value: { removed: false } } };
-export const sampleEntity = {
-  v3: { urn: orders, ...removed },
-  v2: { urn: orders, aspects: removed },
-};
 
 interface Asked {
   readonly aspects?: readonly string[];
@@ -56,8 +49,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     names.isTimeseries(place.entityType, place.aspect)
       ? findEvent(catalog, place, version)
       : catalog.findAspect(place.urn, place.aspect, version);
-  const sample = `${base}/dataset/${ordersKey}`;
-
   return [
     {
       ...ofEntity,
@@ -66,7 +57,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Whether an entity is there",
       parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...momentParameters],
       status: 204,
-      example: { path: sample },
       async handle(ask, { catalog }) {
         const { urn } = placeOf(ask, names);
         const { includeSoftDelete = false } = ask.parameters as Asked;
@@ -85,7 +75,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ],
       reply: forms.entityOut[version],
       missing: true,
-      example: { path: `${sample}?aspects=status`, reply: sampleEntity[version] },
       async handle(ask, { catalog }) {
         const { urn, entityType } = placeOf(ask, names);
         const asked = ask.parameters as Asked;
@@ -107,7 +96,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         ...momentParameters,
       ],
       status: 204,
-      example: { path: `${sample}/ownership` },
       async handle(ask, { catalog }) {
         const place = placeOf(ask, names);
         const { urn, aspect } = place;
@@ -137,10 +125,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ],
       reply: forms.aspectOut,
       missing: true,
-      example: {
-        path: `${sample}/ownership`,
-        reply: { value: { owners: [{ owner: "urn:li:corpuser:mira", type: "DATAOWNER" }] } },
-      },
       async handle(ask, { catalog }) {
         const place = placeOf(ask, names);
         const { urn, aspect } = place;
@@ -167,11 +151,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         { code: "not_found", when: "the entity type is unknown" },
         ...momentErrors,
       ],
-      example: {
-        path: `${base}/dataset/batchGet`,
-        body: [{ urn: orders, status: {} }],
-        reply: [sampleEntity[version]],
-      },
       async handle(ask, { catalog }) {
         const entityType = names.known(ask.path.entity ?? "", "not_found");
         const found = await findMembers(ask.body as readonly Member[], {

@@ -14,7 +14,6 @@ import {
 import * as forms from "../openapi-schemas.ts";
 import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
 import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
-import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
 /** The name of the request's list that contains the proposal. */
@@ -22,8 +21,6 @@ const nameIn = ({ entityType, [PLACE]: place = entityType }: Proposal): string =
   place.split("[", 1)[0] ?? entityType;
 
 const row = { kind: "page", group: "OpenAPI" } as const;
-const sampleList = [{ urn: orders, status: { value: { removed: false } } }];
-
 interface Asked {
   readonly async?: boolean;
   readonly systemMetadata?: boolean;
@@ -44,10 +41,6 @@ function ofUrnType(endpoint: Endpoint, name: string): Endpoint {
     path,
     name,
     parameters: endpoint.parameters?.filter((parameter) => parameter.name !== "entity"),
-    example: {
-      ...endpoint.example,
-      path: endpoint.example.path.replace(/\/entity\/[^/]+\//, "/entity/generic/"),
-    },
     handle: (ask, backing) =>
       endpoint.handle(
         { ...ask, path: { ...ask.path, entity: entityTypeOf(ask.path.urn ?? "") } },
@@ -96,7 +89,6 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
 
   const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
   const parameters = [forms.asynchronous(true), forms.systemMetadata];
-  const example = { path: `${path}?async=false`, reply: { dataset: sampleList } };
   return [
     ...genericUrnRoutes(names),
     {
@@ -108,7 +100,6 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       parameters,
       body: byType(forms.entitiesIn),
       reply,
-      example: { ...example, body: { dataset: sampleList } },
       proposals: (ask) => listed(ask, "UPSERT"),
       handle: (ask, backing) => many(ask, backing, "UPSERT"),
     },
@@ -121,17 +112,6 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       parameters,
       body: byType(forms.entitiesIn),
       reply,
-      example: {
-        ...example,
-        body: {
-          dataset: [
-            {
-              urn: orders,
-              status: { value: { patch: [{ op: "add", path: "/removed", value: false }] } },
-            },
-          ],
-        },
-      },
       proposals: (ask) => listed(ask, "PATCH"),
       handle: (ask, backing) => many(ask, backing, "PATCH"),
     },
@@ -150,11 +130,6 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
         { code: "not_found", when: "an entity type is unknown" },
         ...momentErrors,
       ],
-      example: {
-        path: `${path}/batchGet`,
-        body: { dataset: [{ urn: orders, status: {} }] },
-        reply: { dataset: sampleList },
-      },
       async handle({ body, parameters }, { catalog }) {
         const { systemMetadata = false } = parameters as Asked;
         const members: string[] = [];

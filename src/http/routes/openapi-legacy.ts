@@ -9,9 +9,8 @@ import { aspectText, entitiesText, type ModelNames } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
 import { eachOf, openSystemMetadata } from "../system-metadata.ts";
-import { findMembers, type Member, sampleEntity } from "./openapi-entities.ts";
+import { findMembers, type Member } from "./openapi-entities.ts";
 import { write } from "./openapi-writes.ts";
-import { orders, ordersKey, ordersProposal } from "./samples.ts";
 import { nothingToDelete, writeErrors } from "./write-errors.ts";
 
 const row = { kind: "page", group: "OpenAPI" } as const;
@@ -57,11 +56,6 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     { code: "not_found", when: "the entity type is unknown" },
     ...momentErrors,
   ],
-  example: {
-    path: "/openapi/v2/entity/batch/dataset",
-    body: { urns: [orders], aspectNames: ["status"] },
-    reply: { entities: [sampleEntity.v2] },
-  },
   async handle({ path, body }, { catalog }) {
     const { urns, aspectNames, withSystemMetadata } = body as {
       urns: readonly string[];
@@ -130,18 +124,6 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         { code: "malformed", when: "`urns` is missing, or one does not parse" },
         ...momentErrors,
       ],
-      example: {
-        path: `${path}/latest?urns=${ordersKey}&aspectNames=status`,
-        reply: {
-          responses: {
-            [orders]: {
-              entityName: "dataset",
-              urn: orders,
-              aspects: { status: { value: { removed: false } } },
-            },
-          },
-        },
-      },
       async handle({ parameters }, { catalog }) {
         const { urns, aspects, aspectNames } = parameters as Record<string, readonly string[]>;
         const named = [...(aspects ?? []), ...(aspectNames ?? [])].flatMap((one) => one.split(","));
@@ -188,17 +170,6 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       writes: true,
       conditional: true,
       errors: writeErrors,
-      example: {
-        path,
-        body: [
-          {
-            entityType: "dataset",
-            entityUrn: orders,
-            aspect: { __type: "Status", removed: false },
-          },
-        ],
-        reply: [orders],
-      },
       proposals: ({ body }) => (body as readonly unknown[]).map(proposalIn),
       async handle(ask, backing) {
         const proposals = ask.proposals ?? (ask.body as readonly unknown[]).map(proposalIn);
@@ -223,7 +194,6 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       reply: { type: "array", items: { type: "object" } },
       writes: true,
       errors: writeErrors,
-      example: { path: `${path}?urns=${ordersKey}`, reply: [{ urn: orders, rows: 1 }] },
       async handle(ask, backing) {
         const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
         if (soft) {
@@ -281,7 +251,6 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   writes: true,
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
-  example: { path, body: [ordersProposal], reply: [orders] },
   proposals: ({ body }) => placed(body as readonly Proposal[]),
   handle: async (ask, backing) =>
     writtenUrns(

@@ -8,7 +8,6 @@ import { entitiesText, type ModelNames, namedAspects, type Version } from "../op
 import * as forms from "../openapi-schemas.ts";
 import { atLeast } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
-import { sampleEntity } from "./openapi-entities.ts";
 import { searchErrors } from "./search.ts";
 
 /** Entities of one page: their aspects are in it. */
@@ -157,8 +156,6 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
   const about =
     "Found by the search view, in the order of their urns unless sorted; read from the aspects. An entity that was deleted meanwhile is left out.";
   const row = { kind: "page", group: "OpenAPI", reads: "search", errors: searchErrors } as const;
-  const member = version === "v3" ? "entities" : "results";
-  const sample = { [member]: [sampleEntity[version]], totalCount: 1, facets: [] };
 
   return [
     {
@@ -170,7 +167,6 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       about,
       parameters: [forms.entity, ...finding, ...forms.aspects],
       reply: pageOf(version),
-      example: { path: `${base}/dataset?aspects=status&count=2`, reply: sample },
       handle({ path, parameters }, backing) {
         const asked = parameters as Asked;
         const entityType = names.entity(path.entity ?? "");
@@ -200,11 +196,6 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
         },
       },
       reply: pageOf(version),
-      example: {
-        path: `${base}/scroll?count=2`,
-        body: { entities: ["dataset"], aspects: ["status"] },
-        reply: sample,
-      },
       handle({ parameters, body }, backing) {
         const { entities, aspects, filter, sortCriteria } = body as ScrollBody;
         const request = {

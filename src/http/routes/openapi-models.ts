@@ -61,13 +61,6 @@ const specification = {
   },
 } as const;
 
-const sample = {
-  name: "tag",
-  keyAspectName: "tagKey",
-  keyAspectSpec: specificationOf("tagKey"),
-  aspectSpecs: [{ ...specificationOf("tagProperties"), timeseries: false }],
-};
-
 export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
   const all = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
   return [
@@ -89,10 +82,6 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
           elements: { type: "array", items: specification },
         },
       },
-      example: {
-        path: `${base}/entity/specifications?count=1`,
-        reply: { start: 0, count: 1, total: 71, elements: [sample] },
-      },
       errors: [{ code: "malformed", when: "`start` or `count` is negative" }],
       handle: ({ parameters }) => pageOf(all, parameters),
     },
@@ -107,7 +96,6 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
         { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
       ],
       reply: specification,
-      example: { path: `${base}/entity/specifications/tag`, reply: sample },
       errors: [{ code: "not_found", when: "the model has no such entity type" }],
       handle({ path: { entity = "" } }) {
         const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());

@@ -9,9 +9,8 @@ import type { Answer, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import { atLeast } from "../parameters.ts";
 import { urn } from "../schemas.ts";
 import { long } from "./openapi-lists.ts";
-import { task, text, tooManyJobs, unauthenticated, unavailable } from "./operation-forms.ts";
+import { text, tooManyJobs, unauthenticated, unavailable } from "./operation-forms.ts";
 import { indexSizesOf } from "./operations.ts";
-import { orders } from "./samples.ts";
 
 const row = { kind: "page", group: "OpenAPI" } as const;
 const search = "/openapi/operations/elasticSearch";
@@ -40,10 +39,6 @@ const getTaskStatus: Endpoint = {
       runTimeNanos: { type: "integer" },
       status: text("JSON text"),
     },
-  },
-  example: {
-    path: `${search}/getTaskStatus?task=${task}`,
-    reply: { completed: true, taskId: task, runTimeNanos: 107480709, status: "{…}" },
   },
   errors: [
     unauthenticated,
@@ -85,19 +80,6 @@ const getIndexSizes: Endpoint = {
           },
         },
       },
-    },
-  },
-  example: {
-    path: `${search}/getIndexSizes`,
-    reply: {
-      sizes: [
-        {
-          indexName: "dataset_datasetprofileaspect_v1",
-          entityName: "dataset",
-          aspectName: "datasetprofile",
-          sizeMb: 0.016213,
-        },
-      ],
     },
   },
   errors: [
@@ -147,20 +129,6 @@ const restored: Schema = {
     },
   },
 };
-
-const restoredSample = [
-  {
-    ignored: 0,
-    rowsMigrated: 5,
-    timeSqlQueryMs: 1,
-    sendMessageMs: 9,
-    defaultAspectsCreated: 0,
-    lastUrn: orders,
-    lastAspect: "status",
-    taskId: task,
-    completed: true,
-  },
-];
 
 /** 202: the job goes on. */
 const restoredAnswer = ({ batches, id, completed, position }: Restored): Answer => ({
@@ -212,10 +180,6 @@ const restoreIndices: Endpoint = {
     long("lePitEpochMs", "Rows that were made at this time or earlier"),
     createDefaultAspects,
   ],
-  example: {
-    path: `${search}/restoreIndices?urnLike=urn:li:dataset:%25orders%25`,
-    reply: restoredSample,
-  },
   async handle({ parameters, caller }, { operations }) {
     const { aspectName, ...asked } = parameters as Partial<RestoreRequest> & {
       aspectName?: string;
@@ -241,11 +205,6 @@ const restoreIndicesOf: Endpoint = {
     createDefaultAspects,
   ],
   body: { type: "array", maxItems: urnsMax, items: urn },
-  example: {
-    path: `${search}/restoreIndices`,
-    body: [orders],
-    reply: restoredSample,
-  },
   async handle({ parameters, body, caller }, { operations }) {
     const asked = parameters as Partial<RestoreRequest>;
     const { batchSize = batchDefault.urns } = asked;

@@ -7,9 +7,6 @@ import type { Answer, Ask, Endpoint, Parameter, Schema } from "../endpoint.ts";
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
 import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
-import { orders, ordersKey } from "./samples.ts";
-
-const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 
 const list = (name: string, about: string): Parameter => ({
   name,
@@ -58,9 +55,6 @@ function lineageOf(edge: FoundRelationship) {
     edge.upstream === "source" ? [edge.source, edge.destination] : [edge.destination, edge.source];
   return { ...resultOf(edge), upstream, downstream };
 }
-
-const sampleEdge = { type: "DownstreamOf", source: revenue, destination: orders };
-const sample = { results: [resultOf(sampleEdge)] };
 
 interface Asked {
   readonly relationshipTypes?: readonly string[];
@@ -176,11 +170,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         },
       },
       reply: pageReply,
-      example: {
-        path: `${base}/scroll?relationshipTypes=DownstreamOf&sourceTypes=dataset`,
-        body: {},
-        reply: sample,
-      },
       handle(ask, { catalog }) {
         const asked = ask.parameters as Asked;
         return scrolled({ ...scrollOf(asked), ...edgesOf(ask) }, { asked, catalog });
@@ -205,7 +194,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         forms.includeSoftDelete,
       ],
       reply: pageReply,
-      example: { path: `${base}/DownstreamOf`, reply: sample },
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Asked;
         const types = [path.relationshipType ?? ""];
@@ -226,7 +214,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         forms.includeSoftDelete,
       ],
       reply: pageReply,
-      example: { path: `${base}/dataset/${ordersKey}?direction=INCOMING`, reply: sample },
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Asked;
         const own: EndFilter = { urns: [path.urn ?? ""] };
@@ -257,11 +244,6 @@ const lineageScroll: Endpoint = {
     },
   },
   reply: pageReply,
-  example: {
-    path: "/openapi/v3/lineage/scroll?direction=DOWNSTREAM",
-    body: { urns: [orders] },
-    reply: { results: [lineageOf({ ...sampleEdge, upstream: "destination" })] },
-  },
   handle({ parameters, body }, { catalog }) {
     const asked = parameters as Asked;
     const { urns } = body as { readonly urns?: readonly string[] | null };

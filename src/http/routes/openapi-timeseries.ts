@@ -8,7 +8,6 @@ import type { Endpoint } from "../endpoint.ts";
 import type { ModelNames } from "../openapi-forms.ts";
 import * as forms from "../openapi-schemas.ts";
 import * as schemas from "../schemas.ts";
-import { orders } from "./samples.ts";
 
 const countDefault = 10;
 const countMax = 5_000;
@@ -89,18 +88,6 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       },
     }),
     reads: "timeseries",
-    example: {
-      path: "/openapi/v2/timeseries/dataset/datasetProfile?count=1",
-      reply: {
-        results: [
-          {
-            timestampMillis: 1_772_409_600_000,
-            urn: orders,
-            event: { timestampMillis: 1_772_409_600_000, rowCount: 42 },
-          },
-        ],
-      },
-    },
     errors: [
       { code: "malformed", when: "count is negative, or the scroll id is none of these" },
       {

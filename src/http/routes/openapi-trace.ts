@@ -4,7 +4,6 @@ import { entityTypeOf } from "../../core/urn.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";
 import type { ModelNames } from "../openapi-forms.ts";
 import { positionOfTrace } from "../trace-id.ts";
-import { orders } from "./samples.ts";
 
 interface Traced {
   readonly success: boolean;
@@ -82,19 +81,6 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       },
     },
     reads: "entities",
-    example: {
-      path: "/openapi/v1/trace/write/000651f3c6d580000a2900000000007e?onlyIncludeErrors=false",
-      body: { [orders]: ["status"] },
-      reply: {
-        [orders]: {
-          status: {
-            success: true,
-            primaryStorage: { writeStatus: "ACTIVE_STATE" },
-            searchStorage: { writeStatus: "ACTIVE_STATE" },
-          },
-        },
-      },
-    },
     errors: [
       { code: "malformed", when: "a urn or the trace id does not parse" },
       { code: "not_found", when: "an entity type is unknown" },

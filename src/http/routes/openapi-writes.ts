@@ -18,8 +18,7 @@ import {
 import * as forms from "../openapi-schemas.ts";
 import { untilFound } from "../search-sync.ts";
 import { traceParent } from "../trace-id.ts";
-import { noAspect, placeOf, sampleEntity } from "./openapi-entities.ts";
-import { orders, ordersKey } from "./samples.ts";
+import { noAspect, placeOf } from "./openapi-entities.ts";
 import { writeErrors } from "./write-errors.ts";
 
 interface Asked {
@@ -30,8 +29,6 @@ interface Asked {
   readonly aspects?: readonly string[];
   readonly clear?: boolean;
 }
-
-const removed = { status: { value: { removed: false } } };
 
 const writeAbout =
   "All or none. The answer comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
@@ -47,11 +44,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   } as const;
   const change = { ...row, conditional: true } as const;
   const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
-  const sample = `${base}/dataset/${ordersKey}`;
-  const patch = [{ op: "add", path: "/removed", value: false }];
-  const shownSample = (aspects: Schema): Schema =>
-    version === "v3" ? { urn: orders, ...aspects } : { urn: orders, aspects };
-
   function listed({ body, path }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
     const entityType = names.known(path.entity ?? "", "invalid");
     return proposalsIn(body as readonly Schema[], { entityType, changeType }, names);
@@ -142,11 +134,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
       reply: forms.listOf(forms.entityOut[version]),
-      example: {
-        path: `${base}/dataset?async=false`,
-        body: [{ urn: orders, ...removed }],
-        reply: [sampleEntity[version]],
-      },
       proposals: (ask) => listed(ask, "UPSERT"),
       handle: (ask, backing) => many(ask, backing, "UPSERT"),
     },
@@ -160,11 +147,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
       reply: forms.listOf(forms.entityOut[version]),
-      example: {
-        path: `${base}/dataset?async=false`,
-        body: [{ urn: orders, status: { value: { patch } } }],
-        reply: [sampleEntity[version]],
-      },
       proposals: (ask) => listed(ask, "PATCH"),
       handle: (ask, backing) => many(ask, backing, "PATCH"),
     },
@@ -192,7 +174,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           about: "All versioned aspects but the key; `false` when absent",
         },
       ],
-      example: { path: `${base}/tag/urn%3Ali%3Atag%3Agone` },
       async handle(ask, backing) {
         const { urn, entityType } = placeOf(ask, names);
         const { aspects = [], clear = false } = ask.parameters as Asked;
@@ -255,11 +236,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
               description: "The aspect itself",
             },
       reply: forms.entityOut[version],
-      example: {
-        path: `${sample}/ownership?createIfNotExists=false`,
-        body: version === "v3" ? { value: { owners: [] } } : { owners: [] },
-        reply: shownSample({ ownership: { value: { owners: [] } } }),
-      },
       proposals: (ask) => [single(ask, kindOf(ask))],
       handle: (ask, backing) => one(ask, backing, kindOf(ask)),
     },
@@ -284,7 +260,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       },
       about: "When the patch creates the entity, the response has its default aspects, too.",
       reply: forms.entityOut[version],
-      example: { path: `${sample}/status`, body: { patch }, reply: shownSample(removed) },
       handle(ask, backing) {
         const { headers, systemMetadata, ...sent } = ask.body as Schema;
         const told = Object.entries(sent).filter(([, value]) => value !== null);
@@ -301,7 +276,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
       parameters: [forms.entity, forms.urn, forms.aspect],
       errors: [...writeErrors, { code: "not_found", when: "there is no such aspect" }],
-      example: { path: `${sample}/ownership` },
       async handle(ask, backing) {
         const place = placeOf(ask, names);
         const { urn, entityType, aspect: aspectName } = place;

@@ -24,7 +24,6 @@ export const unavailable: ErrorCase = {
 };
 export const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
 
-export const task = "aB1cdEf2GHIJKLMnoPQr3S:7";
 export const text = (description: string): Schema => ({ type: "string", description });
 export const flag = (description: string): Schema => ({ type: "boolean", description });
 export const count = (description: string, minimum = 0): Schema => ({

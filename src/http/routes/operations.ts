@@ -1,11 +1,5 @@
 /** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
-import type {
-  IndexSize,
-  Job,
-  Outcome,
-  RestoreRequest,
-  TruncateRequest,
-} from "../../ops/operations.ts";
+import type { IndexSize, Outcome, RestoreRequest, TruncateRequest } from "../../ops/operations.ts";
 import {
   type Answer,
   type Endpoint,
@@ -23,7 +17,6 @@ import {
   malformed,
   pageForm,
   pageReply,
-  task,
   text,
   tooManyJobs,
   unauthenticated,
@@ -31,7 +24,6 @@ import {
 } from "./operation-forms.ts";
 import { parkedRoutes } from "./parked.ts";
 import { rebuildViews } from "./rebuild.ts";
-import { orders } from "./samples.ts";
 import { scavengeLog } from "./scavenge.ts";
 import { verifyRoutes } from "./verify.ts";
 
@@ -57,13 +49,6 @@ const getEsTaskStatus: Endpoint = {
     },
   },
   reply: valueReply(text("JSON text")),
-  example: {
-    path: "/operations?action=getEsTaskStatus",
-    body: { task },
-    reply: {
-      value: `{"completed":true,"taskId":"${task}","runTimeNanos":107480709,"status":"{\\"total\\":3,\\"updated\\":0,\\"created\\":0,\\"deleted\\":3,\\"batches\\":1,\\"version_conflicts\\":0,\\"noops\\":0,\\"retries\\":{\\"bulk\\":0,\\"search\\":0},\\"throttled_millis\\":0,\\"requests_per_second\\":-1.0,\\"throttled_until_millis\\":0}"}`,
-    },
-  },
   errors: [
     unauthenticated,
     {
@@ -104,14 +89,6 @@ const truncateTimeseriesAspect: Endpoint = {
     },
   },
   reply: valueReply(text("What a dry run found, or the id of the job")),
-  example: {
-    path: "/operations?action=truncateTimeseriesAspect",
-    body: { entityType: "dataset", aspect: "datasetprofile", endTimeMillis: 1772409600000 },
-    reply: {
-      value:
-        "Delete 0 out of 0 rows (0.00%). Reindexing the aspect without the deleted records. This was a dry run. Run with dryRun = false to execute.",
-    },
-  },
   errors: [
     unauthenticated,
     malformed,
@@ -163,13 +140,6 @@ const restoreIndices: Endpoint = {
     },
   },
   reply: valueReply(text("What was asked and what was done, in the reference's form")),
-  example: {
-    path: "/operations?action=restoreIndices",
-    body: { urn: orders },
-    reply: {
-      value: `{args=RestoreIndicesArgs(start=0, batchSize=500, limit=0, …, urn=${orders}, …), result=RestoreIndicesResult(ignored=0, rowsMigrated=5, timeSqlQueryMs=1, …, lastUrn=${orders}, lastAspect=status), taskId=${task}, completed=true}`,
-    },
-  },
   errors: [
     unauthenticated,
     malformed,
@@ -231,22 +201,6 @@ const getIndexSizes: Endpoint = {
       },
     },
   }),
-  example: {
-    path: "/operations?action=getIndexSizes",
-    reply: {
-      value: {
-        indexSizes: [
-          {
-            indexName: "dataset_datasetprofileaspect_v1",
-            entityName: "dataset",
-            aspectName: "datasetprofile",
-            sizeInMb: 0.016213,
-            sizeMb: 0.016213,
-          },
-        ],
-      },
-    },
-  },
   errors: [unauthenticated, malformed, unavailable],
   async handle(_, { operations }) {
     const sizes = indexSizesOf(await operations.getIndexSizes());
@@ -301,20 +255,6 @@ const jobSchema: Schema = {
   },
 };
 
-const sampleJob: Job = {
-  id: task,
-  kind: "truncate",
-  state: "done",
-  actor: "urn:li:corpuser:mira",
-  request: { entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 1772409600000 },
-  started: 1772409600120,
-  ended: 1772409600227,
-  runNanos: 107480709,
-  counts: { total: 3, updated: 0, created: 0, deleted: 3, noops: 0, batches: 1 },
-  perSecond: 27.9,
-  error: undefined,
-};
-
 const listJobs: Endpoint = {
   ...action,
   name: "listJobs",
@@ -328,11 +268,6 @@ const listJobs: Endpoint = {
   reply: pageReply({
     jobs: { type: "array", items: jobSchema },
   }),
-  example: {
-    path: "/operations?action=listJobs",
-    body: { count: 1 },
-    reply: { value: { start: 0, count: 1, total: 7, jobs: [sampleJob] } },
-  },
   errors: [unauthenticated, malformed],
   async handle({ body }, { operations }) {
     const { start = 0, count: wanted = 20 } = body as { start?: number; count?: number };
@@ -351,11 +286,6 @@ const getJob: Endpoint = {
   ...oneJob,
   name: "getJob",
   summary: "Read a job: what it was asked, how far it is, how it ended",
-  example: {
-    path: "/operations?action=getJob",
-    body: { id: task },
-    reply: { value: sampleJob },
-  },
   errors: [unauthenticated, malformed, { code: "not_found", when: "there is no such job" }],
   handle: async ({ body }, { operations }) =>
     valueAnswer(await operations.getJob((body as { id: string }).id)),
@@ -369,11 +299,6 @@ const cancelJob: Endpoint = {
   summary: "Cancel a job",
   about:
     "The answer is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
-  example: {
-    path: "/operations?action=cancelJob",
-    body: { id: task },
-    reply: { value: { ...sampleJob, kind: "restore", state: "cancelled" } },
-  },
   errors: [
     unauthenticated,
     malformed,
@@ -390,7 +315,6 @@ const cancelJob: Endpoint = {
 const restoreIndicesOfAspects: Endpoint = {
   ...restoreIndices,
   path: "/aspects",
-  example: { ...restoreIndices.example, path: "/aspects?action=restoreIndices" },
 };
 
 export const operationRoutes: readonly Endpoint[] = [

@@ -1,5 +1,4 @@
 /** Routes of what views could not take. */
-import type { Position } from "../../core/position.ts";
 import type { ParkedEntity, ParkedQuery } from "../../ops/operations.ts";
 import {
   type Answer,
@@ -19,7 +18,6 @@ import {
   text,
   unauthenticated,
 } from "./operation-forms.ts";
-import { orders } from "./samples.ts";
 
 const parkedSchema: Schema = {
   type: "object",
@@ -38,15 +36,6 @@ const parkedSchema: Schema = {
       description: "Later records of the entity that wait behind it, 1,000 at most",
     },
   },
-};
-
-const sampleParked: ParkedEntity = {
-  view: "graph",
-  urn: orders,
-  position: 4711 as Position,
-  reason: 'change at position 4711 of "urn:…" could not be projected: …',
-  time: 1772409600120,
-  waiting: 2,
 };
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
@@ -68,11 +57,6 @@ const listParked: Endpoint = {
   reply: pageReply({
     parked: { type: "array", items: parkedSchema },
   }),
-  example: {
-    path: "/operations?action=listParked",
-    body: { view: "graph" },
-    reply: { value: { start: 0, count: 1, total: 1, parked: [sampleParked] } },
-  },
   errors: [unauthenticated, malformed, unknownView],
   async handle({ body }, { operations }) {
     const {
@@ -122,11 +106,6 @@ const retryParked: Endpoint = {
   summary: "Make a parked entity anew in its view",
   about:
     "If the view can apply it now, it is no longer parked, and the view has all that waited behind it.",
-  example: {
-    path: "/operations?action=retryParked",
-    body: { view: "graph", urn: orders },
-    reply: { value: { parked: false } },
-  },
   handle: async ({ body }, { operations }) =>
     parkedAnswer(await operations.retryParked(body as ParkedQuery)),
 };
@@ -139,11 +118,6 @@ const dropParked: Endpoint = {
   summary: "Omit the record, or the aspects, that an entity is parked with, for good",
   about:
     "The view applies what waited behind the record. The search view omits the parked values of the entity; later values are in its document. The log keeps the record; the view omits it also after a rebuild.",
-  example: {
-    path: "/operations?action=dropParked",
-    body: { view: "graph", urn: orders },
-    reply: { value: { parked: false } },
-  },
   handle: async ({ body, caller }, { operations }) =>
     parkedAnswer(await operations.dropParked(body as ParkedQuery, caller)),
 };

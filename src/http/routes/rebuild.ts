@@ -1,7 +1,7 @@
 /** The route that has views rebuilt. */
 import type { RebuildRequest } from "../../ops/operations.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
-import { action, malformed, task, text, tooManyJobs, unauthenticated } from "./operation-forms.ts";
+import { action, malformed, text, tooManyJobs, unauthenticated } from "./operation-forms.ts";
 
 export const rebuildViews: Endpoint = {
   ...action,
@@ -21,11 +21,6 @@ export const rebuildViews: Endpoint = {
     },
   },
   reply: valueReply(text("The id of the job")),
-  example: {
-    path: "/operations?action=rebuildViews",
-    body: { views: ["search"] },
-    reply: { value: task },
-  },
   errors: [
     unauthenticated,
     malformed,

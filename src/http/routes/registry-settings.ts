@@ -8,7 +8,7 @@ const bodyBytesMax = 2 ** 20;
 
 /** A row that answers with the JSON of what its handler gives. */
 export const registryRow = (
-  row: Pick<Endpoint, "name" | "path" | "summary" | "example"> & Partial<Endpoint>,
+  row: Pick<Endpoint, "name" | "path" | "summary"> & Partial<Endpoint>,
   handle: (ask: Ask) => Promise<unknown> | unknown,
 ): Endpoint => ({
   method: "GET",
@@ -22,8 +22,6 @@ export const registryRow = (
   ...row,
   handle: async (ask): Promise<Answer> => ({ text: JSON.stringify(await handle(ask)) }),
 });
-
-export const topic = "MetadataChangeProposal_v1-value";
 
 export const subject: Parameter = {
   name: "subject",
@@ -64,7 +62,6 @@ const levelBody = {
 export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] => [
   ...[undefined, subject].flatMap((parameter) => {
     const at = (place: string) => `${REGISTRY}/${place}${parameter ? "/{subject}" : ""}`;
-    const shownAt = (place: string) => `${REGISTRY}/${place}${parameter ? `/${topic}` : ""}`;
     const of = parameter ? "OfSubject" : "";
     const parameters = parameter && [parameter];
     return [
@@ -75,7 +72,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           parameters,
           summary: "The level of compatibility that holds",
           reply: level,
-          example: { path: shownAt("config"), reply: { compatibilityLevel: "BACKWARD" } },
         },
         async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
       ),
@@ -91,11 +87,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           open: false,
           body: levelBody,
           reply: level,
-          example: {
-            path: `${REGISTRY}/config${parameter ? "/pings-value" : ""}`,
-            body: { compatibility: "FULL" },
-            reply: { compatibility: "FULL" },
-          },
           errors: [
             {
               code: "invalid",
@@ -122,7 +113,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           parameters,
           summary: "Whether schemas can be registered",
           reply: mode,
-          example: { path: shownAt("mode"), reply: { mode: "READWRITE" } },
         },
         () => ({ mode: "READWRITE" }),
       ),
@@ -139,10 +129,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
         { name: "name", in: "path", type: "string", about: "Of the topic" },
       ],
       reply: { type: "array" },
-      example: {
-        path: `${REGISTRY}/associations/resources/-/MetadataChangeProposal_v1?resourceType=topic`,
-        reply: [],
-      },
     },
     () => [],
   ),

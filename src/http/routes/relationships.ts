@@ -10,7 +10,6 @@ import {
 } from "../endpoint.ts";
 import { namesIn } from "../parameters.ts";
 import * as schemas from "../schemas.ts";
-import { orders, ordersKey } from "./samples.ts";
 
 export const relationshipsResource: Resource = {
   name: "relationships",
@@ -18,8 +17,6 @@ export const relationshipsResource: Resource = {
   about:
     "The graph that aspects tell: owners, tags, parts, lineage. Reads see every write that was answered before.",
 };
-
-const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 
 const urn: Parameter = {
   name: "urn",
@@ -94,19 +91,6 @@ const getRelationships: Endpoint = {
     },
   },
   reads: "relationships",
-  example: {
-    path: `/relationships?direction=OUTGOING&urn=${ordersKey}&types=List(OwnedBy,TaggedWith)`,
-    reply: {
-      start: 0,
-      count: 2,
-      total: 2,
-      relationships: [
-        { type: "OwnedBy", entity: "urn:li:corpuser:mira" },
-        { type: "TaggedWith", entity: "urn:li:tag:gold" },
-      ],
-      entities: ["urn:li:corpuser:mira", "urn:li:tag:gold"],
-    },
-  },
   errors: readErrors,
   handle({ parameters }, { catalog }) {
     const query = parameters as Query & { types: readonly string[] };
@@ -152,7 +136,6 @@ const deleteRelationships: Endpoint = {
     "Every edge from and to the entity leaves the graph; that is noted in the log, so that they stay away when the graph is regrown. The aspects that told them stay as they are: one that is told anew with another value tells its edges again. To end a single relationship, change the aspect that tells it.",
   parameters: [urn],
   writes: true,
-  example: { path: `/relationships?urn=${ordersKey}` },
   errors: [{ code: "malformed", when: "`urn` is missing or does not parse" }],
   async handle({ parameters, caller }, { catalog }) {
     const { position } = await catalog.forgetRelationships(String(parameters.urn), caller);
@@ -196,34 +179,6 @@ const getLineage: Endpoint = {
     },
   }),
   reads: "relationships",
-  example: {
-    path: "/relationships?action=getLineage",
-    body: { urn: revenue, direction: "UPSTREAM", maxHops: 3 },
-    reply: {
-      value: {
-        start: 0,
-        count: 100,
-        total: 1,
-        partial: false,
-        relationships: [
-          {
-            type: "DownstreamOf",
-            entity: orders,
-            degree: 1,
-            degrees: [1],
-            paths: [[revenue, orders]],
-            createdOn: 1772409600000,
-            createdActor: "urn:li:corpuser:mira",
-            updatedOn: 1772409600000,
-            updatedActor: "urn:li:corpuser:mira",
-            isManual: false,
-            explored: true,
-            truncatedChildren: false,
-          },
-        ],
-      },
-    },
-  },
   errors: readErrors,
   async handle({ body }, { catalog }) {
     return valueAnswer(await catalog.getLineage(body as Query & { maxHops?: number }));
@@ -269,15 +224,6 @@ const getRelatedEntities: Endpoint = {
     },
   },
   reads: "relationships",
-  example: {
-    path: `/openapi/relationships/v1/?urn=${ordersKey}&direction=OUTGOING&relationshipTypes=OwnedBy`,
-    reply: {
-      start: 0,
-      count: 1,
-      total: 1,
-      entities: [{ relationshipType: "OwnedBy", urn: "urn:li:corpuser:mira" }],
-    },
-  },
   errors: readErrors,
   async handle({ parameters }, { catalog }) {
     const { relationshipTypes, ...query } = parameters as Query & {

@@ -11,7 +11,6 @@ import {
   valueReply,
 } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
-import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
 export const runsResource: Resource = {
@@ -29,16 +28,6 @@ const runId: Schema = {
 };
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const flag = (description: string): Schema => ({ type: "boolean", description });
-
-const sampleRow = {
-  runId: "nightly-schema",
-  urn: orders,
-  aspectName: "datasetProperties",
-  timestamp: 1772409600000,
-  version: 2,
-  keyAspect: false,
-  metadata: "",
-};
 
 const row: Schema = {
   type: "object",
@@ -84,11 +73,6 @@ const listRuns: Endpoint = {
     },
   }),
   reads: "entities",
-  example: {
-    path: "/runs?action=list",
-    body: { pageOffset: 0, pageSize: 10 },
-    reply: { value: [{ runId: "nightly-schema", rows: 42, timestamp: 1772409600000 }] },
-  },
   errors: [
     { code: "malformed", when: "a parameter is mistyped or negative" },
     { code: "forbidden", when: "the caller may not see all entities" },
@@ -115,11 +99,6 @@ const describeRun: Endpoint = {
   },
   reply: valueReply({ type: "array", items: row }),
   reads: "entities",
-  example: {
-    path: "/runs?action=describe",
-    body: { runId: "nightly-schema", start: 0, count: 10 },
-    reply: { value: [sampleRow] },
-  },
   errors: [
     { code: "malformed", when: "runId is missing, or a parameter is mistyped or negative" },
     { code: "forbidden", when: "the caller may not see all entities" },
@@ -187,21 +166,6 @@ const rollback: Endpoint = {
   },
   reply: rollbackReply,
   writes: true,
-  example: {
-    path: "/runs?action=rollback",
-    body: { runId: "nightly-schema", dryRun: true, safe: true },
-    reply: {
-      value: {
-        entitiesAffected: 1,
-        entitiesDeleted: 0,
-        aspectsReverted: 1,
-        aspectsAffected: 0,
-        unsafeEntitiesCount: 0,
-        aspectRowSummaries: [sampleRow],
-        unsafeEntities: [],
-      },
-    },
-  },
   errors: [
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
     {

@@ -23,14 +23,6 @@ export const scavengeLog: Endpoint = {
     properties: { dryRun: flag("True when absent") },
   },
   reply: valueReply(text("What a dry run found, or the id of the job")),
-  example: {
-    path: "/operations?action=scavengeLog",
-    body: {},
-    reply: {
-      value:
-        "Take 3 events that were truncated out of the log, 1024 bytes. This was a dry run. Run with dryRun = false to execute.",
-    },
-  },
   errors: [unauthenticated, malformed, tooManyJobs, unavailable],
   async handle({ body, caller }, { operations }) {
     const { text, position } = await operations.scavengeLog(body as ScavengeRequest, caller);

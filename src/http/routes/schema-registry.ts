@@ -6,13 +6,7 @@
 import type { RegisteredSchema, SchemaRegistry } from "../../feed/schema-registry.ts";
 import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../endpoint.ts";
 import { REGISTRY } from "../registry-form.ts";
-import {
-  closed,
-  registrySettings,
-  registryRow as row,
-  subject,
-  topic,
-} from "./registry-settings.ts";
+import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
 export interface SchemaRegistryOptions {
   readonly registry: SchemaRegistry;
@@ -71,7 +65,6 @@ const missing: ErrorCase = {
 };
 const noSchema: ErrorCase = { code: "malformed", when: "the body has no schema" };
 const badSchema: ErrorCase = { code: "invalid", when: "it is no Avro schema (42201)" };
-const sample = '{"type":"record","name":"Ping","fields":[{"name":"at","type":"long"}]}';
 const ofSubject = `${REGISTRY}/subjects/{subject}`;
 
 export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
@@ -82,7 +75,6 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
         path: REGISTRY,
         summary: "Whether there is a registry",
         reply: { type: "object" },
-        example: { path: REGISTRY, reply: {} },
       },
       () => ({}),
     ),
@@ -108,10 +100,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         },
       ],
       reply: { type: "array", items: versioned },
-      example: {
-        path: `${REGISTRY}/schemas`,
-        reply: [{ subject: topic, version: 1, id: 16, schema: sample, schemaType: "AVRO" }],
-      },
     },
     async ({ parameters }) => {
       const found: object[] = [];
@@ -128,7 +116,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       path: `${REGISTRY}/schemas/types`,
       summary: "Kinds of schemas",
       reply: strings,
-      example: { path: `${REGISTRY}/schemas/types`, reply: ["AVRO"] },
     },
     () => ["AVRO"],
   ),
@@ -140,10 +127,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       about: "An id is of one schema for ever.",
       parameters: [id],
       reply: { type: "object", required: ["schema"], properties: versioned.properties },
-      example: {
-        path: `${REGISTRY}/schemas/ids/4`,
-        reply: { schema: sample, schemaType: "AVRO" },
-      },
       errors: [missing],
     },
     async (ask) => ({ schema: await schemaOf(registry, ask), schemaType: "AVRO" }),
@@ -155,7 +138,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "The same, bare",
       parameters: [id],
       reply: { type: "object" },
-      example: { path: `${REGISTRY}/schemas/ids/4/schema`, reply: JSON.parse(sample) },
       errors: [missing],
     },
     async (ask) => JSON.parse(await schemaOf(registry, ask)),
@@ -167,7 +149,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "Subjects that have the schema",
       parameters: [id],
       reply: strings,
-      example: { path: `${REGISTRY}/schemas/ids/16/subjects`, reply: [topic] },
       errors: [missing],
     },
     async (ask) => [...new Set((await usesOf(registry, ask)).map((use) => use.subject))],
@@ -179,10 +160,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "Subjects and versions that are the schema",
       parameters: [id],
       reply: { type: "array", items: { type: "object" } },
-      example: {
-        path: `${REGISTRY}/schemas/ids/16/versions`,
-        reply: [{ subject: topic, version: 1 }],
-      },
       errors: [missing],
     },
     (ask) => usesOf(registry, ask),
@@ -197,7 +174,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "All subjects",
       parameters: [prefixed],
       reply: strings,
-      example: { path: `${REGISTRY}/subjects`, reply: [topic] },
     },
     ({ parameters }) => subjectsLike(registry, parameters),
   ),
@@ -208,7 +184,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "Versions of a subject",
       parameters: [subject],
       reply: integers,
-      example: { path: `${REGISTRY}/subjects/${topic}/versions`, reply: [1] },
       errors: [missing],
     },
     async ({ path }) => (await registry.versions(path.subject ?? "")).map((one) => one.version),
@@ -220,10 +195,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "One of them",
       parameters: [subject, version],
       reply: versioned,
-      example: {
-        path: `${REGISTRY}/subjects/${topic}/versions/latest`,
-        reply: { subject: topic, version: 1, id: 16, schema: sample, schemaType: "AVRO" },
-      },
       errors: [missing, { code: "invalid", when: "that is no version (42202)" }],
     },
     async (ask) => shown(await versionOf(registry, ask)),
@@ -235,10 +206,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "Its schema, bare",
       parameters: [subject, version],
       reply: { type: "object" },
-      example: {
-        path: `${REGISTRY}/subjects/${topic}/versions/1/schema`,
-        reply: JSON.parse(sample),
-      },
       errors: [missing],
     },
     async (ask) => JSON.parse((await versionOf(registry, ask)).schema),
@@ -255,11 +222,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       parameters: [subject],
       body: schemaBody,
       reply: { type: "object", required: ["id"], properties: versioned.properties },
-      example: {
-        path: `${REGISTRY}/subjects/pings-value/versions`,
-        body: { schema: sample },
-        reply: { id: 1_000 },
-      },
       errors: [
         noSchema,
         badSchema,
@@ -282,11 +244,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       parameters: [subject],
       body: schemaBody,
       reply: versioned,
-      example: {
-        path: `${REGISTRY}/subjects/pings-value`,
-        body: { schema: sample },
-        reply: { subject: "pings-value", version: 1, id: 1_000, schema: sample },
-      },
       errors: [noSchema, missing, badSchema],
     },
     async (ask) => shown(await registry.lookUp(ask.path.subject ?? "", textOf(ask))),
@@ -300,11 +257,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       parameters: [subject, version],
       body: schemaBody,
       reply: judgement,
-      example: {
-        path: `${REGISTRY}/compatibility/subjects/${topic}/versions/latest`,
-        body: { schema: sample },
-        reply: { is_compatible: false, messages: ["it does not read what version 1 wrote: …"] },
-      },
       errors: [noSchema, missing, badSchema],
     },
     (ask) => judged(registry, ask),
@@ -318,11 +270,6 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       parameters: [subject],
       body: schemaBody,
       reply: judgement,
-      example: {
-        path: `${REGISTRY}/compatibility/subjects/pings-value/versions`,
-        body: { schema: sample },
-        reply: { is_compatible: true, messages: [] },
-      },
       errors: [noSchema, badSchema],
     },
     (ask) => judged(registry, ask),

@@ -4,10 +4,7 @@ import { type Endpoint, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { lineageAnswer } from "../search-replies.ts";
 import * as search from "../search-schemas.ts";
-import { orders } from "./samples.ts";
 import { acrossRequestOf, type SearchBody } from "./search.ts";
-
-const revenue = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 
 interface LineageBody extends SearchBody {
   readonly urn: string;
@@ -50,41 +47,6 @@ const lineageErrors = [
   },
 ] as const;
 
-const degrees = { 1: 1, 2: 0, "3+": 0 };
-const metadata = {
-  aggregations: [
-    {
-      name: "degree",
-      displayName: "Degree of Dependencies",
-      aggregations: degrees,
-      filterValues: [
-        { value: "1", facetCount: 1, filtered: false },
-        { value: "2", facetCount: 0, filtered: false },
-        { value: "3+", facetCount: 0, filtered: false },
-      ],
-    },
-  ],
-  suggestions: [],
-  urns: [orders],
-  matches: [{ matchedFields: [] }],
-  searchResultMetadatas: [{ name: "degree", aggregations: degrees }],
-};
-const entities = [
-  {
-    entity: orders,
-    matchedFields: [],
-    score: 1,
-    features: { SEARCH_BACKEND_SCORE: 1 },
-    degree: 1,
-    degrees: [1],
-    paths: [[revenue, orders]],
-    explored: true,
-    truncatedChildren: false,
-    ignoredAsHop: false,
-  },
-];
-const found = { numEntities: 1, lineageSearchPath: "TORTOISE", isPartial: false };
-
 const searchAcrossLineage: Endpoint = {
   method: "POST",
   kind: "action",
@@ -100,11 +62,6 @@ const searchAcrossLineage: Endpoint = {
   },
   reply: valueReply(search.lineageSearchResult),
   reads: ["relationships", "search"],
-  example: {
-    path: "/entities?action=searchAcrossLineage",
-    body: { urn: revenue, direction: "UPSTREAM", input: "*", start: 0, count: 10 },
-    reply: { value: { from: 0, pageSize: 10, ...found, metadata, entities } },
-  },
   errors: lineageErrors,
   async handle({ body }, { catalog }) {
     const { start, count } = body as LineageBody;
@@ -127,11 +84,6 @@ const scrollAcrossLineage: Endpoint = {
   },
   reply: valueReply(search.lineageScrollResult),
   reads: ["relationships", "search"],
-  example: {
-    path: "/entities?action=scrollAcrossLineage",
-    body: { urn: revenue, direction: "UPSTREAM", count: 1 },
-    reply: { value: { pageSize: 1, ...found, scrollId: "WyJbMV0iLCJ4Il0", metadata, entities } },
-  },
   errors: lineageErrors,
   async handle({ body }, { catalog }) {
     const { scrollId, count } = body as LineageBody;

@@ -5,7 +5,6 @@ import { type Endpoint, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
 import { searchAnswer } from "../search-replies.ts";
 import * as search from "../search-schemas.ts";
-import { orders } from "./samples.ts";
 
 /** As requests have it. */
 export interface SearchBody {
@@ -48,37 +47,6 @@ export const searchErrors = [
   { code: "unavailable", when: "the search view did not come to the position asked for in time" },
 ] as const;
 
-const facets = [
-  {
-    name: "platform",
-    displayName: "Platform",
-    aggregations: { "urn:li:dataPlatform:postgres": 1 },
-    filterValues: [
-      {
-        value: "urn:li:dataPlatform:postgres",
-        entity: "urn:li:dataPlatform:postgres",
-        facetCount: 1,
-        filtered: false,
-      },
-    ],
-  },
-];
-const matchedFields = [
-  { name: "name", value: "orders" },
-  { name: "description", value: "One row per order" },
-];
-const metadata = {
-  aggregations: facets,
-  suggestions: [],
-  urns: [orders],
-  matches: [{ matchedFields }],
-  searchResultMetadatas: facets.map(({ name, aggregations }) => ({ name, aggregations })),
-};
-
-const sampleFilter = {
-  or: [{ and: [{ field: "tags", condition: "EQUAL", values: ["urn:li:tag:gold"] }] }],
-};
-
 const queryAbout =
   'In a query, words have to be there all; `"…"` is a phrase, `name:orders` a value of a field and `tags:urn:li:tag:gold` a urn, as they are; AND, OR, NOT, brackets, `order*`, `rows:>5` and `_exists_:tags` mean what users of search engines expect. Whatever is none of these is words.';
 
@@ -103,13 +71,6 @@ const searchEntities: Endpoint = {
   },
   reply: valueReply(search.searchResult),
   reads: "search",
-  example: {
-    path: "/entities?action=search",
-    body: { entity: "dataset", input: "orders", start: 0, count: 10, filter: sampleFilter },
-    reply: {
-      value: { from: 0, pageSize: 10, numEntities: 1, metadata, entities: [orders] },
-    },
-  },
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
@@ -138,13 +99,6 @@ const searchAcrossEntities: Endpoint = {
   },
   reply: valueReply(search.searchResult),
   reads: "search",
-  example: {
-    path: "/entities?action=searchAcrossEntities",
-    body: { entities: ["dataset", "chart"], input: 'orders AND "per order"', start: 0, count: 10 },
-    reply: {
-      value: { from: 0, pageSize: 10, numEntities: 1, metadata, entities: [orders] },
-    },
-  },
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
@@ -174,19 +128,6 @@ const scrollAcrossEntities: Endpoint = {
   },
   reply: valueReply(search.scrollResult),
   reads: "search",
-  example: {
-    path: "/entities?action=scrollAcrossEntities",
-    body: { entities: ["dataset"], input: "*", count: 1 },
-    reply: {
-      value: {
-        pageSize: 1,
-        numEntities: 1,
-        scrollId: "WyJbMixcInVybjouLi5cIl0iLCJ4Il0",
-        metadata: { ...metadata, matches: [{ matchedFields: [] }] },
-        entities: [orders],
-      },
-    },
-  },
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { scrollId, count } = body as SearchBody & { readonly scrollId?: string };
@@ -216,19 +157,6 @@ const filterEntities: Endpoint = {
   },
   reply: valueReply(search.searchResult),
   reads: "search",
-  example: {
-    path: "/entities?action=filter",
-    body: { entity: "dataset", filter: sampleFilter, start: 0, count: 10 },
-    reply: {
-      value: {
-        from: 0,
-        pageSize: 10,
-        numEntities: 1,
-        metadata: { ...metadata, matches: [{ matchedFields: [] }] },
-        entities: [orders],
-      },
-    },
-  },
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
@@ -251,11 +179,6 @@ const listEntities: Endpoint = {
   },
   reply: valueReply(schemas.urnPage("The count that was applied")),
   reads: "search",
-  example: {
-    path: "/entities?action=list",
-    body: { entity: "dataset", filter: sampleFilter, start: 0, count: 10 },
-    reply: { value: { entities: [orders], start: 0, count: 10, total: 1 } },
-  },
   errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { start, count } = body as SearchBody;

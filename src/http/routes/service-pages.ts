@@ -53,7 +53,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
           annals: { type: "object", properties: { version: { type: "string" } } },
         },
       },
-      example: { path: "/config", reply: JSON.parse(config) },
+      exampleReply: JSON.parse(config),
       errors: [],
       handle: () => ({ json: config }),
     },
@@ -67,10 +67,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       about:
         "For load balancers and readiness probes. Views are named that work and are not as they should be: that differed from the log when they were compared last, or are of another model. Without such an answer is empty.",
       reply: { type: "object", properties: { views: { type: "object" } } },
-      example: {
-        path: "/health",
-        reply: { views: { graph: { differences: 3, verifiedPosition: 4711 } } },
-      },
       errors: [
         { code: "unavailable", when: "the log or a view does not work; the message says which" },
       ],
@@ -90,7 +86,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getLiveness",
       summary: "Whether the process answers",
       reply: { type: "object" },
-      example: { path: "/health/live", reply: {} },
       errors: [],
       handle: () => ({ json: "{}" }),
     },
@@ -104,7 +99,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       about:
         "A view that is behind and catches up is ready; one that has stood still for 15 seconds, behind where the log was then, is not.",
       reply: { type: "object" },
-      example: { path: "/health/ready", reply: {} },
       errors: [{ code: "unavailable", when: "a view stands still; the message says which" }],
       handle(_, { operations }) {
         const stalled = operations.stalledViews();
@@ -122,7 +116,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
         "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and the state of the process. docs/operations.md lists every name.",
       reply: { type: "string" },
       replyType: "text/plain; version=0.0.4",
-      example: { path: "/metrics", reply: "annals_log_position 126\n…" },
       errors: [],
       handle: async (_, { metrics }) => ({ text: await metrics() }),
     },
@@ -134,7 +127,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getOpenApi",
       summary: "This interface as an OpenAPI 3.1 document",
       reply: { type: "object" },
-      example: { path: "/openapi.json", reply: { openapi: "3.1.0" } },
       errors: [],
       handle: () => options.openApi(),
     },
@@ -153,7 +145,6 @@ function docsPage(path: string, name: string, options: ServicePagesOptions): End
     summary: path === "/" ? "The documentation, again" : "This page",
     reply: { type: "string" },
     replyType: "text/html",
-    example: { path, reply: "<!doctype html>…" },
     errors: [],
     handle: (ask) => options.docs(ask.host, path),
   };

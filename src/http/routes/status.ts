@@ -42,18 +42,6 @@ const viewSchema: Schema = {
   },
 };
 
-const sampleView = {
-  position: 126,
-  lagRecords: 0,
-  lagSeconds: 0,
-  recordsPerSecond: 0,
-  records: 126,
-  stalled: false,
-  parked: 0,
-  bytes: 1064960,
-  generation: 1,
-};
-
 const getStatus: Endpoint = {
   ...action,
   name: "getStatus",
@@ -88,21 +76,6 @@ const getStatus: Endpoint = {
       },
     },
   }),
-  example: {
-    path: "/operations?action=getStatus",
-    reply: {
-      value: {
-        ok: true,
-        version: "0.1.0",
-        time: 1772409600120,
-        uptimeSeconds: 86.2,
-        log: { position: 126, bytes: 479232, recordsPerSecond: 0, records: 126 },
-        views: { aspects: sampleView, search: sampleView },
-        jobsRunning: 0,
-        jobsEnded: [{ kind: "truncate", state: "done", count: 1 }],
-      },
-    },
-  },
   errors: [unauthenticated, malformed],
   handle: async (_, { operations }) => valueAnswer(await operations.getStatus()),
 };
@@ -118,7 +91,6 @@ const showStatus: Endpoint = {
     "Needs no script and refreshes itself. Where tokens are asked for, it asks for one that may run the operations.",
   reply: { type: "string" },
   replyType: "text/html",
-  example: { path: "/status", reply: "<!doctype html>…" },
   errors: [
     { code: "unauthenticated", when: "a token is needed and not shown" },
     { code: "forbidden", when: "its user may not run the operations" },

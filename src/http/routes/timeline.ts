@@ -3,7 +3,6 @@ import type { ChangeTransaction } from "../../catalog/catalog.ts";
 import { changeCategories } from "../../core/semantic-facts.ts";
 import type { Endpoint, Schema } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
-import { orders, ordersKey } from "./samples.ts";
 
 type Asked = {
   readonly categories: readonly string[];
@@ -32,8 +31,6 @@ const changeEvent: Schema = {
     description: { type: "string", description: "In words" },
   },
 };
-
-const sampleStamp = { time: 1772409600000, actor: "urn:li:corpuser:mira" };
 
 const shown = ({ changeEvents, ...transaction }: ChangeTransaction) => {
   const { timestamp: time, actor } = transaction;
@@ -100,30 +97,6 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     },
   },
   reads: "entities",
-  example: {
-    path: `${path.replace("{urn}", ordersKey)}?categories=TAG,OWNERSHIP`,
-    reply: [
-      {
-        timestamp: sampleStamp.time,
-        actor: sampleStamp.actor,
-        semVer: "0.0.0-computed",
-        semVerChange: "MINOR",
-        versionStamp: "datasetKey:1;globalTags:1",
-        changeEvents: [
-          {
-            category: "TAG",
-            operation: "ADD",
-            entityUrn: orders,
-            modifier: "urn:li:tag:pii",
-            parameters: { tagUrn: "urn:li:tag:pii" },
-            semVerChange: "MINOR",
-            auditStamp: sampleStamp,
-            description: `The tag urn:li:tag:pii was added: ${orders}`,
-          },
-        ],
-      },
-    ],
-  },
   errors: [
     { code: "malformed", when: "the urn does not parse, or a category is missing or unknown" },
     { code: "not_found", when: "the urn is of a type that the model does not have" },

@@ -8,40 +8,12 @@ import {
   usageProposals,
   usageRanges,
 } from "../usage-buckets.ts";
-import { orders } from "./samples.ts";
 import { writeErrors } from "./write-errors.ts";
 
 export const usageStatsResource: Resource = {
   name: "usageStats",
   implementation: "usage.UsageStats",
   about: "Write and read the usage of datasets. The aspect datasetUsageStatistics holds it.",
-};
-
-const bucket = {
-  bucket: 1772323200000,
-  duration: "DAY",
-  resource: orders,
-  metrics: {
-    uniqueUserCount: 2,
-    totalSqlQueries: 57,
-    users: [
-      { user: "urn:li:corpuser:mira", count: 40 },
-      { user: "urn:li:corpuser:otto", count: 17 },
-    ],
-    fields: [{ fieldName: "order_id", count: 57 }],
-  },
-};
-
-const answered = {
-  value: {
-    buckets: [bucket],
-    aggregations: {
-      uniqueUserCount: 2,
-      totalSqlQueries: 57,
-      users: bucket.metrics.users,
-      fields: bucket.metrics.fields,
-    },
-  },
 };
 
 const batchIngest: Endpoint = {
@@ -59,7 +31,6 @@ const batchIngest: Endpoint = {
     },
   },
   writes: true,
-  example: { path: "/usageStats?action=batchIngest", body: { buckets: [bucket] } },
   errors: writeErrors,
   proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),
   async handle(ask, { catalog }) {
@@ -94,16 +65,6 @@ const query: Endpoint = {
   },
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
-  example: {
-    path: "/usageStats?action=query",
-    body: {
-      resource: orders,
-      duration: "DAY",
-      startTime: 1772323200000,
-      endTime: 1772409600000,
-    },
-    reply: answered,
-  },
   errors: queryErrors,
   async handle(ask, { catalog }) {
     return valueAnswer(
@@ -134,11 +95,6 @@ const queryRange: Endpoint = {
   },
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
-  example: {
-    path: "/usageStats?action=queryRange",
-    body: { resource: orders, duration: "DAY", rangeFromEnd: "ALL" },
-    reply: answered,
-  },
   errors: queryErrors,
   async handle(ask, { catalog, now }) {
     const { resource, duration, rangeFromEnd, startTime } = ask.body as {

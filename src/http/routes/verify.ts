@@ -14,12 +14,10 @@ import {
   malformed,
   pageForm,
   pageReply,
-  task,
   text,
   tooManyJobs,
   unauthenticated,
 } from "./operation-forms.ts";
-import { orders } from "./samples.ts";
 
 const unverifiable: ErrorCase = {
   code: "invalid",
@@ -46,11 +44,6 @@ const verify: Endpoint = {
     },
   },
   reply: valueReply(text("The id of the job")),
-  example: {
-    path: "/operations?action=verify",
-    body: { full: true, repair: true },
-    reply: { value: task },
-  },
   errors: [
     unauthenticated,
     malformed,
@@ -124,37 +117,6 @@ const listDifferences: Endpoint = {
     differences: { type: "array", items: differenceSchema },
     views: { type: "array", items: verificationSchema },
   }),
-  example: {
-    path: "/operations?action=listDifferences",
-    body: { view: "graph", count: 1 },
-    reply: {
-      value: {
-        start: 0,
-        count: 1,
-        total: 1,
-        differences: [
-          {
-            view: "graph",
-            urn: orders,
-            aspect: "ownership",
-            kind: "missing",
-            should: `type OwnedBy, source ${orders}, destination urn:li:corpuser:mira, …`,
-          },
-        ],
-        views: [
-          {
-            view: "graph",
-            position: 4711,
-            rows: 913,
-            time: 1772409600120,
-            full: { position: 4200, time: 1772406000417 },
-            whole: { position: 4711, time: 1772409600120 },
-            differences: 1,
-          },
-        ],
-      },
-    },
-  },
   errors: [unauthenticated, malformed, unverifiable],
   async handle({ body }, { operations }) {
     const asked = body as Partial<DifferencesQuery>;
