@@ -100,10 +100,10 @@ describe("the house is tidy", () => {
   });
 });
 
-/** A file that would be fine but for the line. */
+/** A file that is tidy except for the lines. */
 const sample = (path: string, ...lines: readonly string[]): SourceFile => ({
   path,
-  text: ["/** What it is for. */", ...lines, ""].join("\n"),
+  text: ["/** Opens a file. */", ...lines, ""].join("\n"),
 });
 
 describe("the tidier finds", () => {
@@ -187,6 +187,15 @@ describe("the tidier finds", () => {
     ],
     ["a type that is passed over", sample("src/core/a.ts", "// @ts-expect-error", "x();")],
     ["a place on one machine", sample("test/a.ts", 'const data = "/home/ada/data";')],
+    ["a replaced word in a comment", sample("src/log/a.ts", "// The store tells its position.")],
+    ["a replaced word in a name", sample("src/log/a.ts", "const toldNumber = 1;")],
+    ["a replaced word in a constant", sample("src/log/a.ts", "const TOLD_MAX = 1;")],
+    ["a replaced word in a message", sample("src/log/a.ts", 'throw new Error("read it anew");')],
+    ["a comment that begins with Whether", sample("src/log/a.ts", "/** Whether it is open. */")],
+    [
+      "a longer comment that begins with Who",
+      sample("src/log/a.ts", "/**", " * Who waits for it.", " */"),
+    ],
     ["a file without an opening", { path: "src/core/a.ts", text: "export const x = 1;\n" }],
     ["a file of two files", sample("src/core/a.ts", ...Array.from({ length: 500 }, () => "x();"))],
     ["a name that says nothing", sample("src/core/utils.ts")],
@@ -300,6 +309,12 @@ describe("the tidier lets pass", () => {
       "what a harness declares",
       sample("test/a.test.ts", "const x = 1;", "test.runIf(!supports.y)(z);"),
     ],
+    ["a stored name with a replaced word", sample("src/graph/a.ts", 'const type = "_tells_";')],
+    [
+      "a comment whose second line begins with Whether",
+      sample("src/log/a.ts", "// The caller asks", "// whether it is open."),
+    ],
+    ["a replaced word in a folder that is not listed", sample("src/http/a.ts", "const told = 1;")],
     ["a long test", sample("test/a.test.ts", ...Array.from({ length: 600 }, () => "x();"))],
   ];
   test.each(good)("%s", (_, file) => {

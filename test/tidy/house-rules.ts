@@ -261,9 +261,50 @@ export const generated: readonly string[] = ["src/client/schema.ts"];
 /** Length of a line in a page. */
 export const pageColumnsMax = 100;
 
-/** Words that pages do not use: docs/glossary.md has the standard ones. */
+/** Words that pages and code do not use: docs/glossary.md has the standard ones. */
 export const replacedWords =
   /\b(told|tells?|telling|anew|heeds?|regrown?|culprits?|sights?|withheld|whoever|at hand|passed over|comes? to be|that there is not)\b/i;
+
+/** What to write instead of a replaced word, for findings in code. */
+export const replacements: Readonly<Record<string, string>> = {
+  told: "written, stated, sent, reported or returned",
+  tell: "write, state, send, report or return",
+  tells: "writes, states, sends, reports or returns",
+  telling: "write, event or statement",
+  anew: "again",
+  heed: "respect",
+  heeds: "respects",
+  regrow: "rebuild",
+  regrown: "rebuilt or staging",
+  culprit: "poison record",
+  culprits: "poison records",
+  sight: "access filter",
+  sights: "access filters",
+  withheld: "restricted",
+  whoever: "the caller, user or process",
+  "at hand": "cached",
+  "passed over": "skipped",
+  "come to be": "be created",
+  "comes to be": "is created",
+  "that there is not": "that does not exist",
+};
+
+/** First words of comments that describe instead of stating what the code does. */
+export const firstWords = /^(what|who|whose|whoever|whether|of which)\b/i;
+
+/** Folders whose code follows `replacedWords` and `firstWords`. The list grows until it is all of src. */
+export const plainCode: readonly string[] = [
+  ...["projections/", "src/log/", "src/feed/", "src/search/", "src/aspects/", "src/graph/"],
+  ...["src/timeseries/", "src/model/"],
+];
+
+/** Replaced words in names that other processes or stored data have. */
+export const keptNames: readonly { readonly name: RegExp; readonly reason: string }[] = [
+  { name: /"_tells_"/, reason: "type of relationships in Neo4j" },
+  { name: /"regrown"/, reason: "name of the staging generation's node in Neo4j" },
+  { name: /\bedge_told\b/, reason: "index in the SQLite file of the graph" },
+  { name: /"told"/, reason: "prefix of fields in Elasticsearch" },
+];
 
 /** Names that say nothing about what a file or folder holds. */
 export const emptyNames: readonly string[] = [

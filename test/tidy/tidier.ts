@@ -9,10 +9,14 @@ import {
   drivers,
   emptyNames,
   fileLinesMax,
+  firstWords,
+  keptNames,
   mayOpenAdapters,
   nodeDrivers,
   pageColumnsMax,
+  plainCode,
   replacedWords,
+  replacements,
   testedExports,
   textRules,
   topLevel,
@@ -28,7 +32,13 @@ export interface SourceFile {
 export type Finding = string;
 
 export function tidy(file: SourceFile): readonly Finding[] {
-  return [...checkName(file), ...checkShape(file), ...checkText(file), ...checkImports(file)];
+  return [
+    ...checkName(file),
+    ...checkShape(file),
+    ...checkText(file),
+    ...checkWords(file),
+    ...checkImports(file),
+  ];
 }
 
 /** Files that comments name are among these paths; `core/urn.ts` and `urn.ts` name `src/core/urn.ts`. */
@@ -185,6 +195,43 @@ function checkText({ path, text }: SourceFile): readonly Finding[] {
           `${path}:${at + 1}: ${pattern.exec(line)?.[0].trim()}: ${instead}`,
       ),
   );
+}
+
+/** Replaced words in identifiers, comments and strings, and first words of comments. */
+function checkWords({ path, text }: SourceFile): readonly Finding[] {
+  if (!plainCode.some((folder) => path.startsWith(folder))) return [];
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const place = `${path}:${at + 1}`;
+    const findings: Finding[] = [];
+    const [word] = replacedWords.exec(wordsOf(line)) ?? [];
+    if (word !== undefined) {
+      const instead = replacements[word.toLowerCase()] ?? "a word of docs/glossary.md";
+      findings.push(`${place}: "${word}": write ${instead}`);
+    }
+    const [first] = firstWords.exec(beginningOfComment(line, lines[at - 1] ?? "")) ?? [];
+    if (first !== undefined) {
+      findings.push(`${place}: a comment begins with "${first}": say what the code does`);
+    }
+    return findings;
+  });
+}
+
+/** Splits identifiers into words: `toldNumber`, `TOLD_MAX` → `told Number`, `TOLD MAX`. */
+function wordsOf(line: string): string {
+  const kept = keptNames.reduce(
+    (rest, { name }) => rest.replaceAll(new RegExp(name, "g"), ""),
+    line,
+  );
+  return kept.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll("_", " ");
+}
+
+/** The text of a line that begins a comment; empty for other lines. */
+function beginningOfComment(line: string, before: string): string {
+  const [, opening, text = ""] = /^\s*(\/\*\*?|\*|\/\/)\s*(.*)$/.exec(line) ?? [];
+  if (opening === undefined) return "";
+  if (opening === "*") return /^\s*\/\*\*?\s*$/.test(before) ? text : "";
+  return opening === "//" && /^\s*\/\//.test(before) ? "" : text;
 }
 
 const isComment = (line: string): boolean => /\/\/|^\s*\/?\*/.test(line);
