@@ -12,10 +12,10 @@
 import { Worker } from "node:worker_threads";
 import { textOf } from "../catalog/checked-proposals.ts";
 import type { ValueThread } from "../catalog/computed-ahead.ts";
-import { assert, CatalogError } from "../core/errors.ts";
-import { deserializeError } from "../core/serialized-error.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type Connection, connect } from "../core/thread-calls.ts";
 import type { LargeBodies } from "../http/large-bodies.ts";
-import type { BodyThreadData, FromBodyThread, ToBodyThread } from "./body-messages.ts";
+import type { BodyThread, BodyThreadData } from "./body-messages.ts";
 import { packProposals, unpackProposals } from "./packed-proposals.ts";
 
 interface BodyClient extends LargeBodies, ValueThread {
@@ -38,13 +38,22 @@ const HEAP_MEGABYTES_MAX = 320;
 /** A thread that has read a larger body ends. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-interface Waiting {
-  readonly message: ToBodyThread;
-  readonly transferred: readonly ArrayBuffer[];
+interface Request {
   readonly bytes: number;
   /** Of a body: it counts as expanded until then. */
   readonly signal: AbortSignal | undefined;
-  readonly answer: PromiseWithResolvers<FromBodyThread>;
+}
+
+interface Waiting extends Request {
+  /** Calls the thread; resolves when it has replied, whatever the reply is. */
+  read(thread: Connection<BodyThread>): Promise<void>;
+  readonly isRead: Promise<unknown>;
+  reject(error: CatalogError): void;
+}
+
+interface RunningThread {
+  readonly worker: Worker;
+  readonly connection: Connection<BodyThread>;
 }
 
 export function createBodyClient({
@@ -56,36 +65,26 @@ export function createBodyClient({
   const waiting: Waiting[] = [];
   let reading: Waiting | undefined;
   let expanded = 0;
-  let thread: Worker | undefined;
+  let thread: RunningThread | undefined;
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function start(): Worker {
+  function start(): RunningThread {
     const worker = new Worker(new URL("body-thread.ts", import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES_MAX },
       workerData: data satisfies BodyThreadData,
       name: "body reader",
     });
+    const started = { worker, connection: connect<BodyThread>(worker, {}) };
     let failure: unknown;
-    worker.on("message", (answer: FromBodyThread) => {
-      const read = reading;
-      reading = undefined;
-      // Ending the thread frees its heap.
-      if ((read?.bytes ?? 0) > KEPT_BYTES_MAX) void end();
-      read?.answer.resolve(answer);
-      next();
-    });
     worker.on("error", (error) => {
       failure = error;
     });
     worker.on("exit", () => {
-      if (thread !== worker) return;
-      thread = undefined;
-      reading?.answer.reject(closed ? closing() : ended(failure));
-      reading = undefined;
-      next();
+      if (thread === started) thread = undefined;
+      started.connection.end(ended(failure));
     });
-    return worker;
+    return started;
   }
 
   function next(): void {
@@ -102,37 +101,45 @@ export function createBodyClient({
     reading = first;
     if (signal !== undefined) expand(first, signal);
     thread ??= start();
-    thread.postMessage(first.message, first.transferred);
+    void first.read(thread.connection).then(() => {
+      reading = undefined;
+      // Ending the thread frees its heap.
+      if (bytes > KEPT_BYTES_MAX) void end();
+      next();
+    });
   }
 
   /** Counts the body until it is read and its response has ended. */
-  function expand({ bytes, answer }: Waiting, signal: AbortSignal): void {
+  function expand({ bytes, isRead }: Waiting, signal: AbortSignal): void {
     expanded += bytes;
-    const isRead = answer.promise.catch(() => {});
-    void Promise.all([isRead, aborted(signal)]).then(() => {
+    void Promise.allSettled([isRead, aborted(signal)]).then(() => {
       expanded -= bytes;
       next();
     });
   }
 
-  function end(): Promise<unknown> | undefined {
+  async function end(): Promise<void> {
     const last = thread;
     thread = undefined;
-    return last?.terminate();
+    await last?.worker.terminate();
   }
 
   function leave(one: Waiting, error: CatalogError): void {
     const at = waiting.indexOf(one);
     if (at < 0) return;
     waiting.splice(at, 1);
-    one.answer.reject(error);
+    one.reject(error);
   }
 
-  /** The thread's answer. A value comes before all bodies: a body may wait for the request that needs it. */
-  async function ask(question: Omit<Waiting, "answer">): Promise<FromBodyThread> {
+  /** The thread's reply. A value comes before all bodies: a body may wait for the request that needs it. */
+  async function ask<T>(
+    { bytes, signal }: Request,
+    call: (thread: Connection<BodyThread>) => Promise<T>,
+  ): Promise<T> {
     if (closed) throw closing();
-    const one = { ...question, answer: Promise.withResolvers<FromBodyThread>() };
-    const { signal } = one;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const read = (connection: Connection<BodyThread>) => call(connection).then(resolve, reject);
+    const one: Waiting = { bytes, signal, read, isRead: promise, reject };
     const late = setTimeout(() => leave(one, busy(waitMsMax)), waitMsMax);
     if (signal === undefined) waiting.unshift(one);
     else {
@@ -141,9 +148,7 @@ export function createBodyClient({
     }
     next();
     try {
-      const answer = await one.answer.promise;
-      if ("refusal" in answer) throw deserializeError(answer.refusal);
-      return answer;
+      return await promise;
     } finally {
       clearTimeout(late);
     }
@@ -151,36 +156,30 @@ export function createBodyClient({
 
   return {
     async read({ signal, body, ...rest }) {
-      const answer = await ask({
-        message: { ...rest, body },
-        transferred: [body.buffer],
-        bytes: body.length,
-        signal,
-      });
-      if ("body" in answer) return { body: answer.body };
-      assert("proposals" in answer, "the thread returns a body or proposals");
-      return { body: undefined, proposals: await unpackProposals(answer.proposals) };
+      const read = await ask({ bytes: body.length, signal }, (thread) =>
+        thread.call("read", { ...rest, body }, [body.buffer]),
+      );
+      if (!("proposals" in read)) return read;
+      return { body: undefined, proposals: await unpackProposals(read.proposals) };
     },
 
-    async compute({ proposal, label, stamp, current }) {
+    compute({ proposal, label, stamp, current }) {
       const value = textOf(proposal.aspect?.value);
       const packed = packProposals([{ ...proposal, aspect: { ...proposal.aspect, value } }]);
-      const answer = await ask({
-        message: { proposal: packed, label, stamp, current },
-        transferred: [packed.bytes.buffer, packed.lengths.buffer],
-        bytes: packed.bytes.length + (current?.length ?? 0),
-        signal: undefined,
-      });
-      assert("text" in answer, "the thread returns the text of the value");
-      return answer.text;
+      const bytes = packed.bytes.length + (current?.length ?? 0);
+      return ask({ bytes, signal: undefined }, (thread) =>
+        thread.call("compute", { proposal: packed, label, stamp, current }, [
+          packed.bytes.buffer,
+          packed.lengths.buffer,
+        ]),
+      );
     },
 
     async close() {
       closed = true;
       clearTimeout(idle);
-      for (const one of waiting.splice(0)) one.answer.reject(closing());
-      reading?.answer.reject(closing());
-      reading = undefined;
+      for (const one of waiting.splice(0)) one.reject(closing());
+      thread?.connection.end(closing());
       await end();
     },
   };

@@ -1,8 +1,7 @@
-/** The protocol of the body thread: one request at a time, one response to each. */
+/** The methods of the body thread. It is called for one request at a time. */
 import type { Config } from "../config/config.ts";
 import type { AuditStamp } from "../core/change.ts";
 import type { PatchRules } from "../core/patch.ts";
-import type { SerializedError } from "../core/serialized-error.ts";
 import type { Ask } from "../http/endpoint.ts";
 import type { PackedProposals } from "./packed-proposals.ts";
 
@@ -22,7 +21,14 @@ export interface BodyThreadData {
   readonly patchRules: PatchRules;
 }
 
-export type ToBodyThread = ReadBodyMessage | ComputeValueMessage;
+export interface BodyThread {
+  /** Parses and validates a body; of an endpoint that writes aspects, it returns the proposals. */
+  readonly read: (
+    message: ReadBodyMessage,
+  ) => { readonly body: unknown } | { readonly proposals: PackedProposals };
+  /** JSON text of a computed value. */
+  readonly compute: (message: ComputeValueMessage) => string;
+}
 
 /** Computes a value that follows from the current one (computed-ahead.ts). */
 export interface ComputeValueMessage {
@@ -40,11 +46,3 @@ export interface ReadBodyMessage {
   /** The request without its body. */
   readonly ask: Pick<Ask, "key" | "path" | "parameters">;
 }
-
-export type FromBodyThread =
-  | { readonly refusal: SerializedError }
-  /** For an endpoint that writes aspects. The buffers are transferred. */
-  | { readonly proposals: PackedProposals }
-  | { readonly body: unknown }
-  /** JSON text of a computed value. */
-  | { readonly text: string };

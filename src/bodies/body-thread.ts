@@ -11,7 +11,7 @@ import { createPreparation } from "../catalog/prepare.ts";
 import { proposalsOf } from "../catalog/snapshots.ts";
 import { settledText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
-import { serializeError } from "../core/serialized-error.ts";
+import { connect, Transfer } from "../core/thread-calls.ts";
 import { createBodyCompiler } from "../http/body-schemas.ts";
 import { type Endpoint, endpointId } from "../http/endpoint.ts";
 import { parseJsonBody } from "../http/json-body.ts";
@@ -19,13 +19,7 @@ import { misfitOf } from "../http/misfit-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { loadModel } from "../model/load-model.ts";
 import { outlineOf } from "../model/outline.ts";
-import type {
-  BodyThreadData,
-  ComputeValueMessage,
-  FromBodyThread,
-  ReadBodyMessage,
-  ToBodyThread,
-} from "./body-messages.ts";
+import type { BodyThreadData, ComputeValueMessage, ReadBodyMessage } from "./body-messages.ts";
 import { packProposals, unpackProposal } from "./packed-proposals.ts";
 
 /**
@@ -35,7 +29,6 @@ import { packProposals, unpackProposal } from "./packed-proposals.ts";
 const CLONED_MEMBERS_MAX = 100_000;
 
 assert(parentPort !== null, "the body thread is a worker thread");
-const port = parentPort;
 const { config, patchRules } = workerData as BodyThreadData;
 
 const namespace = config.urnNamespace;
@@ -72,7 +65,7 @@ const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint
 const compile = createBodyCompiler();
 const validators = new Map<Endpoint, ValidateFunction>();
 
-function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage): FromBodyThread {
+function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage) {
   const endpoint = rows.get(id);
   assert(endpoint !== undefined, `the route table has ${id}`);
   const { body: schema, proposals: proposalsIn } = endpoint;
@@ -94,31 +87,22 @@ function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage): FromBodyThre
     (snapshots) => proposalsOf(model, snapshots),
   );
   refuseTooMany(proposals.length);
-  return { proposals: packProposals(checkProposals(proposals, preparation)) };
+  const packed = packProposals(checkProposals(proposals, preparation));
+  return new Transfer({ proposals: packed }, [packed.bytes.buffer, packed.lengths.buffer]);
 }
 
-function compute({ proposal: packed, label, stamp, current }: ComputeValueMessage): FromBodyThread {
+function compute({ proposal: packed, label, stamp, current }: ComputeValueMessage): string {
   return labelled(label, () => {
     const addressed = preparation.address(unpackProposal(packed), { index: 0, count: 1 });
     const { value } = preparation.prepare(addressed, stamp).intent;
     assert(value !== undefined, "a delete has no value to compute");
-    if (typeof value !== "function") return { text: value.text };
+    if (typeof value !== "function") return value.text;
     const settled = value(
       current === undefined ? undefined : settledText(current),
       () => undefined,
     );
-    return { text: settled.text };
+    return settled.text;
   });
 }
 
-port.on("message", (message: ToBodyThread) => {
-  let answer: FromBodyThread;
-  try {
-    answer = "endpoint" in message ? read(message) : compute(message);
-  } catch (error) {
-    answer = { refusal: serializeError(error) };
-  }
-  const transferred =
-    "proposals" in answer ? [answer.proposals.bytes.buffer, answer.proposals.lengths.buffer] : [];
-  port.postMessage(answer, transferred);
-});
+connect(parentPort, { read, compute });

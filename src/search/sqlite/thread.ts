@@ -1,27 +1,14 @@
 /** A thread that answers one question at a time: both ends. */
 import { parentPort, Worker } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
-import {
-  deserializeError,
-  type SerializedError,
-  serializeError,
-} from "../../core/serialized-error.ts";
+import { type Connection, connect } from "../../core/thread-calls.ts";
 
-type Reply<A> = { readonly answer: A } | { readonly failure: SerializedError };
+type Answering<Q, A> = { readonly answer: (question: Q) => A };
 
 /** In the thread: answers each message. */
 export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
-  const port = parentPort;
-  assert(port !== null, "this module runs in a thread of its own");
-  port.on("message", (question: Q) => {
-    let reply: Reply<A>;
-    try {
-      reply = { answer: answer(question) };
-    } catch (error) {
-      reply = { failure: serializeError(error) };
-    }
-    port.postMessage(reply);
-  });
+  assert(parentPort !== null, "this module runs in a thread of its own");
+  connect(parentPort, { answer });
 }
 
 interface ThreadOptions {
@@ -34,13 +21,14 @@ interface ThreadOptions {
 /** Keeps the process alive only while it answers. */
 export class Thread<Q, A> {
   private readonly worker: Worker;
-  private asked: PromiseWithResolvers<A> | undefined;
+  private readonly connection: Connection<Answering<Q, A>>;
+  private answering = false;
 
   constructor(file: URL, { onEnd, ...options }: ThreadOptions) {
     this.worker = new Worker(file, options);
     this.worker.unref();
+    this.connection = connect(this.worker, {});
     let cause: unknown;
-    this.worker.on("message", (reply: Reply<A>) => this.settle(reply));
     this.worker.on("error", (error) => {
       cause = error;
     });
@@ -48,33 +36,24 @@ export class Thread<Q, A> {
   }
 
   get isIdle(): boolean {
-    return this.asked === undefined;
+    return !this.answering;
   }
 
   /** The thread is idle. */
-  ask(question: Q): Promise<A> {
-    this.asked = Promise.withResolvers();
+  async ask(question: Q): Promise<Awaited<A>> {
+    this.answering = true;
     this.worker.ref();
-    this.worker.postMessage(question);
-    return this.asked.promise;
+    try {
+      return await this.connection.call("answer", question);
+    } finally {
+      this.answering = false;
+      this.worker.unref();
+    }
   }
 
   /** Ends the thread; its question fails with this error. */
   async end(reason: Error): Promise<void> {
-    this.asked?.reject(reason);
-    this.asked = undefined;
+    this.connection.end(reason);
     await this.worker.terminate();
   }
-
-  private settle(reply: Reply<A>): void {
-    const { asked } = this;
-    this.asked = undefined;
-    this.worker.unref();
-    if ("answer" in reply) asked?.resolve(reply.answer);
-    else asked?.reject(failureOf(reply.failure));
-  }
 }
-
-/** A programming error is no error of the catalog. */
-const failureOf = (failure: SerializedError): Error =>
-  failure.code === "internal" ? new Error(failure.message) : deserializeError(failure);
