@@ -14,15 +14,14 @@
 import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { deserializeError } from "../core/serialized-error.ts";
+import { type Connection, connect } from "../core/thread-calls.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createPokes } from "./pokes.ts";
 import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorProgress } from "./projector.ts";
-import type { FromThread, ThreadData, ToThread } from "./projector-thread.ts";
+import type { ProjectorOwner, ProjectorThread } from "./projector-thread.ts";
 import { startProjectorWorker } from "./projector-worker.ts";
-import { createReplacements } from "./replacements.ts";
 import { createRestores } from "./restores.ts";
 import { createStuckViews } from "./stuck-views.ts";
 
@@ -59,6 +58,11 @@ export interface ProjectorThreadOptions {
     | undefined;
 }
 
+interface RunningThread {
+  readonly worker: Worker;
+  readonly connection: Connection<ProjectorThread>;
+}
+
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
 /** A batch takes milliseconds: a thread that has not stopped by then never will. */
 const STOP_MS_MAX = 30_000;
@@ -68,12 +72,11 @@ export async function startProjectorThread(
   options: ProjectorThreadOptions,
 ): Promise<ProjectorClient> {
   const { logger, restart = RESTART } = options;
-  const data: ThreadData = { config: options.stores };
   let progress: ProjectorProgress = {};
   let positions: Readonly<Record<string, Position>> = {};
   /** Why no thread runs. */
   let down: CatalogError | undefined;
-  let thread: Worker | undefined;
+  let thread: RunningThread | undefined;
   let running = false;
   let crashes = 0;
   let restarting: NodeJS.Timeout | undefined;
@@ -81,9 +84,11 @@ export async function startProjectorThread(
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
   const stuck = createStuckViews(waits.refuseStuck);
-  const pokes = createPokes(() => send("poke"));
-  const restores = createRestores((message) => send(message));
-  const replacements = createReplacements((message) => send(message));
+  const pokes = createPokes(() => {
+    if (running) thread?.connection.notify("poke", undefined);
+    return running;
+  });
+  const restores = createRestores();
   const stale = new Set<string>();
   const damaged = new Set<string>();
   const damageListeners: ((view: string, isDamaged: boolean) => void)[] = [];
@@ -102,52 +107,38 @@ export async function startProjectorThread(
     for (const view of moved) for (const listener of damageListeners) listener(view, isDamaged);
   }
 
-  const send = (message: ToThread): boolean => {
-    if (running) thread?.postMessage(message);
-    return running;
-  };
+  /** Throws `unavailable` while no thread runs. */
+  function connection(): Connection<ProjectorThread> {
+    if (!running || thread === undefined) throw unavailable("the projector does not run");
+    return thread.connection;
+  }
 
-  /** Resolves when the thread tells its first progress; rejects when it ends before. */
+  /** Resolves with the first progress of the thread; rejects when it ends before. */
   function start(worker = startProjectorWorker(options.module)): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    worker.postMessage(data);
-    thread = worker;
     let reason: CatalogError | undefined;
-    worker.on("message", (message: FromThread) => {
-      if (message.kind === "failed") {
-        reason = deserializeError(message);
-        return;
-      }
-      if (message.kind === "emptied") {
-        onEmptied(message.view, message.why);
-        return;
-      }
-      if (message.kind === "stale") {
-        const { view } = message;
-        if (!message.stale) stale.delete(view);
-        else if (!stale.has(view)) {
-          logger.warn({ view }, ofAnotherModel);
-          stale.add(view);
-        }
-        return;
-      }
-      if (message.kind === "replaced" || message.kind === "not replaced") {
-        replacements.ended(message);
-        return;
-      }
-      if (message.kind === "note") {
-        void note(worker, message);
-        return;
-      }
-      if (message.kind !== "progress") {
-        restores.ended(message);
-        return;
-      }
-      if (down !== undefined) logger.info({}, "projector runs again");
-      down = undefined;
-      running = true;
-      resolve();
-      onMessage(message.progress);
+    const connection = connect<ProjectorThread>(worker, {
+      progress(next) {
+        if (down !== undefined) logger.info({}, "projector runs again");
+        down = undefined;
+        running = true;
+        resolve();
+        onProgress(next);
+      },
+      emptied: ({ view, why }) => onEmptied(view, why),
+      stale({ view, stale: isStale }) {
+        if (isStale && !stale.has(view)) logger.warn({ view }, ofAnotherModel);
+        if (isStale) stale.add(view);
+        else stale.delete(view);
+      },
+      note,
+    } satisfies ProjectorOwner);
+    thread = { worker, connection };
+    connection.call("open", options.stores).catch((cause) => {
+      reason ??=
+        cause instanceof CatalogError
+          ? cause
+          : new CatalogError("internal", saidBy(cause), { cause });
     });
     worker.on("error", (cause) => {
       reason = new CatalogError("internal", `the projector ended: ${cause}`, { cause });
@@ -155,31 +146,26 @@ export async function startProjectorThread(
     worker.on("exit", (code) => {
       reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
       thread = undefined;
-      restores.refuse(reason.message);
-      replacements.refuse(reason.message);
+      connection.end(unavailable(reason.message));
       if (running) onCrash(reason);
       else reject(reason);
     });
     return promise;
   }
 
-  async function note(
-    worker: Worker,
-    { id, view, record }: Extract<FromThread, { kind: "note" }>,
-  ): Promise<void> {
+  const note: ProjectorOwner["note"] = async ({ view, record }) => {
     const { kind, urn, position, reason } = record;
-    let error: string | undefined;
     try {
       await options.note(view, record);
-      if (kind === "parked") logger.error({ view, urn, position, reason }, "a record is parked");
-      else logger.info({ view, urn, position }, `a record is ${kind}`);
     } catch (cause) {
-      error = saidBy(cause);
+      const why = `the record could not be written to the log: ${saidBy(cause)}`;
+      throw new CatalogError("unavailable", why, { cause });
     }
-    worker.postMessage({ kind: "noted", id, error } satisfies ToThread);
-  }
+    if (kind === "parked") logger.error({ view, urn, position, reason }, "a record is parked");
+    else logger.info({ view, urn, position }, `a record is ${kind}`);
+  };
 
-  function onMessage(next: ProjectorProgress): void {
+  function onProgress(next: ProjectorProgress): void {
     tellErrors(progress, next, logger);
     progress = next;
     const before = positions;
@@ -241,12 +227,14 @@ export async function startProjectorThread(
       const counts = Object.entries(progress).map(([view, { parked }]) => [view, parked]);
       return Object.fromEntries(counts.filter(([, parked]) => parked !== undefined));
     },
-    restore: restores.restore,
-    drop: restores.drop,
-    hold: replacements.hold,
-    prepare: replacements.prepare,
+    restore: (urns, view) =>
+      restores.restored(urns, async () => connection().call("restore", { urns, view })),
+    drop: (urn, view, actor) =>
+      restores.restored([urn], async () => connection().call("drop", { urn, view, actor })),
+    hold: async (views) => connection().call("hold", views),
+    prepare: async (views, parked) => connection().call("prepare", { views, parked }),
     async release(views, take) {
-      await replacements.release(views, take);
+      await connection().call("release", { views, take });
       if (!take) return;
       for (const view of views) stale.delete(view);
       setDamaged(views, false);
@@ -273,6 +261,11 @@ export async function startProjectorThread(
   };
 }
 
+const unavailable = (why: string): CatalogError =>
+  new CatalogError("unavailable", why, {
+    hint: "Try again; /health reports the state of the views",
+  });
+
 const madeFrom = (why: string): string =>
   `view was made from ${why}; it is emptied and grown again`;
 const cannotBeRead =
@@ -286,10 +279,10 @@ interface WaitOptions {
   readonly patient?: boolean;
 }
 
-async function stopped(thread: Worker): Promise<void> {
-  const exit = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
-  const impatience = setTimeout(() => void thread.terminate(), STOP_MS_MAX);
-  thread.postMessage("stop" satisfies ToThread);
+async function stopped({ worker, connection }: RunningThread): Promise<void> {
+  const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const impatience = setTimeout(() => void worker.terminate(), STOP_MS_MAX);
+  connection.notify("stop", undefined);
   await exit;
   clearTimeout(impatience);
 }

@@ -1,23 +1,19 @@
 /**
- * The projector's thread: opens its own log reader and views, and runs until it is told to stop.
+ * The projector's thread: opens its own log reader and views, and runs until `stop`. It starts with the
+ * import of the stores' module, before `open` is called: the process loads its own modules meanwhile.
  * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, type ErrorCode, saidBy } from "../core/errors.ts";
+import { assert } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { type SerializedError, serializeError } from "../core/serialized-error.ts";
+import { connect } from "../core/thread-calls.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
 import { decodeRecord } from "../log/record-codec.ts";
-import { type Parked, type ParkingNotes, readParking } from "./parking.ts";
+import { type Parked, readParking } from "./parking.ts";
 import { type Projector, type ProjectorProgress, startProjector } from "./projector.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
-
-/** The first message: what the functions of the stores' module are called with. */
-export interface ThreadData {
-  readonly config: unknown;
-}
 
 /** What the module that opens the stores exports. */
 export interface ThreadStores<Config = unknown> {
@@ -38,182 +34,116 @@ export interface ThreadStores<Config = unknown> {
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
-export type ToThread =
-  | "poke"
-  | "stop"
-  | {
-      readonly kind: "restore";
-      readonly id: number;
-      readonly urns: readonly string[];
-      readonly view?: string | undefined;
-    }
-  | {
-      readonly kind: "drop";
-      readonly id: number;
-      readonly urn: string;
-      readonly view: string;
-      readonly actor?: string | undefined;
-    }
-  | ({ readonly kind: "replace"; readonly id: number } & ReplacementStep)
-  /** The log has what was to be noted, or why it does not. */
-  | { readonly kind: "noted"; readonly id: number; readonly error?: string | undefined };
+/** The methods of the thread. `open` is called first; the thread ends when it rejects. */
+export interface ProjectorThread {
+  /** `config`: the argument of the functions of the stores' module. */
+  readonly open: (config: unknown) => Promise<void>;
+  readonly poke: () => void;
+  /** Finishes the batch in flight and ends the thread. */
+  readonly stop: () => void;
+  readonly restore: (asked: {
+    readonly urns: readonly string[];
+    readonly view?: string | undefined;
+  }) => Promise<readonly Unrestored[]>;
+  readonly drop: (asked: {
+    readonly urn: string;
+    readonly view: string;
+    readonly actor?: string | undefined;
+  }) => Promise<readonly Unrestored[]>;
+  /** Replacement (progress.ts) */
+  readonly hold: (views: readonly string[]) => Promise<Position>;
+  readonly prepare: (asked: {
+    readonly views: readonly string[];
+    readonly parked: readonly Parked[];
+  }) => Promise<void>;
+  readonly release: (asked: {
+    readonly views: readonly string[];
+    readonly take: boolean;
+  }) => Promise<void>;
+}
 
-/** What is asked of a Replacement (progress.ts). */
-export type ReplacementStep =
-  | { readonly step: "hold"; readonly views: readonly string[] }
-  | {
-      readonly step: "prepare";
-      readonly views: readonly string[];
-      readonly parked: readonly Parked[];
-    }
-  | { readonly step: "release"; readonly views: readonly string[]; readonly take: boolean };
-
-export type FromThread =
+/** The methods that the thread calls at its other end. */
+export interface ProjectorOwner {
   /** After every batch, and once as soon as everything is open. */
-  | { readonly kind: "progress"; readonly progress: ProjectorProgress }
+  readonly progress: (progress: ProjectorProgress) => void;
   /** A view was made of something else; before the first progress. */
-  | { readonly kind: "emptied"; readonly view: string; readonly why: string }
-  | { readonly kind: "stale"; readonly view: string; readonly stale: boolean }
-  /** A restore came to its end. */
-  | { readonly kind: "restored"; readonly id: number; readonly unrestored: readonly Unrestored[] }
-  | {
-      readonly kind: "not restored";
-      readonly id: number;
-      readonly message: string;
-      readonly code?: ErrorCode | undefined;
-      readonly hint?: string | undefined;
-    }
-  /** A step of a replacement is done; `position` where the step tells one. */
-  | { readonly kind: "replaced"; readonly id: number; readonly position?: Position | undefined }
-  | ({ readonly kind: "not replaced"; readonly id: number } & SerializedError)
-  /** Something is to be noted in the log, which the other end writes to. */
-  | {
-      readonly kind: "note";
-      readonly id: number;
-      readonly view: string;
-      readonly record: ParkingRecord;
-    }
-  /** The stores could not be opened; the thread ends. */
-  | ({ readonly kind: "failed" } & SerializedError);
+  readonly emptied: (found: { readonly view: string; readonly why: string }) => void;
+  readonly stale: (found: { readonly view: string; readonly stale: boolean }) => void;
+  /** Writes a record to the log, which this thread only reads. Resolves when it is durable. */
+  readonly note: (note: { readonly view: string; readonly record: ParkingRecord }) => Promise<void>;
+}
 
-const port = parentPort;
-assert(port !== null, "this file is a thread's own");
-const tell = (message: FromThread): void => port.postMessage(message);
 /** As in the main thread (cli/serve.ts): after the service has started. */
 const GARBAGE_AFTER_MS = 1_000;
 
-try {
-  const configured = new Promise<ThreadData>((resolve) => port.once("message", resolve));
-  const module: string = workerData ?? new URL("../stores.ts", import.meta.url).href;
-  // Before the configuration arrives: the process loads its own modules meanwhile.
-  const stores: ThreadStores = await import(module);
-  await open(stores, await configured);
-} catch (error) {
-  tell(failure(error));
-  // Nothing that was opened before the failure may keep the thread alive.
-  process.exit();
+assert(parentPort !== null, "this module runs in a thread of its own");
+const port = parentPort;
+const module: string = workerData ?? new URL("../stores.ts", import.meta.url).href;
+const importing: Promise<ThreadStores> = import(module);
+// `open` reports the failure of the import.
+importing.catch(() => {});
+let running: { readonly projector: Projector; readonly log: ChangeLog } | undefined;
+
+const owner = connect<ProjectorOwner>(port, {
+  async open(config) {
+    try {
+      await open(await importing, config);
+    } catch (error) {
+      // Stores that are open keep the thread alive. The error is sent before.
+      setImmediate(() => process.exit());
+      throw error;
+    }
+  },
+  poke: () => projector().poke(),
+  stop: () => void stop(),
+  restore: ({ urns, view }) => projector().restore(urns, view),
+  drop: ({ urn, view, actor }) => projector().drop(urn, view, actor),
+  hold: (views) => projector().hold(views),
+  prepare: ({ views, parked }) => projector().prepare(views, parked),
+  release: ({ views, take }) => projector().release(views, take),
+} satisfies ProjectorThread);
+
+function projector(): Projector {
+  assert(running !== undefined, "the thread is called after it has opened its stores");
+  return running.projector;
 }
 
-async function open(stores: ThreadStores, { config }: ThreadData): Promise<void> {
-  const onStale = (view: string, stale: boolean) => tell({ kind: "stale", view, stale });
+async function open(stores: ThreadStores, config: unknown): Promise<void> {
+  const onStale = (view: string, stale: boolean) => owner.notify("stale", { view, stale });
   const views = await stores.openViews(config, {
-    onEmptied: (view, why) => tell({ kind: "emptied", view, why }),
+    onEmptied: (view, why) => owner.notify("emptied", { view, why }),
     onStale,
   });
   const log = await stores.openLogReader(config);
-  const notes = createNotes(log);
-  // Before the projector starts: it may have something to note at once.
-  port?.on("message", (message: ToThread) => {
-    if (typeof message === "object" && message.kind === "noted") notes.noted(message);
-  });
   const projector = await startProjector({
     log,
     openLog: () => stores.openLogReader(config),
     views,
     decode: decodeRecord,
-    notes,
+    notes: {
+      load: (view) => readParking(log, view),
+      write: (view, record) => owner.call("note", { view, record }),
+    },
     editions: stores.putInPlace && {
       open: (names) => stores.openViews(config, { names, next: true, onStale }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
     },
-    onProgress: (progress) => tell({ kind: "progress", progress }),
+    onProgress: (progress) => owner.notify("progress", progress),
   });
-  tell({ kind: "progress", progress: projector.progress() });
+  running = { projector, log };
+  owner.notify("progress", projector.progress());
   setTimeout(collectStartGarbage, GARBAGE_AFTER_MS).unref();
-  port?.on("message", (message: ToThread) => {
-    if (message === "poke") projector.poke();
-    else if (message === "stop") void close(projector, log);
-    else if (message.kind === "restore") {
-      void answer(message.id, projector.restore(message.urns, message.view));
-    } else if (message.kind === "drop") {
-      void answer(message.id, projector.drop(message.urn, message.view, message.actor));
-    } else if (message.kind === "replace") void replace(projector, message);
-  });
 }
 
 function collectStartGarbage(): void {
   void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
 }
 
-async function answer(id: number, restoring: Promise<readonly Unrestored[]>): Promise<void> {
-  try {
-    tell({ kind: "restored", id, unrestored: await restoring });
-  } catch (error) {
-    const message = saidBy(error);
-    const told = error instanceof CatalogError ? { code: error.code, hint: error.hint } : {};
-    tell({ kind: "not restored", id, message, ...told });
-  }
-}
-
-async function replace(
-  projector: Projector,
-  message: Extract<ToThread, { kind: "replace" }>,
-): Promise<void> {
-  const { id, views } = message;
-  try {
-    let position: Position | undefined;
-    if (message.step === "hold") position = await projector.hold(views);
-    else if (message.step === "prepare") await projector.prepare(views, message.parked);
-    else await projector.release(views, message.take);
-    tell({ kind: "replaced", id, position });
-  } catch (error) {
-    tell({ kind: "not replaced", id, ...serializeError(error) });
-  }
-}
-
-/** Notes are read here and written by the other end, which has the log's only writer. */
-function createNotes(log: ChangeLog) {
-  const waiting = new Map<number, PromiseWithResolvers<void>>();
-  let last = 0;
-  const notes: ParkingNotes = {
-    load: (view) => readParking(log, view),
-    write(view, record) {
-      const id = ++last;
-      const wait = Promise.withResolvers<void>();
-      waiting.set(id, wait);
-      tell({ kind: "note", id, view, record });
-      return wait.promise;
-    },
-  };
-  return {
-    ...notes,
-    noted({ id, error }: { readonly id: number; readonly error?: string | undefined }): void {
-      const wait = waiting.get(id);
-      waiting.delete(id);
-      if (error === undefined) wait?.resolve();
-      else wait?.reject(new CatalogError("unavailable", `it could not be noted: ${error}`));
-    },
-  };
-}
-
-async function close(projector: Projector, log: ChangeLog): Promise<void> {
-  await projector.stop();
+async function stop(): Promise<void> {
+  const { log } = running ?? {};
+  await running?.projector.stop();
   // Views that are made of others read these: an open reader may keep a write-ahead log from being emptied.
-  for (const { sink } of projector.views().toReversed()) await sink.close();
-  await log.close();
-  port?.close();
-}
-
-function failure(error: unknown): FromThread {
-  return { kind: "failed", ...serializeError(error) };
+  for (const { sink } of running?.projector.views().toReversed() ?? []) await sink.close();
+  await log?.close();
+  port.close();
 }
