@@ -105,7 +105,7 @@ describe("a setting that cannot be ends with 2", () => {
     const { code, stderr } = await annals("rebuild", "pictures", "--data", data);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'there is no view "pictures". There are aspects, timeseries, graph, search',
+      'there is no view "pictures". The views are aspects, timeseries, graph, search',
     );
     const mistyped = await annals("rebuild", "serch", "--data", data);
     expect(mistyped.stderr).toContain('there is no view "serch". Did you mean "search"?');
