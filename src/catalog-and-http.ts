@@ -26,18 +26,16 @@ import type { JsonLimits } from "./core/json-text.ts";
 import { ownCommand } from "./core/own-command.ts";
 import type { PatchRules } from "./core/patch.ts";
 import type { UrnLimits } from "./core/urn.ts";
-import { clearEditions } from "./edition-readers.ts";
 import { createEventTexts } from "./feed/event-texts.ts";
 import { createSchemaRegistry } from "./feed/schema-registry.ts";
 import { explorerPage } from "./graphql/explorer-page.ts";
 import { createLateGraphqlDoor } from "./graphql/late-graphql-door.ts";
-import { growthLanes, rebuildRounds } from "./growth-plan.ts";
 import { noneStale, type StaleViews } from "./http/endpoint.ts";
 import { createHostRule } from "./http/host-check.ts";
 import { createHttpDoor } from "./http/http-door.ts";
 import { listen } from "./http/listen.ts";
 import { streamLimits } from "./http/streams.ts";
-import { type ChangeLog, countRecords } from "./log/change-log.ts";
+import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord, encodeChange } from "./log/record-codec.ts";
 import type { LogAndViews, Opening } from "./log-and-views.ts";
 import { outlineOf } from "./model/outline.ts";
@@ -45,10 +43,9 @@ import { createAuditTrail } from "./ops/audit-trail.ts";
 import { type OperationsParts, openOperations } from "./ops/create-operations.ts";
 import { staleView } from "./ops/rebuild.ts";
 import { createRebuilding } from "./projector/rebuilding.ts";
-import { startRegrowers } from "./projector/regrower.ts";
-import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
 import { verifyInThread } from "./projector/verify/verifying.ts";
 import { takeProposals } from "./proposals-in-kafka.ts";
+import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
 import { storeFigures } from "./store-figures.ts";
 import {
   annotatedViews,
@@ -312,14 +309,7 @@ function operationsParts(
       rebuilding: createRebuilding({
         replacement: projector,
         readers: editions.editions,
-        isShared,
-        lanes: async (views) => growthLanes(config, views, await countRecords(log)),
-        startRegrowers: (lanes, options) => startRegrowers({ stores, lanes, ...options }),
-        verify: (grown, signal) =>
-          verifyEditions({ ...verifyModule, config: stores }, grown, signal),
-        verifyGrowing: (growing, signal) =>
-          verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
-        clear: (views) => clearEditions(config, views),
+        ...rebuildingParts(config, stores, log),
       }),
       views: viewNames,
       rounds: rebuildRounds(config),

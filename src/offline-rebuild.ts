@@ -1,6 +1,6 @@
 /**
- * `annals rebuild`: regrows views of a data directory while no service runs. The graph and what views
- * are compared with come from threads beside this one, as far as there are cores.
+ * `annals rebuild`: rebuilds views of a data directory while no service runs. The path is that of a
+ * service (projector/rebuilding.ts), except that no projector and no readers use the live generations.
  */
 import type { Operations, Rebuilt } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -8,19 +8,20 @@ import { configuredModel } from "./configured-model.ts";
 import { CatalogError } from "./core/errors.ts";
 import { ownCommand } from "./core/own-command.ts";
 import { type Position, START } from "./core/position.ts";
-import { clearEditions } from "./edition-readers.ts";
-import { foldedViews, growthLanes, worthThread } from "./growth-plan.ts";
-import { type ChangeLog, countRecords } from "./log/change-log.ts";
-import type { ParkingRecord } from "./log/parking-codec.ts";
+import type { ChangeLog } from "./log/change-log.ts";
 import { decodeRecord } from "./log/record-codec.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
 import { noSuchView } from "./ops/no-such-view.ts";
 import { dataFlag } from "./places.ts";
-import { noteParking, openParking, type Parked, readParking } from "./projector/parking.ts";
-import { regrow } from "./projector/regrow.ts";
-import { startRegrower } from "./projector/regrower.ts";
-import { requireEqual, verifyGrowing } from "./projector/verify/verify-editions.ts";
+import { noteParking, openParkingOf, readParking } from "./projector/parking.ts";
+import type { Replacement } from "./projector/progress.ts";
+import { createRebuilding } from "./projector/rebuilding.ts";
+import { createReplacing, type Replaced } from "./projector/replacing.ts";
+import type { View } from "./projector/sink.ts";
+import { closeAll } from "./projector/staging.ts";
+import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
 import {
+  foldedViews,
   lockData,
   openLog,
   openViews,
@@ -33,79 +34,34 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
-import { verifyModule } from "./verified-state.ts";
-import { spareThreads, type VerifyOptions, verifyStoredViews } from "./verified-views.ts";
-
-/** What is grown in this thread takes longest: it comes first where there are fewer cores than threads. */
-const NICENESS = 10;
 
 /** Operations.rebuild. */
 export const rebuild: Operations["rebuild"] = async (config, { views, onProgress, signal }) => {
   requireLog(config);
   const lock = lockOrSay(config, "rebuild");
   try {
-    // For writing: what a view cannot take is noted in it.
+    // For writing: records that a view cannot apply are parked in it.
     const log = await openLog(config);
-    const notes = {
-      load: (view: string) => readParking(log, view),
-      write: (view: string, record: ParkingRecord) => noteParking(log, view, record),
-    };
     try {
       await checkNamespace(log, config.urnNamespace, config.data);
       const stores = await storesConfig(config, configuredModel(config).rules, log);
+      const rebuilding = createRebuilding({
+        ...rebuildingParts(config, stores, log),
+        replacement: await replacementAtRest(stores, log),
+        readers: NO_READERS,
+      });
       const rebuilt: Rebuilt[] = [];
-      const grown: ViewName[] = [];
-      const all = await rounds(config, log, views);
-      const size = await countRecords(log);
-      const lanes = growthLanes(config, all.flat(), size);
-      const [, beside = []] = lanes;
-      const own = all.flat().filter((name) => !sharedView(config, name));
-      const comparison =
-        size < worthThread
-          ? compareLater(stores, own, signal)
-          : startComparison(stores, { views: own, growers: lanes.length }, signal);
-      const others = startBeside(stores, beside, signal);
-      try {
-        for (const round of all) {
-          const names = round.filter((name) => !beside.includes(name));
-          const next = { beside: grown, next: true, bulk: true };
-          const opened = await openViews(stores, { names, ...next });
-          const records = await regrow({
-            log,
-            views: opened,
-            decode: decodeRecord,
-            notes,
-            onProgress,
-            signal,
-            // Those in servers take the places of others as they are closed.
-            onGrown: (places) =>
-              requireGrown(
-                stores,
-                names.filter((name) => name in places),
-                { grown: places, signal },
-              ),
-          });
-          rebuilt.push(...names.map((view) => ({ view, records })));
-          grown.push(...names.filter((name) => !sharedView(config, name)));
-        }
-        for (const { view, urn, position, reason } of await others.grown()) {
-          const parking = await openParking(view, notes, Date.now);
-          if (parking.find(urn) === undefined)
-            await parking.park({ urn, position }, new Error(reason));
-        }
-        const [records = 0] = rebuilt.map((one) => one.records);
-        rebuilt.push(...beside.map((view) => ({ view, records })));
-        await comparison.end();
-        signal?.throwIfAborted();
-        putInPlaceAtRest(config, own);
-      } catch (error) {
-        // Threads that were told to end have reasons of their own.
-        signal?.throwIfAborted();
-        throw error;
-      } finally {
-        await others.end();
-        await comparison.giveUp();
-        clearEditions(config, own);
+      for (const round of await rounds(config, log, views)) {
+        let records = 0;
+        await rebuilding.rebuild(round, {
+          signal: signal ?? new AbortController().signal,
+          onProgress(progress) {
+            records = progress.records;
+            onProgress(progress.position, progress.head);
+          },
+          onTaking() {},
+        });
+        rebuilt.push(...round.map((view) => ({ view, records })));
       }
       return rebuilt;
     } finally {
@@ -116,80 +72,73 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
   }
 };
 
-/** Grows views by a thread of its own, which ends when the signal aborts. */
-function startBeside(
-  stores: StoresConfig,
-  views: readonly string[],
-  signal: AbortSignal | undefined,
-) {
-  const regrower =
-    views.length === 0
-      ? undefined
-      : startRegrower({ stores, views, onProgress: () => {}, compare: async () => {} });
-  const end = async () => regrower?.end();
-  signal?.addEventListener("abort", end);
-  return {
-    /** Resolves, when they are grown and closed, with what they pass over. */
-    async grown(): Promise<readonly Parked[]> {
-      await regrower?.near;
-      return (await regrower?.finish(START)) ?? [];
-    },
-    end,
+const NO_READERS = {
+  prepare: async () => ({ take: async () => {}, drop: async () => {} }),
+  reopen: async () => {},
+};
+
+const CLOSED: View["sink"] = {
+  apply: async () => {},
+  restore: async () => {},
+  position: async () => START,
+  reset: async () => {},
+  close: async () => {},
+};
+
+/** Swaps staging generations in while nothing is open. The live ones count as being at the head. */
+async function replacementAtRest(stores: StoresConfig, log: ChangeLog) {
+  let opened: readonly View[] = [];
+  const notes = {
+    load: (view: string) => readParking(log, view),
+    write: (view: string, record: Parameters<typeof noteParking>[2]) =>
+      noteParking(log, view, record),
   };
+  const swap = (names: readonly string[]) =>
+    putInPlaceAtRest(
+      stores,
+      viewNames.filter((name) => names.includes(name) && !sharedView(stores, name)),
+    );
+  const head = await log.head();
+  const replacing = createReplacing({
+    ...{ log, decode: decodeRecord },
+    followers: viewNames.map((name) => atRest(name, head)),
+    parkingOf: (view) => openParkingOf(view, notes, Date.now),
+    between: (work) => work(),
+    editions: {
+      async open(names) {
+        const asked = viewNames.filter((name) => names.includes(name));
+        opened = await openViews(stores, { names: asked, next: true });
+        return opened;
+      },
+      async putInPlace(names) {
+        await closeAll(opened, "keep");
+        swap(names);
+        return async () => {};
+      },
+    },
+  });
+  let settles = false;
+  return {
+    hold: replacing.hold,
+    async prepare(names, parked) {
+      // Without parked records there is nothing to write to the log or to a staging generation.
+      settles = parked.length > 0;
+      if (settles) await replacing.prepare(names, parked);
+    },
+    async release(names, take) {
+      if (settles || !take) await replacing.release(names, take);
+      else swap(names);
+    },
+  } satisfies Replacement;
 }
 
-/** Compares views of the directory with the log, which is folded while they are grown. */
-function startComparison(
-  stores: StoresConfig,
-  { views, growers }: { readonly views: readonly ViewName[]; readonly growers: number },
-  signal: AbortSignal | undefined,
-) {
-  const closed = Promise.withResolvers<readonly Parked[]>();
-  closed.promise.catch(() => {});
-  const where = { niceness: NICENESS, threads: spareThreads(), atRest: true };
-  const growing = { views, growers, parked: closed.promise };
-  const compared =
-    views.length === 0
-      ? Promise.resolve()
-      : verifyGrowing({ ...verifyModule, config: stores }, growing, signal, where);
-  compared.catch(() => {});
-  return {
-    /** They are closed; rejects when they are not what the log says. */
-    async end(): Promise<void> {
-      // What they pass over is noted in the log by now.
-      closed.resolve([]);
-      await compared;
-    },
-    async giveUp(): Promise<void> {
-      closed.reject(new CatalogError("unavailable", "the rebuild was given up"));
-      await Promise.allSettled([compared]);
-    },
-  };
-}
-
-/** The same in this thread, when they are there. */
-const compareLater = (
-  stores: StoresConfig,
-  views: readonly ViewName[],
-  signal: AbortSignal | undefined,
-) => ({
-  end: () => requireGrown(stores, views, { signal }),
-  giveUp: async () => {},
+const atRest = (name: string, position: Position): Replaced => ({
+  view: { name, project: () => [], sink: CLOSED },
+  ...{ position, checkpoint: position, record: undefined, failure: undefined },
+  ...{ parking: undefined, feeding: undefined, movedAt: undefined, hold: undefined },
 });
 
-/** They are closed, or stand still in servers, and take the places of others when they are what the log says. */
-async function requireGrown(
-  stores: StoresConfig,
-  views: readonly ViewName[],
-  { grown, signal }: Pick<VerifyOptions, "grown" | "signal">,
-): Promise<void> {
-  if (views.length === 0) return;
-  const how = { grade: "full", next: true, threads: spareThreads() } as const;
-  // What they pass over is noted in the log by now.
-  requireEqual(await verifyStoredViews(stores, { ...how, views, grown, signal }), []);
-}
-
-/** What this command does to a directory, a service that has it does itself. */
+/** Locks the data directory. Throws `unavailable` with the command for the service that has it. */
 export function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
   try {
     return lockData(config);
@@ -202,22 +151,24 @@ export function lockOrSay(config: Config, command: string): ReturnType<typeof lo
   }
 }
 
-/** Folded views come last; what they are made of comes with them where it is not as far as the log. */
+/**
+ * The rounds of a service. Views that others are made of come with them where they are not at the head of
+ * the log: no projector brings them there.
+ */
 async function rounds(
   config: Config,
   log: Pick<ChangeLog, "head">,
   views: readonly string[],
 ): Promise<readonly (readonly ViewName[])[]> {
   const wanted = new Set(views.length === 0 ? viewNames : views.map(viewName));
-  const folded = [...wanted].filter((name) => foldedViews.has(name));
-  for (const source of folded.length > 0 ? (["aspects", "timeseries"] as const) : []) {
+  const folded = [...wanted].some((name) => foldedViews.has(name));
+  for (const source of folded ? (["aspects", "timeseries"] as const) : []) {
     if ((await positionOf(config, source)) !== (await log.head())) wanted.add(source);
   }
-  const first = viewNames.filter((name) => wanted.has(name) && !foldedViews.has(name));
-  return [first, folded].filter((names) => names.length > 0);
+  return rebuildRounds(config, [...wanted]);
 }
 
-/** How far a view is; undefined when it cannot say. */
+/** Position of a view; undefined when it cannot be read. */
 async function positionOf(
   config: Config,
   view: "aspects" | "timeseries",

@@ -29,6 +29,9 @@ export type Places = Pick<Config, (typeof placeKeys)[number]>;
 export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
 export type ViewName = (typeof viewNames)[number];
 
+/** Views that are made of those of aspects and timeseries. */
+export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
+
 export const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
 

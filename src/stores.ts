@@ -98,9 +98,9 @@ export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
-export { foldedViews } from "./growth-plan.ts";
 export {
   fileOf,
+  foldedViews,
   type Places,
   placeAt,
   placeOf,

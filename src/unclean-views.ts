@@ -5,8 +5,14 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { saidBy } from "./core/errors.ts";
-import { foldedViews } from "./growth-plan.ts";
-import { type Places, sharedView, type ViewName, viewFile, viewNames } from "./places.ts";
+import {
+  foldedViews,
+  type Places,
+  sharedView,
+  type ViewName,
+  viewFile,
+  viewNames,
+} from "./places.ts";
 import { checkInProcess } from "./projector/sqlite/check-process.ts";
 import { fileInPlace } from "./projector/sqlite/editions.ts";
 import type { Logger } from "./telemetry/logger.ts";

@@ -5,8 +5,8 @@
 import { CatalogError } from "../core/errors.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
-import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
 import type { Unrestored } from "../projector/restore.ts";
+import type { BuildProgress, RebuildProgress } from "../projector/staging.ts";
 import type { HandedWork, HandingOver } from "./handing-over.ts";
 
 interface Own {
@@ -75,7 +75,7 @@ export function handedRebuilding(
   { rebuilding, fed }: Pick<Own, "rebuilding" | "fed">,
   { ask }: Pick<HandingOver, "ask">,
 ): Rebuilding {
-  const handed: Record<string, RegrowProgress> = {};
+  const handed: Record<string, RebuildProgress> = {};
   return {
     async rebuild(views, options) {
       const own = views.filter((view) => fed().includes(view));
@@ -85,8 +85,8 @@ export function handedRebuilding(
       if (own.length > 0) await rebuilding.rebuild(own, { ...options, onTaking });
       for (const view of others) {
         const onProgress = (progress: unknown) => {
-          handed[view] = progress as RegrowProgress;
-          options.onProgress(progress as GrowthProgress);
+          handed[view] = progress as RebuildProgress;
+          options.onProgress(progress as BuildProgress);
         };
         try {
           await ask({ kind: "rebuild", view }, { signal: options.signal, onProgress });

@@ -7,7 +7,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
-import type { GrowthProgress, RegrowProgress } from "../projector/regrow-beside.ts";
+import type { BuildProgress, RebuildProgress } from "../projector/staging.ts";
 import type { Jobs, JobWork } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
 import type { Outcome } from "./operations.ts";
@@ -18,7 +18,7 @@ export interface RebuildRequest {
 }
 
 /** Where a rebuild is; told by its job. */
-export interface RebuildPlace extends RegrowProgress {
+export interface RebuildPlace extends RebuildProgress {
   /** Views that are in place. */
   readonly done: readonly string[];
   /** Views that are being grown. */
@@ -60,15 +60,15 @@ export function createRebuilds(parts: RebuildParts) {
     rounds: readonly (readonly string[])[],
     signal: AbortSignal,
     told: {
-      onProgress(progress: GrowthProgress, round: number): Promise<void>;
+      onProgress(progress: BuildProgress, round: number): Promise<void>;
       onTaking(round: number): void;
-      after(last: GrowthProgress | undefined, round: number): Promise<void>;
+      after(last: BuildProgress | undefined, round: number): Promise<void>;
     },
   ): Promise<void> {
     underWay++;
     try {
       for (const [n, round] of rounds.entries()) {
-        let last: GrowthProgress | undefined;
+        let last: BuildProgress | undefined;
         await rebuilding.rebuild(round, {
           signal,
           onProgress(progress) {

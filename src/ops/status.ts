@@ -1,6 +1,6 @@
 /** The state of the service: for the status page, the command and the metrics. */
 import type { Position } from "../core/position.ts";
-import type { RegrowProgress } from "../projector/regrow-beside.ts";
+import type { RebuildProgress } from "../projector/staging.ts";
 import type { Job } from "./jobs.ts";
 import type { Pace } from "./pace.ts";
 import type { Stalled } from "./readiness.ts";
@@ -42,7 +42,7 @@ export interface ViewStatus {
   /** Number of times that an unusable store was emptied since the start of the process. */
   readonly emptied?: number | undefined;
   /** Progress of its staging generation during a rebuild. */
-  readonly rebuild?: RegrowProgress | undefined;
+  readonly rebuild?: RebuildProgress | undefined;
   /** The reason why it does not follow the log or cannot be read. */
   readonly error?: string | undefined;
 }
@@ -95,7 +95,7 @@ export interface StatusParts {
   readonly stale: () => readonly string[];
   readonly emptied: () => Readonly<Record<string, number>>;
   /** Views that are being rebuilt. */
-  readonly rebuilds: () => Readonly<Record<string, RegrowProgress>>;
+  readonly rebuilds: () => Readonly<Record<string, RebuildProgress>>;
   /** Result of the last verification of a view. */
   readonly verified?: ((view: string) => Verified | undefined) | undefined;
   /** Number of records after a position, up to another. */

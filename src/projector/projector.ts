@@ -66,9 +66,8 @@ import { createLogComparison } from "./log-comparison.ts";
 import { createMending } from "./mending.ts";
 import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
-import { createGrower } from "./regrow.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
-import { restoreEntities, restoreParked, type Unrestored } from "./restore.ts";
+import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
 import { type ProjectorProgress, progressOf } from "./told-progress.ts";
@@ -186,14 +185,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const wanted: Wanted[] = [];
   const batches = createBatchReader({ log, decode, followers });
   const replacing = createReplacing({
-    followers,
+    ...{ followers, log, decode, parkingOf },
     editions: parts.editions,
-    parkingOf,
     between: want,
-    createGrower: (views, parkings, from) => createGrower({ log, decode, views, parkings, from }),
-    recordsBetween: between,
-    restore: (urns, view) => restoreEntities(urns, { log, decode, views: [view] }),
-    restoreParked: (urn, of) => restoreParked(urn, of, { log, decode }),
   });
 
   const progress = (): ProjectorProgress => progressOf(followers);

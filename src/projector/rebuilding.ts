@@ -19,8 +19,8 @@ import { CatalogError } from "../core/errors.ts";
 import { START } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { Replacement } from "./progress.ts";
-import type { GrowthProgress, RegrowProgress } from "./regrow-beside.ts";
-import type { GrownViews, Regrower, startRegrowers } from "./regrower.ts";
+import type { BuildProgress, RebuildProgress } from "./staging.ts";
+import type { GrownViews, StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
 /** How long views are held so that what was asked of them is answered; long lists go on longer. */
 const ANSWERS_MS_MAX = 500;
@@ -31,10 +31,10 @@ export interface RebuildingParts {
   isShared(view: string): boolean;
   /** Views that are grown by a thread each; those of the first have the longest way. */
   lanes(views: readonly string[]): Promise<readonly (readonly string[])[]>;
-  startRegrowers(
+  startWorkers(
     lanes: readonly (readonly string[])[],
-    options: Pick<Parameters<typeof startRegrowers>[0], "onProgress" | "compare" | "threads">,
-  ): Regrower;
+    options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare" | "threads">,
+  ): StagingWorker;
   /**
    * Compares the next editions with the log: those that stand still in servers, and those that are
    * closed when `parked` resolves. Rejects when they are not to be taken: then nothing has changed.
@@ -75,19 +75,19 @@ export interface Rebuilding {
     views: readonly string[],
     options: {
       readonly signal: AbortSignal;
-      readonly onProgress: (progress: GrowthProgress) => void;
+      readonly onProgress: (progress: BuildProgress) => void;
       /** From now on it cannot be given up. */
       readonly onTaking: () => void;
     },
   ): Promise<void>;
   /** Of the views that are being rebuilt. */
-  progress(): Readonly<Record<string, RegrowProgress>>;
+  progress(): Readonly<Record<string, RebuildProgress>>;
 }
 
 export function createRebuilding(parts: RebuildingParts): Rebuilding {
   const { replacement, readers, clear } = parts;
   let current:
-    | { readonly views: readonly string[]; readonly progress: Record<string, RegrowProgress> }
+    | { readonly views: readonly string[]; readonly progress: Record<string, RebuildProgress> }
     | undefined;
 
   async function grow(
@@ -97,7 +97,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     const told = current?.progress ?? {};
     const shared = views.some(parts.isShared);
     const lanes = shared ? [views] : await parts.lanes(views);
-    const regrower = parts.startRegrowers(lanes, {
+    const workers = parts.startWorkers(lanes, {
       // Where others compare while these are grown (compared).
       threads: shared ? 1 : lanes.length + 1,
       onProgress(progress) {
@@ -109,12 +109,12 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     });
     try {
       if (shared) {
-        await orAborted(regrower.near, signal);
+        await orAborted(workers.near, signal);
         onTaking();
-        await takeShared(views, regrower);
+        await takeShared(views, workers);
         return;
       }
-      const parked = await compared({ views, growers: lanes.length }, regrower, signal);
+      const parked = await compared({ views, growers: lanes.length }, workers, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
@@ -124,7 +124,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
         await next.drop();
       }
     } finally {
-      await regrower.end();
+      await workers.end();
       clear(views);
     }
   }
@@ -132,7 +132,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   /** Resolves, when the views are grown, closed and what the log says, with what they pass over. */
   async function compared(
     asked: { readonly views: readonly string[]; readonly growers: number },
-    regrower: Regrower,
+    workers: StagingWorker,
     signal: AbortSignal,
   ): Promise<readonly Parked[]> {
     const closed = Promise.withResolvers<readonly Parked[]>();
@@ -140,8 +140,8 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     // Growing may fail before anybody waits.
     verified.catch(() => {});
     try {
-      await orAborted(regrower.near, signal);
-      closed.resolve(await orAborted(regrower.finish(START), signal));
+      await orAborted(workers.near, signal);
+      closed.resolve(await orAborted(workers.finish(START), signal));
     } catch (error) {
       closed.reject(error);
       throw error;
@@ -167,10 +167,10 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     }
   }
 
-  async function takeShared(views: readonly string[], regrower: Regrower): Promise<void> {
+  async function takeShared(views: readonly string[], workers: StagingWorker): Promise<void> {
     const upTo = await replacement.hold(views);
     try {
-      await replacement.prepare(views, await regrower.finish(upTo));
+      await replacement.prepare(views, await workers.finish(upTo));
       await replacement.release(views, true);
     } catch (error) {
       // Nobody may be there any more who holds them.

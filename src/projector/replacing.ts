@@ -14,11 +14,14 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { ParkingRecord } from "../log/parking-codec.ts";
+import type { Decode } from "./batch.ts";
+import type { HistoryLog } from "./history.ts";
 import { openParkingOf, type Parked, type Parking } from "./parking.ts";
-import type { Grower } from "./regrow.ts";
-import type { Unrestored } from "./restore.ts";
+import { restoreEntities, restoreParked } from "./restore.ts";
 import type { View } from "./sink.ts";
+import { createApplier } from "./staging.ts";
 import type { Failure } from "./start-places.ts";
 
 /** What the projector knows of a view that may be replaced. */
@@ -63,22 +66,12 @@ export interface Editions {
 export interface ReplacingParts {
   readonly followers: readonly Replaced[];
   readonly editions: Editions | undefined;
+  readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;
+  readonly decode: Decode;
   /** Runs `work` when no view is being fed by this process. */
   between<T>(work: () => Promise<T>): Promise<T>;
-  /** Records of the log after a position, up to another. */
-  recordsBetween(after: Position, upTo: Position): number;
-  /** Brings views that are at this position forward (regrow.ts). */
-  createGrower(views: readonly View[], parkings: readonly Parking[], from: Position): Grower;
-  /** As the log tells it now. */
+  /** As the log states it now. */
   parkingOf(view: View): Promise<Parking | undefined>;
-  restore(
-    urns: readonly string[],
-    view: { readonly view: View; readonly position: Position; readonly parking: Parking },
-  ): Promise<readonly Unrestored[]>;
-  restoreParked(
-    urn: string,
-    of: { readonly view: View; readonly parking: Parking; readonly before: Position },
-  ): Promise<void>;
 }
 
 const HOLD_MS_MAX = 60_000;
@@ -88,7 +81,7 @@ const CLOSE = 500;
 const CLOSER_MAX = 100;
 
 export function createReplacing(parts: ReplacingParts) {
-  const { followers, editions, parkingOf, restore, restoreParked } = parts;
+  const { followers, editions, log, decode, parkingOf } = parts;
   const named = (names: readonly string[]): readonly Replaced[] =>
     names.map((name) => {
       const found = followers.find(({ view }) => view.name === name);
@@ -123,17 +116,24 @@ export function createReplacing(parts: ReplacingParts) {
     parking: Parking,
   ): Promise<void> {
     const urns = new Set([...passedOver.list(), ...parking.list()].map(({ urn }) => urn));
+    const views = [{ view, position, parking }];
+    const restore = (some: readonly string[]) => restoreEntities(some, { log, decode, views });
     if (view.useParking !== undefined) {
       // The parking in the log lists what differs, and what was dropped meanwhile is omitted.
       for (const { urn } of parking.dropped()) urns.add(urn);
-      await restore([...urns], { view, position, parking });
+      for (const { urn, reason } of await restore([...urns])) {
+        const before = passedOver.find(urn);
+        // A record that cannot be decoded; the live generation may not have read it.
+        if (before === undefined || parking.find(urn) !== undefined) continue;
+        await parking.park({ urn, position: before.position }, new Error(reason));
+      }
       return;
     }
     const unlike = [...urns].filter((urn) => {
       const at = passedOver.find(urn)?.position;
       return at !== parking.find(urn)?.position || parking.isDropped(at ?? START);
     });
-    for (const { urn, reason } of await restore(unlike, { view, position, parking })) {
+    for (const { urn, reason } of await restore(unlike)) {
       const before = passedOver.find(urn);
       const own = parking.find(urn) ?? before;
       if (own === undefined) continue;
@@ -142,7 +142,7 @@ export function createReplacing(parts: ReplacingParts) {
       }
       // An edition that parked it at the same record has the right rows.
       if (own.position === before?.position) continue;
-      await restoreParked(urn, { view, parking, before: own.position });
+      await restoreParked(urn, { view, parking, before: own.position }, { log, decode });
     }
   }
 
@@ -179,14 +179,15 @@ export function createReplacing(parts: ReplacingParts) {
   ): Promise<void> {
     const passedOver = await Promise.all(views.map((view) => openOwnParking(view, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
-    const grower = parts.createGrower(views, passedOver, Math.min(...from) as Position);
-    const behind = () => parts.recordsBetween(grower.position(), foremost(asked));
+    const parkings = { parkings: passedOver, from: Math.min(...from) as Position };
+    const applier = createApplier({ log, decode, views, ...parkings });
+    const behind = () => recordsBetween(log, applier.position(), foremost(asked));
     for (let turn = 0; turn < CLOSER_MAX && behind() > CLOSE; turn++) {
-      await grower.growTo(foremost(asked));
+      await applier.applyTo(foremost(asked));
     }
     if (asked.some(({ hold }) => hold === undefined)) await parts.between(() => holdNow(asked));
     const holds = asked.map(({ hold }) => hold);
-    await grower.growTo(foremost(asked));
+    await applier.applyTo(foremost(asked));
     for (const [n, view] of views.entries()) {
       const position = await view.sink.position();
       const parking = await parkingOf(view);

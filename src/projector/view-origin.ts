@@ -21,7 +21,7 @@ export interface ViewOrigin {
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
    * When given, a view of another model at the position `keptFrom` or later is kept and goes on, and this
-   * is called with true: the view is to be regrown beside (regrow-beside.ts), and says until then
+   * is called with true: the view is to be regrown beside (staging.ts), and says until then
    * that it is of another model. An earlier one is built again sooner than a thread has
    * started. In a server others may change that: it is called whenever the view is found anew.
    */

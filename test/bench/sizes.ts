@@ -18,9 +18,9 @@ import { createFeedView } from "../../src/feed/previous-values.ts";
 import type { Append } from "../../src/log/change-log.ts";
 import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
-import { regrow } from "../../src/projector/regrow.ts";
 import { openLog, openLogReader } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { buildViews } from "../support/build-views.ts";
 import type { OwnStore } from "../support/servers/store-keeper.ts";
 import { ownStore, type StoreName, storeTitle } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -137,7 +137,7 @@ async function tell(config: Config, url: string): Promise<void> {
   const history = openSqliteAspectReader(join(config.data, "aspects.sqlite"));
   const feed = createFeedView({ name: "kafka", project: projectFeed, sink, history });
   try {
-    await regrow({ log, views: [feed as never], decode: decodeRecord });
+    await buildViews({ log, views: [feed as never], decode: decodeRecord });
   } finally {
     await log.close();
   }

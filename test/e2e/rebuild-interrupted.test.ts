@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { worthThread } from "../../src/growth-plan.ts";
+import { worthThread } from "../../src/rebuild-plan.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import { openLog, type ViewName, viewNames } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";

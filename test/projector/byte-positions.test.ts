@@ -3,10 +3,8 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { isWithin } from "../../src/projector/groups.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
-import { regrow } from "../../src/projector/regrow.ts";
-import { type GrowthProgress, regrowBeside } from "../../src/projector/regrow-beside.ts";
-import { createReplacing } from "../../src/projector/replacing.ts";
 import type { View } from "../../src/projector/sink.ts";
+import { type BuildProgress, buildStaging } from "../../src/projector/staging.ts";
 import { createArrayLog, createRecordingView, decode, type RecordingView } from "./array-log.ts";
 
 const STEP = 1_000;
@@ -47,38 +45,6 @@ describe("the projector", () => {
     await soon(() => expect(progress()).toEqual({ a: { position: at(300) } }));
     expect(view.batches).toEqual([]);
   });
-
-  test("holds a view at once for a next edition that is some hundred records behind", async () => {
-    const log = logOf(400);
-    const grown: number[] = [];
-    let from = at(100);
-    const view = createRecordingView("a", { at: at(100) });
-    const follower = {
-      ...{ view: asViews(view)[0] as View, position: at(400), checkpoint: at(400) },
-      ...{ record: undefined, failure: undefined, parking: undefined, feeding: undefined },
-      ...{ movedAt: undefined, hold: undefined },
-    };
-    const replacing = createReplacing({
-      followers: [follower],
-      editions: { open: async () => asViews(view), putInPlace: async () => async () => {} },
-      between: (work) => work(),
-      recordsBetween: (after, upTo) => log.countBetween?.(after, upTo) ?? 0,
-      createGrower: () => ({
-        position: () => from,
-        async growTo(end) {
-          grown.push(end);
-          from = end;
-        },
-        tidy: async () => {},
-      }),
-      parkingOf: async () => undefined,
-      restore: async () => [],
-      restoreParked: async () => {},
-    });
-    await replacing.prepare(["a"], []);
-    expect(grown).toEqual([at(400)]);
-    await replacing.freeAll();
-  });
 });
 
 test("a group of views is within a number of records of another", () => {
@@ -90,16 +56,7 @@ test("a group of views is within a number of records of another", () => {
   expect(isWithin(log, 10, ahead, undefined)).toBe(false);
 });
 
-test("a rebuild ends at the head that it began with", async () => {
-  const log = logOf(25);
-  const view = createRecordingView("a");
-  const head = async () => at(20);
-  const records = await regrow({ log: { ...log, head }, views: asViews(view), decode });
-  expect(records).toBe(20);
-  expect(view.got).toEqual(all(1, 20));
-});
-
-describe("a rebuild beside views in use", () => {
+describe("a rebuild while views are in use", () => {
   const parts = {
     ...{ decode, notes: { load: async () => [] } },
     signal: new AbortController().signal,
@@ -109,13 +66,13 @@ describe("a rebuild beside views in use", () => {
     const log = logOf(9_000);
     const [graph, search] = [createRecordingView("graph"), createRecordingView("search")];
     const again = createRecordingView("graph", { at: at(9_000) });
-    const reports: GrowthProgress[] = [];
+    const reports: BuildProgress[] = [];
     const hastes = new Set<number>();
     const head = async () => {
       log.grow(2_000);
       return log.head();
     };
-    await regrowBeside({
+    await buildStaging({
       ...{ ...parts, log: { ...log, head }, views: asViews(graph), onNear: log.head },
       async made() {
         again.at = graph.at;
@@ -124,7 +81,7 @@ describe("a rebuild beside views in use", () => {
       onProgress: (progress) => void reports.push(progress),
       rest: async (_, haste) => void hastes.add(haste),
     });
-    // No pause was made shorter: the head was near at once.
+    // No pause became shorter: the head was near at once.
     expect([...hastes]).toEqual([1]);
     const ofGraph = reports.filter(({ views }) => views.includes("graph"));
     expect(ofGraph[0]).toMatchObject({ records: 5_000, total: 11_000, before: 0, left: 1 });

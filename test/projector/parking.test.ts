@@ -12,10 +12,10 @@ import type { ParkingRecord } from "../../src/log/parking-codec.ts";
 import { createFoldingView } from "../../src/projector/folding.ts";
 import type { ParkingNotes } from "../../src/projector/parking.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
-import { regrow } from "../../src/projector/regrow.ts";
 import type { View } from "../../src/projector/sink.ts";
 import type { SearchDocument, SearchWrite } from "../../src/search/search.ts";
 import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { buildViews } from "../support/build-views.ts";
 import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -186,7 +186,7 @@ describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that
     await soon(() => expect(one.positions()).toEqual(upTo(45)));
   });
 
-  test("is passed over alone when it is dropped, also by a view grown anew", async () => {
+  test("is passed over alone when it is dropped, also by a view that is built again", async () => {
     const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
     poison[kind].add(11);
     const one = createView("one", poison);
@@ -195,7 +195,7 @@ describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that
     expect(await projector.drop(urns[10 % 3] ?? "", "one")).toEqual([]);
     expect(one.positions()).toEqual(upTo(40).filter((n) => n !== 11));
     const again = createView("one", poison);
-    await regrow({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 6 });
+    await buildViews({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 6 });
     expect(again.positions()).toEqual(one.positions());
     await expect(projector.drop("urn:li:tag:z", "one")).rejects.toMatchObject({
       code: "not_found",
@@ -386,7 +386,7 @@ test("documents that are made when they are written park the same as those of a 
   );
 });
 
-test("a view that grew and one that is grown anew are the same, whatever is poison", async () => {
+test("a view that followed the log and one that is built from it are equal, whatever is poison", async () => {
   const some = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(
@@ -402,7 +402,13 @@ test("a view that grew and one that is grown anew are the same, whatever is pois
         await soon(() => expect(projector.progress().one?.position).toBe(60));
         await projector.stop();
         const again = createView("one", poison);
-        await regrow({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 9 });
+        await buildViews({
+          log,
+          views: [again.view],
+          decode: decodeWith(poison),
+          notes,
+          batchMax: 9,
+        });
         expect(again.positions()).toEqual(one.positions());
         // By itself, with nothing noted before, it comes to the same.
         const alone = createView("one", poison);
@@ -412,7 +418,7 @@ test("a view that grew and one that is grown anew are the same, whatever is pois
           decode: decodeWith(poison),
           notes: createNotes(),
         };
-        await regrow({ ...parts, batchMax: 13 });
+        await buildViews({ ...parts, batchMax: 13 });
         expect(alone.positions()).toEqual(one.positions());
       },
     ),

@@ -1,13 +1,13 @@
 /** That nothing in a server takes the place of a view either that is not what the log says. */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
-import { startRegrowers } from "../../src/projector/regrower.ts";
 import type { Grown } from "../../src/projector/sink.ts";
+import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
 import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
 import { openViewRows } from "../../src/row-adapters.ts";
 import * as stores from "../../src/stores.ts";
@@ -19,12 +19,6 @@ import { change, fill } from "../bench/regrow.ts";
 import { ownershipOf, profileOf, urnOf } from "../bench/sample.ts";
 import { reachStore } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import * as losingStores from "./losing-stores.ts";
-
-// Files of a worker share their modules: those here are loaded anew to see the spy, and let go of.
-vi.hoisted(() => vi.resetModules());
-vi.mock(import("../../src/stores.ts"), { spy: true });
-afterAll(() => void vi.resetModules());
 
 const { viewNames } = stores;
 type ViewName = stores.ViewName;
@@ -111,8 +105,8 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       },
       isShared: () => true,
       lanes: async (asked) => [asked],
-      startRegrowers: (lanes, told) =>
-        startRegrowers({ stores: { ...settings, loses }, module, lanes, ...told }),
+      startWorkers: (lanes, told) =>
+        startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...told }),
       async verify(editions, stop) {
         grown = editions.grown ?? {};
         await meanwhile?.();
@@ -174,19 +168,5 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     const now = await head();
     expect(grown.graph?.position).toBeLessThan(now);
     expect(await inPlace(views)).toEqual(views.map(() => ({ position: now, count: 0 })));
-  });
-
-  test("stay when `annals rebuild` has grown something else", async () => {
-    const before = await inPlace(["timeseries"]);
-    expect(before).toEqual([{ position: expect.any(Number), count: 0 }]);
-    vi.mocked(stores.openViews).mockImplementationOnce((given, options) =>
-      losingStores.openViews({ ...given, loses: "timeseries" }, options),
-    );
-    await expect(rebuild(config, { views: ["timeseries"], ...offline })).rejects.toThrow(
-      new RegExp(differing("timeseries")),
-    );
-    expect(await inPlace(["timeseries"])).toEqual(before);
-    await rebuild(config, { views: ["timeseries"], ...offline });
-    expect(await inPlace(["timeseries"])).toEqual([{ position: await head(), count: 0 }]);
   });
 });

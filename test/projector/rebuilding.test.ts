@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { clearEditions } from "../../src/edition-readers.ts";
-import { growthLanes, worthThread } from "../../src/growth-plan.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import type { Parked } from "../../src/projector/parking.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
-import { startRegrowers } from "../../src/projector/regrower.ts";
 import { nextEdition } from "../../src/projector/sqlite/editions.ts";
+import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 import { requireEqual, verifyGrowing } from "../../src/projector/verify/verify-editions.ts";
+import { buildLanes, worthThread } from "../../src/rebuild-plan.ts";
 import {
   openLog,
   openLogReader,
@@ -57,9 +57,9 @@ describe("views that are grown beside those in use", () => {
         release: step("release"),
       },
       isShared: () => false,
-      lanes: async (views) => growthLanes(config, views, worthThread),
-      startRegrowers: (lanes, told) =>
-        startRegrowers({ stores: { ...stores, loses }, module, lanes, ...told }),
+      lanes: async (views) => buildLanes(config, views, worthThread),
+      startWorkers: (lanes, told) =>
+        startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...told }),
       verify: () => Promise.reject(new Error("none is in a server")),
       verifyGrowing: (growing, signal) =>
         verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
@@ -92,7 +92,7 @@ describe("views that are grown beside those in use", () => {
   );
 
   test("neither do those that another thread has grown", async () => {
-    expect(growthLanes(config, viewNames, worthThread).length).toBe(
+    expect(buildLanes(config, viewNames, worthThread).length).toBe(
       availableParallelism() > 1 ? 2 : 1,
     );
     expect(await rebuildLosing(viewNames, "graph")).toEqual([

@@ -16,11 +16,11 @@ import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.t
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { findDifference } from "../../src/projector/compare.ts";
-import { regrow } from "../../src/projector/regrow.ts";
 import type { ServerPlace } from "../../src/projector/view-origin.ts";
 import { openElasticsearchSearchReader } from "../../src/search/elasticsearch/elasticsearch-search-reader.ts";
 import { openLogReader, openViews, viewNames, viewRules } from "../../src/stores.ts";
 import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { buildViews } from "./build-views.ts";
 import { createClient } from "./client.ts";
 import { type Dumped, documentsOf, embeddedReaders } from "./regrown.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
@@ -128,7 +128,7 @@ export async function startCluster(
       const config = readConfig({ data: beside.path, log: log.url }, {});
       const reading = await openLogReader(config);
       const views = await openViews({ ...config, rules: viewRules(loadModel()) });
-      await regrow({ log: reading, views, decode: decodeRecord });
+      await buildViews({ log: reading, views, decode: decodeRecord });
       await reading.close();
       const found = [];
       for (const view of viewNames) {

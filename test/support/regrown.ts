@@ -1,7 +1,6 @@
 /**
- * The proof that a view follows from the log: the views are grown anew from the log of a data
- * directory, beside it, and compared row by row with the ones that are there. The service must be
- * stopped.
+ * The proof that a view follows from the log: the views are built again from the log of a data
+ * directory, in another directory, and compared row by row. The service must be stopped.
  */
 import { join } from "node:path";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
@@ -10,10 +9,10 @@ import { configuredModel } from "../../src/configured-model.ts";
 import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
 import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
-import { regrow } from "../../src/projector/regrow.ts";
 import type { SearchDocument } from "../../src/search/search.ts";
 import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { buildViews } from "./build-views.ts";
 import { openDumpedSearchReader } from "./sqlite-search-dump.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
@@ -29,8 +28,8 @@ export const embeddedReaders: Readonly<Record<string, (file: string) => Dumped>>
 };
 
 /**
- * By urn, whatever order a store has them in. Which batch wrote a document last, its position says;
- * that is another one when it is regrown.
+ * By urn, in whatever order a store has them. The position of a document is that of the batch that
+ * wrote it last, which differs in a view that is built again.
  */
 export function documentsOf(reader: {
   dump(): AsyncIterable<{ readonly document: SearchDocument }>;
@@ -57,7 +56,11 @@ export async function differencesFromRegrown(
     data: beside.path,
     rules: configuredModel(config).rules,
   });
-  const records = await regrow({ log, views, decode: decodeRecord });
+  let records = 0;
+  const onProgress = (progress: { readonly records: number }) => {
+    records = progress.records;
+  };
+  await buildViews({ log, views, decode: decodeRecord, onProgress });
   await log.close();
   const differences = [];
   for (const view of viewNames) {

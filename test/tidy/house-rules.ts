@@ -32,7 +32,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/search/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
-  "src/projector/regrower-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
+  "src/projector/staging-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
 
   "src/model/": ["src/core/", "node:", "ajv", "avsc"],
   "src/catalog/": [
@@ -159,7 +159,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
   "src/built-ins.ts": ["src/"],
-  "src/growth-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],
+  "src/rebuild-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],

@@ -16,6 +16,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { ownCommand } from "../../core/own-command.ts";
 
@@ -98,12 +99,23 @@ export function setAside(path: string): void {
  * write-ahead log must never meet the new file. A crash in between leaves no view, and it is regrown.
  */
 export function replace(path: string, by: string): void {
+  withoutWriteAheadLog(by);
   synchronise(by);
   const before = fileInPlace(path);
   for (const old of [...filesOf(path), ...filesOf(before)]) rmSync(old, { force: true });
   renameSync(by, path);
   synchronise(dirname(path));
   removeLeftovers(path);
+}
+
+/** All of a database that nobody has open is in its file, which is renamed without its other files. */
+function withoutWriteAheadLog(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec("PRAGMA journal_mode = DELETE");
+  } finally {
+    db.close();
+  }
 }
 
 /** What was written to a file, or to a directory, is on disk. Throws `unavailable` where that fails. */

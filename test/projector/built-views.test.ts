@@ -8,67 +8,73 @@ import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../../src/aspects/sqlite/sqlite-aspect-sink.ts";
 import type { Change } from "../../src/core/change.ts";
+import { CatalogError } from "../../src/core/errors.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type Dump, findDifference } from "../../src/projector/compare.ts";
 import { startProjector } from "../../src/projector/projector.ts";
-import { regrow } from "../../src/projector/regrow.ts";
 import type { View } from "../../src/projector/sink.ts";
 import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
+import { buildViews } from "../support/build-views.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
 
-describe("regrowing", () => {
+describe("a build of views", () => {
   const asViews = (...views: readonly unknown[]): readonly View[] => views as readonly View[];
 
-  test("empties the views, brings them to the head and closes them, telling how far it is", async () => {
+  test("empties the views, brings them to the head, closes them and reports progress", async () => {
     const log = createArrayLog(25);
     const view = createRecordingView("a");
     await view.sink.apply([], (await log.head()) ?? 0);
-    const told: (readonly number[])[] = [];
-    const head = await regrow({
+    const reports: (readonly number[])[] = [];
+    await buildViews({
       log,
       views: asViews(view),
       decode,
       batchMax: 10,
-      onProgress: (at, of, perSecond) => told.push([at, of, Math.sign(perSecond)]),
+      onProgress: ({ position, head, recordsPerSecond, records }) =>
+        reports.push([position, head, Math.sign(recordsPerSecond), records]),
     });
-    expect(head).toBe(25);
     expect(view.got).toEqual(range(1, 25));
     expect(view.at).toBe(25);
     expect(view.closed).toBe("keep");
-    expect(told).toEqual([
-      [10, 25, 1],
-      [20, 25, 1],
-      [25, 25, 1],
+    expect(reports).toEqual([
+      [10, 25, 1, 10],
+      [20, 25, 1, 20],
+      [25, 25, 1, 25],
     ]);
   });
 
   test("of an empty log gives empty views", async () => {
     const view = createRecordingView("a");
-    expect(await regrow({ log: createArrayLog(), views: asViews(view), decode })).toBe(0);
+    expect(await buildViews({ log: createArrayLog(), views: asViews(view), decode })).toEqual([]);
     expect(view.closed).toBe("keep");
   });
 
-  test("stops at what cannot be decoded, projected or applied, and discards", async () => {
+  test("returns the record that cannot be decoded as parked", async () => {
     const decodeSome = (record: Parameters<typeof decode>[0]) => {
       if (record.position === 7) throw new Error("no such schema");
       return decode(record);
     };
-    const undecodable = createRecordingView("a");
-    await expect(
-      regrow({ log: createArrayLog(9), views: asViews(undecodable), decode: decodeSome }),
-    ).rejects.toThrow("record at position 7 could not be decoded: no such schema");
-    expect(undecodable.closed).toBe("discard");
+    const view = createRecordingView("a");
+    const log = createArrayLog(9);
+    const parked = await buildViews({ log, views: asViews(view), decode: decodeSome });
+    expect(parked).toMatchObject([
+      { position: 7, reason: "record at position 7 could not be decoded: no such schema" },
+    ]);
+    expect(view.closed).toBe("keep");
+  });
 
+  test("discards all views when the disk of one is full", async () => {
     const full = createRecordingView("a");
-    full.before = () => Promise.reject(new Error("disk is full"));
+    full.before = () => Promise.reject(new CatalogError("unavailable", "disk is full"));
     const other = createRecordingView("b");
-    await expect(
-      regrow({ log: createArrayLog(9), views: asViews(full, other), decode }),
-    ).rejects.toThrow("disk is full");
+    const log = createArrayLog(9);
+    await expect(buildViews({ log, views: asViews(full, other), decode })).rejects.toThrow(
+      "disk is full",
+    );
     expect([full.closed, other.closed]).toEqual(["discard", "discard"]);
   });
 });
@@ -85,9 +91,9 @@ const change = (urn: string, told: Partial<Change>): Change => ({
   ...told,
 });
 
-/** A log in a file, and both views beside it as the projector grows them. */
+/** A log in a file, and both views beside it as the projector feeds them. */
 async function openCatalog() {
-  const directory = temporaryDirectory("annals-regrow");
+  const directory = temporaryDirectory("annals-built");
   const file = (name: string) => join(directory.path, `${name}.sqlite`);
   const log = await openSqliteChangeLog({ file: file("log") });
   const views = (bulk: boolean, suffix = "") =>
@@ -172,7 +178,7 @@ const histories = fc.array(
 );
 
 describe("views of a real log", () => {
-  test("that were regrown equal those that grew", async () => {
+  test("that are built equal those that followed the log", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         await using catalog = await openCatalog();
@@ -199,14 +205,18 @@ describe("views of a real log", () => {
           }
         }
         await catalog.grow();
-        await regrow({ log: catalog.log, views: catalog.views(true, "2"), decode: decodeRecord });
+        await buildViews({
+          log: catalog.log,
+          views: catalog.views(true, "2"),
+          decode: decodeRecord,
+        });
         expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
       }),
       { numRuns: 6 },
     );
   });
 
-  test("that differ are told apart by their first row", async () => {
+  test("that differ are distinguished by their first row", async () => {
     await using catalog = await openCatalog();
     const values = [1, 2].map((n) => change(`urn:li:dataset:${n}`, { value: `{"n":${n}}` }));
     await catalog.append(values);
@@ -225,7 +235,7 @@ describe("views of a real log", () => {
     expect(same).toBeUndefined();
   });
 
-  test("that are regrown beside those in place take their place, of the next generation", async () => {
+  test("that are built replace those in place, with the next generation", async () => {
     await using catalog = await openCatalog();
     await catalog.append([change("urn:li:dataset:a", { value: '{"n":1}' })]);
     await catalog.grow();
@@ -238,7 +248,7 @@ describe("views of a real log", () => {
       }
     };
     expect(generation()).toBe(1);
-    await regrow({ log: catalog.log, views: catalog.views(true), decode: decodeRecord });
+    await buildViews({ log: catalog.log, views: catalog.views(true), decode: decodeRecord });
     expect(generation()).toBe(2);
     expect(
       readdirSync(join(catalog.file("x"), "..")).filter((name) => name.includes("regrown")),
@@ -249,21 +259,20 @@ describe("views of a real log", () => {
     expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
   });
 
-  test("stay as they are when regrowing fails, or is killed", async () => {
+  test("stay unchanged when a build fails or is killed", async () => {
     await using catalog = await openCatalog();
     await catalog.append([change("urn:li:dataset:a", { value: '{"n":1}' })]);
     await catalog.grow();
     await catalog.grow("2");
-    const unreadable = () => {
-      throw new Error("no such schema");
-    };
+    const unreadable = () => Promise.reject(new CatalogError("invalid", "no such record"));
+    const log = { ...catalog.log, readAll: unreadable };
     await expect(
-      regrow({ log: catalog.log, views: catalog.views(true), decode: unreadable }),
-    ).rejects.toThrow("no such schema");
+      buildViews({ log, views: catalog.views(true), decode: decodeRecord }),
+    ).rejects.toThrow("no such record");
     expect(existsSync(`${catalog.file("aspects")}.regrown`)).toBe(false);
     expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
 
-    // What a kill leaves behind: a file that nobody vouches for.
+    // A kill leaves a file behind.
     writeFileSync(`${catalog.file("aspects")}.regrown`, "half a view");
     await catalog.grow();
     expect(existsSync(`${catalog.file("aspects")}.regrown`)).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * The thread that grows views beside those in use (regrow-beside.ts). It has readers and views of its
- * own, and ends with its work. regrower.ts is its other end.
+ * The thread that grows views beside those in use (staging.ts). It has readers and views of its
+ * own, and ends with its work. staging-worker.ts is its other end.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -11,11 +11,11 @@ import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 import { giveWay } from "./give-way.ts";
 import { type Parked, readParking } from "./parking.ts";
-import { type GrowthProgress, regrowBeside } from "./regrow-beside.ts";
 import type { Grown, View } from "./sink.ts";
+import { type BuildProgress, buildStaging } from "./staging.ts";
 import { restOf } from "./watch-busy.ts";
 
-export interface RegrowerData {
+export interface StagingThreadData {
   /** Address of the module that opens the stores; src/stores.ts when absent. */
   readonly module: string | undefined;
   readonly config: unknown;
@@ -25,7 +25,7 @@ export interface RegrowerData {
 }
 
 /** What that module exports. */
-interface RegrowerStores {
+interface StagingStores {
   openViews(
     config: unknown,
     options: {
@@ -40,7 +40,7 @@ interface RegrowerStores {
   readonly foldedViews: ReadonlySet<string>;
 }
 
-export type ToRegrower =
+export type ToStagingThread =
   /** What "grown" told of is what the log says. */
   | { readonly kind: "compared" }
   | { readonly kind: "finish"; readonly upTo: Position }
@@ -48,8 +48,8 @@ export type ToRegrower =
   /** Whether the service has much else to do. */
   | { readonly kind: "busy"; readonly busy: boolean };
 
-export type FromRegrower =
-  | { readonly kind: "progress"; readonly progress: GrowthProgress }
+export type FromStagingThread =
+  | { readonly kind: "progress"; readonly progress: BuildProgress }
   /** Views in servers stand still, to be compared with the log. */
   | {
       readonly kind: "grown";
@@ -69,26 +69,26 @@ const TOLD_MS_MIN = 100;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
-const tell = (message: FromRegrower) => port.postMessage(message);
+const tell = (message: FromStagingThread) => port.postMessage(message);
 const stopping = new AbortController();
 let busy = false;
 let awaited = false;
 
 giveWay(NICENESS);
 try {
-  await work(workerData as RegrowerData);
+  await work(workerData as StagingThreadData);
 } catch (error) {
   tell({ kind: "failed", ...serializeError(error) });
 } finally {
   port.close();
 }
 
-async function work({ module, config, views, threads }: RegrowerData): Promise<void> {
+async function work({ module, config, views, threads }: StagingThreadData): Promise<void> {
   const asked = Promise.withResolvers<Position>();
   const compared = Promise.withResolvers<void>();
   // Growing may end before anybody asks.
   for (const { promise } of [asked, compared]) promise.catch(() => {});
-  parentPort?.on("message", (message: ToRegrower) => {
+  parentPort?.on("message", (message: ToStagingThread) => {
     if (message.kind === "finish") {
       // Views may be held until it is done.
       awaited = true;
@@ -103,7 +103,7 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
     for (const one of [asked, compared]) one.reject(reason);
     stopping.abort(reason);
   });
-  const stores: RegrowerStores = await import(
+  const stores: StagingStores = await import(
     module ?? new URL("../stores.ts", import.meta.url).href
   );
   const log = await stores.openLogReader(config);
@@ -117,7 +117,7 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
   const first = views.filter((view) => !stores.foldedViews.has(view));
   const inOneGo = folded.length === 0 || first.length === 0;
   try {
-    const parked = await regrowBeside({
+    const parked = await buildStaging({
       ...{ log, decode: decodeRecord, signal: stopping.signal },
       notes: { load: (view) => readParking(log, view) },
       views: await stores.openViews(config, {
@@ -155,7 +155,7 @@ async function work({ module, config, views, threads }: RegrowerData): Promise<v
 
 /** Views that are made of the next editions of others. */
 async function openMade(
-  { openViews }: RegrowerStores,
+  { openViews }: StagingStores,
   config: unknown,
   { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
 ) {

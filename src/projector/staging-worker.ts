@@ -1,12 +1,12 @@
-/** The near end of the thread that grows views beside those in use (regrower-thread.ts). */
+/** The near end of the thread that grows views beside those in use (staging-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { deserializeError } from "../core/serialized-error.ts";
 import type { Parked } from "./parking.ts";
-import type { GrowthProgress } from "./regrow-beside.ts";
-import type { FromRegrower, RegrowerData, ToRegrower } from "./regrower-thread.ts";
 import type { Grown } from "./sink.ts";
+import type { BuildProgress } from "./staging.ts";
+import type { FromStagingThread, StagingThreadData, ToStagingThread } from "./staging-thread.ts";
 import { threadLimits } from "./thread-limits.ts";
 import { watchBusy } from "./watch-busy.ts";
 
@@ -16,7 +16,7 @@ export interface GrownViews {
   readonly parked: readonly Parked[];
 }
 
-export interface Regrower {
+export interface StagingWorker {
   /** Resolves when the views are near the head of the log, and compared where they are in servers. */
   readonly near: Promise<void>;
   /** Brings them to the position at least, closed and durable; the entities that they pass over. */
@@ -29,23 +29,23 @@ export interface Regrower {
 const END_MS_MAX = 10_000;
 
 /** All of its promises reject with the thread's error when that ends before. */
-export function startRegrower(options: {
+export function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
   /** That give way to the service meanwhile, this one among them; absent: there is no service. */
   readonly threads?: number | undefined;
-  readonly onProgress: (progress: GrowthProgress) => void;
+  readonly onProgress: (progress: BuildProgress) => void;
   /** Compares views in servers with the log; when it rejects, the regrowing has failed. */
   readonly compare: (views: GrownViews) => Promise<void>;
-}): Regrower {
-  const worker = new Worker(new URL("regrower-thread.ts", import.meta.url), {
+}): StagingWorker {
+  const worker = new Worker(new URL("staging-thread.ts", import.meta.url), {
     resourceLimits: threadLimits,
     workerData: {
       ...{ module: options.module?.href, config: options.stores, views: options.views },
       threads: options.threads ?? 1,
-    } satisfies RegrowerData,
-    name: "regrower",
+    } satisfies StagingThreadData,
+    name: "staging",
   });
   const near = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<readonly Parked[]>();
@@ -57,7 +57,7 @@ export function startRegrower(options: {
     finished.reject(error);
   }
 
-  worker.on("message", (message: FromRegrower) => {
+  worker.on("message", (message: FromStagingThread) => {
     if (message.kind === "progress") options.onProgress(message.progress);
     else if (message.kind === "grown") {
       options.compare(message).then(() => send({ kind: "compared" }), fail);
@@ -72,7 +72,7 @@ export function startRegrower(options: {
     fail(new CatalogError("unavailable", `the regrowing ended with exit code ${code}`));
     exit.resolve();
   });
-  const send = (message: ToRegrower) => worker.postMessage(message);
+  const send = (message: ToStagingThread) => worker.postMessage(message);
   if (options.threads !== undefined) {
     void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
   }
@@ -96,15 +96,15 @@ export function startRegrower(options: {
  * Several of them as one, each for some of the views. The first tells how far all are: it has the
  * longest way.
  */
-export function startRegrowers({
+export function startStagingWorkers({
   lanes,
   onProgress,
   ...options
-}: Omit<Parameters<typeof startRegrower>[0], "views"> & {
+}: Omit<Parameters<typeof startStagingWorker>[0], "views"> & {
   readonly lanes: readonly (readonly string[])[];
-}): Regrower {
+}): StagingWorker {
   const all = lanes.map((views, n) =>
-    startRegrower({
+    startStagingWorker({
       ...{ ...options, views },
       onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, beside: true }),
     }),
