@@ -52,13 +52,13 @@ export function rebuildRounds(
 }
 
 /** Records of a log from which a second thread saves more time than its start takes. */
-export const worthThread = 10_000;
+const worthThread = 10_000;
 
 /**
  * Views by the thread that builds them from so many records. The graph depends on the log alone and has a
  * thread of its own beside the views that search is made of.
  */
-export function buildLanes(
+function buildLanes(
   config: Pick<Places, ViewName>,
   names: readonly string[],
   records: number,

@@ -66,7 +66,7 @@ export interface Parking extends ParkedValues {
 
 const PAGE_MAX = 500;
 
-export async function openParking(
+async function openParking(
   view: string,
   notes: ParkingNotes,
   now: () => number,

@@ -29,7 +29,7 @@ export interface StagingWorker {
 const END_MS_MAX = 10_000;
 
 /** All of its promises reject with the thread's error when that ends before. */
-export function startStagingWorker(options: {
+function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];

@@ -9,7 +9,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { worthThread } from "../../src/rebuild-plan.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import { openLog, type ViewName, viewNames } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -20,10 +19,13 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const command = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const directory = temporaryDirectory("annals-interrupted");
 
+/** Two threads build views of so many. */
+const records = 10_000;
+
 beforeAll(async () => {
   const config = readConfig({ data: directory.path }, {});
   // Threads beside the first have to end, too.
-  await fill(await openLog(config), worthThread);
+  await fill(await openLog(config), records);
   await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
 });
 afterAll(() => directory[Symbol.dispose]());

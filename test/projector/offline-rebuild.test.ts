@@ -8,11 +8,13 @@ import { entityStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { rebuild } from "../../src/offline-rebuild.ts";
 import { readParking } from "../../src/projector/parking.ts";
-import { worthThread } from "../../src/rebuild-plan.ts";
 import * as stores from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { change, fill } from "../bench/regrow.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+/** Records from which two threads build views. */
+const twoThreads = 10_000;
 
 test("a rebuild that is interrupted leaves every file of the views unchanged", async () => {
   using directory = temporaryDirectory("annals-offline");
@@ -47,7 +49,7 @@ test("a search view that is rebuilt without its sources brings those to the head
   expect(await names()).toEqual(["search"]);
 });
 
-test.each([300, worthThread])(
+test.each([300, twoThreads])(
   "a record that views cannot apply is parked in each of them, of %i records",
   async (size) => {
     using directory = temporaryDirectory("annals-offline");

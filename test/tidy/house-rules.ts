@@ -159,7 +159,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/stores.ts": ["src/", "projections/", "node:"],
   "src/places.ts": ["src/", "node:"],
   "src/built-ins.ts": ["src/"],
-  "src/rebuild-plan.ts": ["src/places.ts", "type src/places.ts", "node:"],
+  "src/rebuild-plan.ts": ["src/", "node:"],
   "src/adapters.ts": ["src/"],
   "src/row-adapters.ts": ["src/"],
   "src/offline.ts": ["src/", "node:"],

@@ -64,7 +64,7 @@ const besideService = () => ({
   threads: Math.min(threadsMax, availableParallelism() - 1),
 });
 
-export function requireEqual(
+function requireEqual(
   { views }: Pick<VerificationResult, "views">,
   parked: readonly Parked[],
 ): void {
