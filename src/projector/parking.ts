@@ -66,11 +66,7 @@ export interface Parking extends ParkedValues {
 
 const PAGE_MAX = 500;
 
-async function openParking(
-  view: string,
-  notes: ParkingNotes,
-  now: () => number,
-): Promise<Parking> {
+async function openParking(view: string, notes: ParkingNotes, now: () => number): Promise<Parking> {
   const parked = new Map<string, Parked>();
   const dropped: ParkingRecord[] = [];
   const droppedRecords = new Set<Position>();

@@ -182,6 +182,8 @@ describe("annals rebuild", () => {
     expect((await json("status")).views.graph.generation).toBe(before + 1);
     const unknown = await run("rebuild", "pictures");
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 2, stdout: "" });
-    expect(unknown.stderr).toContain('there is no view "pictures". The views are aspects, timeseries');
+    expect(unknown.stderr).toContain(
+      'there is no view "pictures". The views are aspects, timeseries',
+    );
   });
 });
