@@ -128,7 +128,7 @@ export async function openCatalogAndHttp(
   const access = openAccess({
     catalog,
     peek: catalog.peek,
-    edition: catalog.edition,
+    edition: catalog.entitiesVersion,
     data: config.data,
     signingKeyFile: config.signingKeyFile,
     operatorToken: operator,

@@ -3,8 +3,9 @@
  * writes to access control and reads of restricted entities need privileges. With read authorization,
  * policies decide about all other reads.
  */
+
+import type { AccessContext } from "../catalog/access-filter.ts";
 import type { Catalog, Proposal, SnapshotProposal } from "../catalog/catalog.ts";
-import type { Eyes } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import type { PatchRules } from "../core/patch.ts";
 import type { Model } from "../model/model.ts";
@@ -27,7 +28,7 @@ interface JudgedCatalog {
 
 interface Parts {
   readonly catalog: Catalog & {
-    seenThrough(eyes: Eyes): Catalog;
+    authorizedFor(eyes: AccessContext): Catalog;
     peek(urn: string): EntityState | undefined;
   };
   readonly access: Pick<OpenedAccess, "authority" | "entities" | "tokens">;
@@ -90,7 +91,7 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
     proposalsOf,
     catalog: {
       ...catalog,
-      seenThrough: (eyes) => whole(catalog.seenThrough(eyes)),
+      authorizedFor: (eyes) => whole(catalog.authorizedFor(eyes)),
     },
     withheld: required ? withheldNames(model) : undefined,
     fields: sightFields,

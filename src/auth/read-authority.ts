@@ -4,8 +4,9 @@
  * users, groups or what others lie in are written here; of what other nodes write it knows after a
  * while (known.ts).
  */
+
+import type { AccessContext, AccessFilter, ResolveFilter } from "../catalog/access-filter.ts";
 import type { Catalog, Proposal, SnapshotProposal, Written } from "../catalog/catalog.ts";
-import type { Eyes, Look, Sight } from "../catalog/sight.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
@@ -25,7 +26,7 @@ interface ReadAuthority {
 
 interface Dependencies {
   readonly catalog: Catalog & {
-    seenThrough(eyes: Eyes): Catalog;
+    authorizedFor(eyes: AccessContext): Catalog;
     /** An entity that is in memory with its newest state. */
     peek(urn: string): EntityState | undefined;
   };
@@ -104,7 +105,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     return authority.allows(actor, withheld?.demandFor(name) ?? [], about);
   }
 
-  function look(actor: string): Promise<Sight> | Sight {
+  function look(actor: string): Promise<AccessFilter> | AccessFilter {
     const found = sights.get(actor);
     if (!(found instanceof Promise)) return found.sight;
     const sight = found.then((compiled) => compiled.sight);
@@ -124,11 +125,11 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     };
   }
 
-  function eyesOf(actor: string): Eyes {
+  function eyesOf(actor: string): AccessContext {
     const { withheld } = dependencies;
     const may = async (name: string) => clearances.get(`${actor} ${name}`);
     return {
-      withheld: withheld && { ...withheld, may },
+      restricted: withheld && { ...withheld, may },
       look: fields && (() => look(actor)),
     };
   }
@@ -153,7 +154,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
       if (actor === undefined || actor === dependencies.systemActor) return whole;
       let own = catalogs.get(actor);
       if (own === undefined) {
-        const seen = catalog.seenThrough(eyesOf(actor));
+        const seen = catalog.authorizedFor(eyesOf(actor));
         own = guarded(
           fields === undefined
             ? seen
@@ -183,10 +184,10 @@ interface Compiled {
   readonly text: string | undefined;
   /** Whether it shows what lies in something. */
   readonly inherits: boolean;
-  readonly sight: Sight;
+  readonly sight: AccessFilter;
 }
 
-const sightIn = (grounds: Grounds | undefined, fields: SightFields): Sight =>
+const sightIn = (grounds: Grounds | undefined, fields: SightFields): AccessFilter =>
   grounds === undefined ? seesNothing : sightOf(grounds.policies, grounds.principal, fields);
 
 const seenWriting = [
@@ -201,7 +202,7 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
  */
 function seenWrites(
   seen: Catalog,
-  look: Look,
+  look: ResolveFilter,
   moves: Moves,
   { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
 ): Pick<Catalog, (typeof seenWriting)[number]> {

@@ -6,7 +6,7 @@
  *
  *   visible ⇐ it is the user, or a rule holds: all its criteria, and ownership if the rule asks for it
  */
-import type { Sight } from "../catalog/sight.ts";
+import type { AccessFilter } from "../catalog/access-filter.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
@@ -93,7 +93,7 @@ interface Rule {
   readonly owned: boolean;
 }
 
-const seesAll: Sight = {
+const seesAll: AccessFilter = {
   everything: true,
   condition: { kind: "every", every: [] },
   perhaps: undefined,
@@ -101,7 +101,7 @@ const seesAll: Sight = {
   seesAlways: () => true,
 };
 
-export const seesNothing: Sight = {
+export const seesNothing: AccessFilter = {
   everything: false,
   condition: { kind: "any", any: [] },
   perhaps: undefined,
@@ -118,7 +118,7 @@ export function sightOf(
   policies: readonly Policy[],
   principal: Principal,
   fields: SightFields,
-): Sight {
+): AccessFilter {
   const rules = policies.flatMap((policy) => ruleOf(policy, principal) ?? []);
   if (rules.some(({ policy, owned }) => !owned && criteriaOfPolicy(policy).length === 0)) {
     return seesAll;
@@ -139,7 +139,10 @@ export function sightOf(
 const typesMax = 1_000;
 
 /** Mostly the type decides; the entity is read only when a rule needs more. */
-function seenBy(rules: readonly Rule[], principal: Principal): Pick<Sight, "sees" | "seesAlways"> {
+function seenBy(
+  rules: readonly Rule[],
+  principal: Principal,
+): Pick<AccessFilter, "sees" | "seesAlways"> {
   const byType = new Map<string, boolean | readonly Rule[]>();
   function rulesFor(type: string): boolean | readonly Rule[] {
     let left = byType.get(type);

@@ -3,7 +3,7 @@
  * read them; for others they do not exist. They are the secrets of the model (core/secret-aspects.ts)
  * and the recipes of ingestion, which should refer to secrets but may contain them.
  */
-import type { Withheld } from "../catalog/sight.ts";
+import type { Restricted } from "../catalog/access-filter.ts";
 import { ownValue } from "../core/own-value.ts";
 import type { Model } from "../model/model.ts";
 import {
@@ -45,7 +45,7 @@ export const demandOfAspect = (entityType: string, aspect: string): Demand | und
   return rule?.of === entityType ? rule.demand : undefined;
 };
 
-export interface WithheldNames extends Omit<Withheld, "may"> {
+export interface WithheldNames extends Omit<Restricted, "may"> {
   /** What is needed to see the entity type or the aspect of that name. */
   demandFor(name: string): Demand;
 }

@@ -1,6 +1,6 @@
 /**
- * Urns at the catalog's edge: parsed, given the configured namespace, their type looked up in the
- * model and their key parts checked. What passes here is an address that every room may trust.
+ * Resolves urns at the catalog's edge: parses them, applies the configured namespace, looks up
+ * their entity type in the model and checks their key parts. Every module may trust an Address.
  */
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
@@ -12,42 +12,42 @@ import type { Entity, Model } from "../model/model.ts";
 export interface Address {
   readonly urn: string;
   readonly entity: Entity;
-  /** The key aspect's value, as the urn says it. */
+  /** The key aspect's value, derived from the urn. */
   readonly key: Readonly<Record<string, unknown>>;
 }
 
 export interface Addresses {
-  /** For writing. An entity type that the model has not is `invalid`. */
+  /** For writing. `invalid` for an entity type that is not in the model. */
   writable(urn: string): Address;
-  /** For reading. An entity type that the model has not is `not_found`. */
+  /** For reading. `not_found` for an entity type that is not in the model. */
   known(urn: string): Address;
-  /** True for a urn of the configured namespace whose entity type the model has. */
+  /** True for a urn of the configured namespace with an entity type of the model. */
   isKnown(urn: string): boolean;
   /**
-   * Checks the urn of a new entity. Throws `malformed` for forms that only older entities may have: a
-   * comma in a name, a tag as data platform.
+   * Checks the urn of a new entity. Throws `malformed` for forms that only older entities may have:
+   * a comma in a name, a tag as data platform.
    */
   checkNew(urn: string): void;
 }
 
-/** Most callers name the same urns again and again: the parsed ones are remembered. */
-const rememberedMax = 20_000;
+/** Most requests repeat the same urns, so parsed urns are cached. */
+const cachedMax = 20_000;
 
 export function createAddresses(
   model: Model,
   options: { readonly namespace: string; readonly limits: UrnLimits },
 ): Addresses {
-  const remembered = new LRUCache<string, Address>({ max: rememberedMax });
+  const cache = new LRUCache<string, Address>({ max: cachedMax });
 
   function parse(text: string): Address | { readonly unknownType: string } {
-    const found = remembered.get(text);
+    const found = cache.get(text);
     if (found !== undefined) return found;
     const urn = withNamespace(text, options.namespace);
     const { entityType } = parseUrn(urn, options.limits);
     const entity = model.entities.get(entityType);
     if (entity === undefined) return { unknownType: entityType };
     const address = { urn, entity, key: Object.freeze(keyValue(entity, urn)) };
-    remembered.set(text, address);
+    cache.set(text, address);
     return address;
   }
 
@@ -76,7 +76,7 @@ export function createAddresses(
   };
 }
 
-/** "unknown entity type", with the names that come near. */
+/** "unknown entity type", with similar names as the hint. */
 export function unknownEntityType(
   model: Model,
   name: string,

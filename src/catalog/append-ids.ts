@@ -1,21 +1,21 @@
 /**
- * How a write that is sent again is known: by the caller's key and what was asked under it, as the
- * id of each of its appends.
+ * Idempotency: the id of each append is derived from the caller's key and the request, so that a
+ * repeated request is recognised.
  */
 import { createHash } from "node:crypto";
 import type { Caller } from "./catalog.ts";
 
 const ID_BYTES = 16;
 
-/** A key stands for one request: with another body it is another one, and nothing is lost. */
+/** Hashes the key with the request: the same key with another body is another request. */
 export function keyOf({ idempotencyKey }: Caller, request: unknown): string | undefined {
   if (idempotencyKey === undefined) return undefined;
-  // Short, because each stream of a batch is named by it.
+  // Short, because every append of a batch gets an id made from it.
   const hash = createHash("sha256").update(idempotencyKey).update("\0");
   return hash.update(JSON.stringify(request)).digest("base64");
 }
 
-/** The same key on the same stream is the same append. */
+/** The same key and stream give the same append id. */
 export function appendId(key: string | undefined, stream: string): Uint8Array | undefined {
   if (key === undefined) return undefined;
   return createHash("sha256")

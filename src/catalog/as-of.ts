@@ -1,13 +1,13 @@
 /**
- * Entities as of a moment: their streams, folded up to there. Only durable records count, and no
- * view is asked but for values that had a successor by then, which never change.
+ * Entities as of a point in time: their streams, folded up to it. Only durable records count. The
+ * aspect view is read only for values that had a successor by then, because those never change.
  *
- * A time is looked for entity by entity: its last record that was not written later, with all that
- * lies before it, also where a clock went back in between. A position in the middle of a write shows
- * the part of it that lies before.
+ * A time is resolved per entity: to its last record that was not written later, and everything
+ * before that record, even where a clock went backwards. A position in the middle of a write shows
+ * the part before it.
  *
- * Memory is bounded by a page of records and what is answered; a long stream is read in pages,
- * between which others have their turn, and few moments are folded at once.
+ * Memory is bounded by a page of records and the reply. Long streams are read in pages with a yield
+ * between them, and few requests fold at the same time.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { AspectReader, StoredValue } from "../aspects/aspect-table.ts";
@@ -32,7 +32,7 @@ interface PastPorts {
   readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
   readonly aspects: Pick<AspectReader, "findValue">;
   readonly timeseries: Pick<TimeseriesReader, "list">;
-  /** The moment's position, or the last that was found for its time so far. */
+  /** The requested position, or the last position found for the requested time so far. */
   shown(): Position;
 }
 
@@ -40,36 +40,36 @@ export interface PastTools {
   readonly log: Pick<ChangeLog, "readStream" | "head">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly keyAspectOf: (entityType: string) => string | undefined;
-  /** How the view of timeseries follows from the log. */
+  /** The projection of the timeseries view. */
   readonly project: Projection<TimeseriesWrite>;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
   readonly inTurn: InTurn;
   readonly now: () => number;
-  /** In place of the constant, for tests. */
+  /** Replaces the constant in tests. */
   readonly recordsMax?: number | undefined;
 }
 
 interface Present {
   readonly aspects: Pick<AspectReader, "findValue">;
   /**
-   * The entities as who asks sees them now, where that is not all: what is not there now, not even
-   * as removed, is hidden, and was so at any time. Undefined: everything is seen.
+   * The entities as the caller may see them now. An entity that is hidden now, even as removed, is
+   * hidden at every point in time. Undefined: everything is visible.
    */
   readonly seen?: ((urns: readonly string[]) => Promise<readonly EntityState[]>) | undefined;
   readonly hiddenUpTo?: ReadPorts["hiddenUpTo"];
 }
 
-/** Of one stream, at a time; the first looks for a time are shorter. */
+/** Records of a stream per page. The first pages of a search for a time are smaller. */
 const pageMax = 500;
 const pageMin = 16;
 /**
- * After so many records a request folds no further entity: ten seconds of computing, as measured. One
- * alone is folded however long its stream is.
+ * Records after which a request folds no further entity: ten seconds of CPU, as measured. A single
+ * entity is folded whatever the length of its stream.
  */
 const recordsMax = 500_000;
 
-/** Throws `invalid` for a moment that is yet to come. */
+/** Throws `invalid` for a position or time in the future. */
 export async function openPast(
   tools: PastTools,
   present: Present,
@@ -83,7 +83,7 @@ export async function openPast(
   let latest = START;
   let records = 0;
 
-  /** The last position of the moment in these streams. */
+  /** The last position in these streams that belongs to the point in time. */
   async function endIn(streams: readonly StreamName[]): Promise<Position> {
     if ("position" in moment) return moment.position;
     let end = START;
@@ -111,7 +111,7 @@ export async function openPast(
       entity.add(change);
       ends.set(urn, change.position);
     }
-    const state = now === undefined ? entity.state() : asFarAsSeen(entity.state(), now);
+    const state = now === undefined ? entity.state() : visiblePart(entity.state(), now);
     known.set(urn, state);
     return state;
   }
@@ -122,7 +122,7 @@ export async function openPast(
       const now = await present.seen?.(missing);
       const folding = (async () => {
         const states = new Map<string, EntityState>();
-        // A turn for each: who asks for one does not wait for who asks for thousands.
+        // One slot per entity, so that a small request does not wait for a large one.
         for (const [i, urn] of missing.entries()) {
           states.set(urn, await inTurn(() => fold(urn, now?.[i])));
         }
@@ -141,7 +141,7 @@ export async function openPast(
   return {
     shown: () => ("position" in moment ? moment.position : latest),
 
-    // Who asks for earlier values waits below, where it has to.
+    // findValue waits for the view where necessary.
     states: { read, peek: (urn) => known.get(urn), positionOf: () => START },
 
     aspects: {
@@ -169,8 +169,8 @@ export async function openPast(
 }
 
 const tooMany = (count: number): CatalogError =>
-  new CatalogError("too_large", `these entities had more than ${count - 1} records by then`, {
-    hint: "Ask for fewer of them at once",
+  new CatalogError("too_large", `reading these entities takes more than ${count - 1} records`, {
+    hint: "Request fewer entities at a time",
   });
 
 async function refuseFuture({ log, now }: PastTools, moment: Moment): Promise<void> {
@@ -180,26 +180,26 @@ async function refuseFuture({ log, now }: PastTools, moment: Moment): Promise<vo
     throw new CatalogError(
       "invalid",
       `position ${moment.position} is not in the log, which ends at ${head}`,
-      { hint: "Send an X-Annals-Position that this service answered" },
+      { hint: "Send an X-Annals-Position from a response of this service" },
     );
   }
   const time = now();
   if (moment.time <= time) return;
-  throw new CatalogError("invalid", `the time ${moment.time} is yet to come: it is ${time}`, {
-    hint: "Leave it out to read what is now",
+  throw new CatalogError("invalid", `the time ${moment.time} is in the future: it is ${time}`, {
+    hint: "Omit it to read the current state",
   });
 }
 
-/** A log that somebody cut would be folded to what never was. */
+/** A stream without its first records would fold to a wrong state. */
 async function refuseTrimmed(log: PastTools["log"], urn: string): Promise<void> {
   const [first] = await log.readStream(entityStream(urn), revision(0), { limit: 1 });
   if (first?.revision === 0) return;
-  throw new CatalogError("invalid", `the log has no longer the first records of "${urn}"`, {
-    hint: "It can be read as it is now alone, unless a backup of the log is put back",
+  throw new CatalogError("invalid", `the log no longer has the first records of "${urn}"`, {
+    hint: "Read its current state, or restore a backup of the log",
   });
 }
 
-/** START where there is none. */
+/** Position of the last record not later than the time; START if there is none. */
 async function lastNotLater(
   { log, decode }: Pick<PastTools, "log" | "decode">,
   stream: StreamName,
@@ -221,7 +221,7 @@ async function lastNotLater(
   }
 }
 
-function asFarAsSeen(state: EntityState, now: EntityState): EntityState {
+function visiblePart(state: EntityState, now: EntityState): EntityState {
   const aspects = [...state.aspects].filter(([name]) => now.aspects.has(name));
   return aspects.length === state.aspects.size ? state : { ...state, aspects: new Map(aspects) };
 }

@@ -1,7 +1,7 @@
 /**
- * Completing what somebody types: entities that have all its words, the last one perhaps only
- * begun, in the fields that the model names for it (or in the one that the request names), and the
- * values by which they were found.
+ * Autocomplete: finds entities that contain all typed words, the last one as a prefix, in the
+ * fields that the model names for it (or in the field of the request), and returns the matching
+ * values.
  */
 import { CatalogError } from "../core/errors.ts";
 import { evaluate, fieldValues } from "../search/evaluate.ts";
@@ -22,21 +22,21 @@ import type { KnownField, SearchFields } from "./search-fields.ts";
 import { unknownField } from "./search-filter.ts";
 import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "./search-requests.ts";
 
-/** Most suggestions of one answer. */
+/** Maximum number of suggestions in a reply. */
 const limitMax = 1_000;
-/** Many entities may have the same name: so many more are looked at for different ones. */
-const lookedAtTimes = 4;
-/** Where those suggest too little, so many more are looked at at most. */
-const lookedFurtherMax = 2_000;
-/** Each part of them is so many times as large as the one before, up to a size. */
+/** Hits read per requested suggestion, because many entities may have the same name. */
+const hitsPerSuggestion = 4;
+/** Maximum number of further hits, read when the first ones give too few suggestions. */
+const furtherHitsMax = 2_000;
+/** Each further page is larger by this factor, up to partMax. */
 const partGrowth = 5;
 const partMax = 1_000;
-/** Who types a urn wants the entity, whatever it is called. */
+/** The query is a urn: it matches entities whatever their names. */
 const URN_BEGUN = /^\s*urn:li:/;
-/** Words of what is typed; the rest is passed over. */
+/** Maximum number of query words; further words are ignored. */
 const wordsMax = 30;
 
-/** Which documents there are to suggest, and what each of them suggests. */
+/** A query for documents, and the suggestion that each document gives. */
 interface Completion {
   readonly expression: Expression;
   readonly suggestionOf: (document: SearchDocument) => Suggestion | undefined;
@@ -80,7 +80,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
         await hiding(tools, { entityTypes, filter, flags: request.flags ?? {} }),
       ];
       const nothing = words.tokensOf(request.query).length === 0;
-      const look: Look = ({ without, ...place }) =>
+      const readHits: ReadHits = ({ without, ...place }) =>
         reader.search({
           entityTypes,
           expression: completion.expression,
@@ -91,7 +91,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
           facets: [],
           uncounted: true,
         });
-      return await completed(look, completion, { start, limit: nothing ? 0 : limit });
+      return await completed(readHits, completion, { start, limit: nothing ? 0 : limit });
     },
   };
 }
@@ -100,24 +100,24 @@ interface Part extends Pick<SearchQuery, "after" | "count"> {
   readonly without?: Condition | undefined;
 }
 
-type Look = (part: Part) => Promise<SearchAnswer>;
+type ReadHits = (part: Part) => Promise<SearchAnswer>;
 
 /**
- * Looks at the best hits, and at further ones as long as there are and less was found than is wanted.
- * What suggests nothing is on no page. Of the further ones those come into question alone that have
- * nothing of what is suggested already: there may be a million of one name.
+ * Reads the best hits, then further pages while there are too few suggestions. A hit without a
+ * suggestion is on no page. Further pages exclude documents with a value that is already suggested:
+ * a million entities may share one name.
  */
 async function completed(
-  look: Look,
+  readHits: ReadHits,
   { suggestionOf }: Pick<Completion, "suggestionOf">,
   { start, limit }: { readonly start: number; readonly limit: number },
 ): Promise<AutocompleteAnswer> {
-  const atFirst = limit === 0 ? 0 : start + limit * lookedAtTimes;
-  const most = Math.max(limit * lookedAtTimes, partMax);
-  // Each once: between two looks they may have changed places.
+  const atFirst = limit === 0 ? 0 : start + limit * hitsPerSuggestion;
+  const most = Math.max(limit * hitsPerSuggestion, partMax);
+  // By urn: a document may change its rank between two pages.
   const found = new Map<string, Suggestion>();
   let count = Math.min(atFirst, most);
-  let answer = await look({ count });
+  let answer = await readHits({ count });
   const { position } = answer;
   for (let seen = answer.hits.length; ; seen += answer.hits.length) {
     for (const { document } of answer.hits) {
@@ -125,18 +125,20 @@ async function completed(
       if (suggestion !== undefined && !found.has(document.urn)) found.set(document.urn, suggestion);
     }
     const page = [...found].slice(start);
-    const told = pageOf(page, limit);
+    const reply = pageOf(page, limit);
     const after = answer.hits.length < count ? undefined : answer.hits.at(-1)?.cursor;
-    const left = atFirst + lookedFurtherMax - seen;
-    if (after === undefined || told.suggestions.length >= limit || left <= 0) {
-      return { ...told, position };
+    const left = atFirst + furtherHitsMax - seen;
+    if (after === undefined || reply.suggestions.length >= limit || left <= 0) {
+      return { ...reply, position };
     }
     count = Math.min(count * partGrowth, most, left);
-    answer = await look({ after, count, without: havingNone(page.map(([, one]) => one)) });
+    answer = await readHits({ after, count, without: havingNone(page.map(([, one]) => one)) });
   }
 }
 
-/** Of entities that have several values, those that have one of these, too, do not count. */
+/**
+ * Condition that excludes documents with one of these values, even if they have other values, too.
+ */
 function havingNone(suggestions: readonly Suggestion[]): Condition | undefined {
   if (suggestions.length === 0) return undefined;
   const having = suggestions.map(({ field, value }): Condition => {
@@ -145,21 +147,21 @@ function havingNone(suggestions: readonly Suggestion[]): Condition | undefined {
   return { kind: "not", not: anyOf(having) };
 }
 
-/** The different texts, and the best entity of each; other entities as far as there is room. */
+/** The distinct texts with the best entity of each, then further entities up to the limit. */
 function pageOf(
   found: readonly (readonly [urn: string, suggestion: Suggestion])[],
   limit: number,
 ): Pick<AutocompleteAnswer, "suggestions" | "entities"> {
-  const places = new Map<string, number>();
-  for (const [place, [, { value }]] of found.entries()) {
-    if (places.size >= limit) break;
-    if (!places.has(String(value))) places.set(String(value), place);
+  const indexes = new Map<string, number>();
+  for (const [index, [, { value }]] of found.entries()) {
+    if (indexes.size >= limit) break;
+    if (!indexes.has(String(value))) indexes.set(String(value), index);
   }
-  const told = new Set(places.values());
-  for (let place = 0; place < found.length && told.size < limit; place++) told.add(place);
+  const included = new Set(indexes.values());
+  for (let index = 0; index < found.length && included.size < limit; index++) included.add(index);
   return {
-    suggestions: [...places.keys()],
-    entities: found.filter((_, place) => told.has(place)).map(([urn]) => urn),
+    suggestions: [...indexes.keys()],
+    entities: found.filter((_, index) => included.has(index)).map(([urn]) => urn),
   };
 }
 
@@ -175,7 +177,10 @@ interface Texts {
   readonly within?: "suggested" | undefined;
 }
 
-/** By the texts that are for completing; of a type without any, by all texts. */
+/**
+ * Completes from the texts that the model marks for it; for a type without such texts, from all
+ * texts.
+ */
 function ofTexts(query: string, { words, within }: Texts): Completion {
   const tokens = words.tokensOf(query).slice(0, wordsMax);
   const word = (any: readonly WordChoice[]): Expression => ({ kind: "word", any, within });
@@ -197,7 +202,7 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
         evaluate(wanted, { ...document, texts: [text] })?.score ?? 0;
       const whole = bestOf(document.texts, (text) => worth(text, expression));
       if (whole !== undefined) return whole;
-      // None has all the words: one of its names has some, and others the rest.
+      // No single text has all words: score the names by the words that they have.
       const suggested = document.texts.filter((text) => text.suggested);
       const sumOf = (text: DocumentText) =>
         leaves.reduce((sum, leaf) => sum + worth(text, leaf), 0);
@@ -206,7 +211,7 @@ function ofTexts(query: string, { words, within }: Texts): Completion {
   };
 }
 
-/** Entities whose urns begin so, found by the words of what is typed. */
+/** Entities whose urns start with the query, found by its words. */
 function ofUrns(query: string, texts: Texts): Completion {
   const typed = query.trim();
   return {
@@ -215,7 +220,7 @@ function ofUrns(query: string, texts: Texts): Completion {
   };
 }
 
-/** The text that is worth most, if one is worth anything; of equal ones the longest: it says most. */
+/** The text with the highest score above 0; among equal scores the longest, which says most. */
 function bestOf(
   texts: readonly DocumentText[],
   worthOf: (text: DocumentText) => number,
@@ -250,14 +255,14 @@ function preferring(query: string, base: Expression, { words, within }: Texts): 
 }
 
 /**
- * Beyond all that words are worth: a value that begins with what was typed, or has a word that does,
- * then one that has it anywhere.
+ * Above all weights of words: a value or a word that starts with the query, then a value that
+ * contains it.
  */
 const weightBegun = 2_048;
 const weightContained = 1_024;
-/** Of what stands between words, what most do. */
+/** The most common separators of words. */
 const dividers = [" ", "_", "-", ".", ":", "/", ",", "("];
-/** What is longer, few begin with. */
+/** A longer query matches no beginnings. */
 const begunCharsMax = 100;
 
 interface Fields {
@@ -266,14 +271,14 @@ interface Fields {
 }
 
 /**
- * By the values of some fields, which need not be texts that words are looked for in: then letters
- * have to be typed with their accents. More is found than suggests something, and comes last.
+ * Completes from the values of some fields, which need not be indexed as text. Words then match
+ * only with their accents. Some documents match without a suggestion; they rank last.
  */
 function ofFields(query: string, { words, fields }: Fields): Completion {
   const names = fields.map(({ name }) => name);
   const typed = words.tokensOf(query).slice(0, wordsMax);
   const parts = [...new Set(typed.flatMap((token) => token.parts))];
-  const begins = remembering((value) => {
+  const begins = cachedTest((value) => {
     const own = words.tokensOf(value).flatMap((token) => token.parts);
     return parts.every((part) => own.some((word) => word.startsWith(part)));
   });
@@ -292,7 +297,7 @@ function ofFields(query: string, { words, fields }: Fields): Completion {
     },
   ];
   if (fields.some(({ queried }) => queried)) {
-    // With other accents than were typed.
+    // Also matches words with other accents.
     const all = parts.map((part): Expression => ({ kind: "word", any: choicesOf(part, true) }));
     const exists = anyOf(names.map((field) => ({ kind: "exists", field })));
     any.push({ kind: "and", all: [...all, { kind: "condition", condition: exists }] });
@@ -306,8 +311,8 @@ function ofFields(query: string, { words, fields }: Fields): Completion {
   };
 }
 
-/** Many documents have the same values. */
-function remembering(test: (value: string) => boolean): (value: string) => boolean {
+/** Caches the result per value, because many documents have the same values. */
+function cachedTest(test: (value: string) => boolean): (value: string) => boolean {
   const known = new Map<string, boolean>();
   return (value) => {
     const holds = known.get(value) ?? test(value);
@@ -316,14 +321,14 @@ function remembering(test: (value: string) => boolean): (value: string) => boole
   };
 }
 
-/** What stands between dividers, with its accents. */
+/** The pieces between separators, with their accents. */
 const piecesOf = (query: string): readonly string[] =>
   query
     .toLowerCase()
     .match(/[\p{L}\p{N}\p{M}]+/gu)
     ?.slice(0, wordsMax) ?? [];
 
-/** One of the fields has what was typed in it, at the beginning or after a usual divider. */
+/** One of the fields contains the query, at the beginning or after a common separator. */
 function beginning(names: readonly string[], query: string): Condition {
   const typed = query.trim().toLowerCase();
   if (typed.length > begunCharsMax) return NOTHING;
@@ -336,7 +341,7 @@ function beginning(names: readonly string[], query: string): Condition {
   );
 }
 
-/** The fields have all the texts of one of the lists in them. */
+/** The fields contain all texts of one of the lists. */
 function containing(names: readonly string[], lists: readonly (readonly string[])[]): Condition {
   const has = (text: string): Condition =>
     anyOf(names.map((field) => ({ kind: "like", field, how: "contains", texts: [text] })));

@@ -1,7 +1,6 @@
 /**
- * Columns that lineage leads to. Mostly nobody has told of them as entities: they have edges, and no
- * document that a search could find. Where nothing in particular is looked for they are found all the
- * same, if a document without any values would be.
+ * Columns in lineage. Most columns are not entities of their own: they have edges, but no document
+ * in the search view. A search finds such a column if a document without values would match.
  */
 import { entityTypeOf } from "../core/urn.ts";
 import { holds } from "../search/evaluate.ts";
@@ -12,7 +11,9 @@ import type { SearchPlan } from "./search.ts";
 const COLUMN = "schemaField";
 const chunkMax = 1_000;
 
-/** By urn, of those among the reached that are found without a document, what would be theirs. */
+/**
+ * Documents of the reached columns that have none in the search view, by urn, as far as they match.
+ */
 export async function bareColumns(
   reader: Pick<SearchReader, "documents">,
   plan: SearchPlan,

@@ -1,7 +1,7 @@
 /**
  * Browsing: the folders and the entities of one level. A path names the folder that holds an
- * entity; in the older tree (browsePaths) folders are joined by "/", in the newer one
- * (browsePathsV2) by "␟", and some of them are entities themselves.
+ * entity. The older tree (browsePaths) joins folders by "/", the newer one (browsePathsV2) by "␟";
+ * folders of the newer one may be entities.
  */
 import { slashedPath } from "../core/browse-path.ts";
 import type { Condition, Scope } from "../search/search.ts";
@@ -64,9 +64,9 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
     },
 
     async browseV2(request): Promise<BrowseV2Page> {
-      const { path, start: asked, count: wanted, ...search } = request;
-      const start = startOf(asked);
-      const count = countOf(wanted);
+      const { path, start: requestedStart, count: requestedCount, ...search } = request;
+      const start = startOf(requestedStart);
+      const count = countOf(requestedCount);
       const { scope } = await planSearch(tools, {
         ...search,
         flags: { ...search.flags, skipAggregates: true },
@@ -96,7 +96,7 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
   };
 }
 
-/** `/prod/hive`, whether it was sent with slashes around it or not; the root is "". */
+/** Normalizes slashes: `/prod/hive`. The root is "". */
 function pathOf(text: string): string {
   const path = slashedPath(text);
   return path === "/" ? "" : path;

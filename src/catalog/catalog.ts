@@ -1,8 +1,8 @@
 /**
- * Everything that a door may ask of the catalog. Doors (http, cli) parse, call one method and shape
- * the reply; they know no log, no view and no model beyond what is here.
+ * The catalog's interface. APIs (HTTP, GraphQL, CLI) parse a request, call one method and format
+ * the reply; they use no log, view or model beyond this interface.
  *
- * Urns come in as text in any namespace and are parsed here. Errors are CatalogErrors.
+ * Urns are strings in any namespace and are parsed here. Errors are CatalogErrors.
  */
 import type { Position } from "../core/position.ts";
 import type { ChangeReads } from "./change-reads.ts";
@@ -22,7 +22,7 @@ export type * from "./search-requests.ts";
 export type * from "./writes.ts";
 export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./writes.ts";
 
-/** What a read is made from. */
+/** The view that serves a read. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";
 
 export interface Catalog
@@ -33,8 +33,8 @@ export interface Catalog
     ChangeReads,
     RunCatalog {
   /**
-   * The same reads as of a moment: what they were answered when the log ended there. Hidden now is
-   * hidden then. A moment that is yet to come is `invalid`.
+   * Reads as of a point in time: the results when the log ended there. Entities that are hidden now
+   * are hidden at every point in time. `invalid` for a point in the future.
    */
   asOf(moment: Moment): Promise<ReadsAsOf>;
 
@@ -43,9 +43,12 @@ export interface Catalog
     entityType: string,
     page: { readonly start: number; readonly count: number },
   ): Promise<{ entities: readonly string[]; start: number; count: number; total: number }>;
-  /** How many entities of each of the types exist. */
+  /** Number of existing entities by type. */
   countEntities(entityTypes: readonly string[]): Promise<Readonly<Record<string, number>>>;
-  /** How many entities have the aspect now; only urns LIKE a pattern (% and _), where one is given. */
+  /**
+   * Number of entities with the aspect; with `urnLike`, of those whose urn matches the LIKE pattern
+   * (% and _).
+   */
   countAspect(aspect: string, urnLike: string | undefined): Promise<number>;
 
   /** {buckets, aggregations}: usage of one resource from datasetUsageStatistics (usage.ts). */
@@ -57,19 +60,19 @@ export interface Catalog
     readonly maxBuckets?: number | undefined;
   }): Promise<unknown>;
 
-  /** The position that a read which begins now shows at least. */
+  /** Minimum position of the state that a read started now returns. */
   positionOf(view: ReadView): Position;
   /**
-   * Resolves when reads show the position; rejects `unavailable` when that takes too long. Reads of
-   * entities, timeseries and relationships show every write that was answered, without waiting here.
+   * Resolves when reads include the position; rejects `unavailable` after a timeout. Reads of
+   * entities, timeseries and relationships include every acknowledged write without this call.
    */
   reach(view: ReadView, position: Position): Promise<void>;
 
-  /** Positions of the log and of each view, and whether writes and reads work. */
+  /** Positions of the log and of each view, and errors of writes and reads. */
   health(): Promise<{
     readonly ok: boolean;
     readonly log: Position;
-    /** Why the log cannot be read or written. */
+    /** The error of the log, if it cannot be read or written. */
     readonly logError?: string | undefined;
     readonly views: Readonly<Record<string, { position: Position; error?: string }>>;
   }>;

@@ -1,40 +1,39 @@
 /**
- * What is asked of the changes themselves, as they are told or by what they mean: part of what a
- * door may ask (catalog.ts).
+ * Reads of changes, as events or by their meaning: part of the catalog's interface (catalog.ts).
  */
 import type { AuditStamp, PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { JsonDiffOperation } from "../core/json-diff.ts";
 import type { Position } from "../core/position.ts";
 import type { SemanticChange, SemanticChangeType } from "../core/semantic-changes.ts";
 
-/** Most changes of one page. */
+/** Maximum number of changes in a page. */
 export const changesMax = 1_000;
 
-/** Which changes; what is absent does not narrow them. */
+/** Selects changes; an absent member selects all. */
 export interface ChangesFilter {
   readonly entityTypes?: readonly string[] | undefined;
   readonly aspects?: readonly string[] | undefined;
   readonly urns?: readonly string[] | undefined;
-  /** Have the values before filled in. */
+  /** Include previous values. */
   readonly previous?: boolean | undefined;
 }
 
-export interface ToldChange {
+export interface ChangeEntry {
   readonly change: PlacedChange;
-  /** The value before as JSON text, and what was last told with it. */
+  /** The previous value as JSON text, with its latest system metadata. */
   readonly previous?: { readonly value: string; readonly system: SystemMetadata } | undefined;
 }
 
-export interface ToldChanges {
+export interface ChangePage {
   /** In the order of the log. */
-  readonly changes: readonly ToldChange[];
-  /** Everything up to here was looked at: where the next ones follow. */
+  readonly changes: readonly ChangeEntry[];
+  /** The page covers the log up to here; the next page starts after it. */
   readonly position: Position;
 }
 
-/** What a change means to people, with its stamp. */
+/** A semantic change with its audit stamp. */
 export interface Meaning extends SemanticChange {
-  /** Of the entity whose aspect changed. */
+  /** Entity type of the changed aspect's entity. */
   readonly entityType: string;
   readonly created: AuditStamp;
 }
@@ -45,13 +44,16 @@ export interface ChangeTransaction {
   readonly timestamp: number;
   /** Urn. */
   readonly actor: string;
-  /** `1.2.0-computed`: the entity's version after it, and which part of that grew by it. */
+  /**
+   * `1.2.0-computed`: the entity's version after the write. semVerChange is the part that
+   * increased.
+   */
   readonly semVer: string;
   readonly semVerChange: SemanticChangeType;
   readonly changeEvents: readonly SemanticChange[];
-  /** Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`. */
+  /** Version of every aspect of the entity after the write: `<aspect>:<n>;…`. */
   readonly versionStamp: string;
-  /** JSON Patch of the previous values, for one changed aspect after the other. */
+  /** JSON Patch of the previous values, one changed aspect after another. */
   readonly rawDiff?: readonly JsonDiffOperation[] | undefined;
 }
 
@@ -72,32 +74,32 @@ export interface ChangeReads {
       /** 1 to changesMax; 100 when absent. */
       readonly limit?: number | undefined;
     },
-  ): Promise<ToldChanges & { readonly end: boolean }>;
+  ): Promise<ChangePage & { readonly end: boolean }>;
   /**
-   * The same, and new ones as they happen, until the signal aborts or the log closes. At once comes
-   * the position that they follow on, without changes; later positions come without any where a long
-   * stretch has none. Absent `after`: from now on.
+   * The same, then new changes as they are written, until the signal aborts or the log closes. The
+   * first page has no changes and the start position. Later pages without changes report progress
+   * through a long stretch of the log. Absent `after`: from the head.
    */
   followChanges(
     query: ChangesFilter & { readonly after?: Position | undefined },
     signal: AbortSignal,
-  ): Promise<AsyncIterable<ToldChanges>>;
+  ): Promise<AsyncIterable<ChangePage>>;
   /**
-   * The same for who polls: changes after a position, waited for while there are none. `changes` of
-   * aspects or of timeseries, with the values before; or their `meanings`. Go on with `position`.
+   * The same for polling clients: waits while there are no changes. Returns `changes` of aspects or
+   * timeseries with their previous values, or their `meanings`. Continue with `position`.
    */
   pollChanges(query: {
     readonly kind: "versioned" | "timeseries" | "meanings";
-    /** Absent: from now on, or from a time (epoch milliseconds). */
+    /** Absent: from the head, or from `since` (epoch milliseconds). */
     readonly after?: Position | undefined;
     readonly since?: number | undefined;
-    /** Changes that are looked for, 1 to 5,000; 100 when absent. */
+    /** Maximum number of changes, 1 to 5,000; 100 when absent. */
     readonly limit?: number | undefined;
-    /** 10,000 at most, and when absent. */
+    /** At most 10,000, which is also the default. */
     readonly waitMs?: number | undefined;
     /** Ends the wait early. */
     readonly signal?: AbortSignal | undefined;
-  }): Promise<ToldChanges & { readonly meanings: readonly Meaning[] }>;
+  }): Promise<ChangePage & { readonly meanings: readonly Meaning[] }>;
 
   /**
    * The changes of an entity in some categories (core/semantic-facts.ts) since its last hard delete,

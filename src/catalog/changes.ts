@@ -18,7 +18,7 @@ import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { mergeStreams } from "../log/merged-streams.ts";
 import type { Model } from "../model/model.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
-import { type Catalog, type ChangesFilter, changesMax, type ToldChange } from "./catalog.ts";
+import { type Catalog, type ChangeEntry, type ChangesFilter, changesMax } from "./catalog.ts";
 import { unknownAspect } from "./unknown-aspect.ts";
 
 type Changes = Pick<Catalog, "readChanges" | "followChanges">;
@@ -36,27 +36,27 @@ interface Dependencies {
 const limitDefault = 100;
 /** Records that one page scans, however few changes it returns. */
 const scannedMax = 50_000;
-/** Of the values of one page, which is whole in memory. */
+/** Bytes of the values of one page, which is in memory as a whole. */
 const pageBytesMax = 8 * 1024 * 1024;
-/** Records that are read at once: what others wait for meanwhile is some milliseconds. */
+/** Records per read. Other requests wait some milliseconds for it. */
 const readMax = 500;
 /** The streams of more entities cost more than a scan of a page. */
 const urnsMax = 10;
 /** Records of one stream in memory at a time. */
 const streamPageMax = 100;
-/** How long a follower waits for a view that is away before it looks again. */
+/** Milliseconds before a follower reads an unavailable view again. */
 const retryMs = 1_000;
 
 export function createChanges(dependencies: Dependencies): Changes {
   const { log, addresses, model, history, reached } = dependencies;
 
-  /** Gives the change of a record that is asked for. */
+  /** Returns the change of a record that the filter selects. */
   function createSieve(filter: ChangesFilter): (record: LogRecord) => PlacedChange | undefined {
     const urns = setOf(filter.urns?.map((urn) => addresses.known(urn).urn));
     const types = setOf(filter.entityTypes?.map(entityType));
     const aspects = setOf(filter.aspects?.map(aspect));
     return (record) => {
-      // Most of what is not asked for is known by its stream's name.
+      // The stream's name rules out most records.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
       if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
@@ -72,7 +72,7 @@ export function createChanges(dependencies: Dependencies): Changes {
     try {
       return dependencies.decode(record);
     } catch (error) {
-      throw isUnreadable(error) ? notPassed(error, record.position) : error;
+      throw isUnreadable(error) ? unreadableAt(error, record.position) : error;
     }
   }
 
@@ -147,22 +147,22 @@ export function createChanges(dependencies: Dependencies): Changes {
     return { changes, position: position > upTo ? position : upTo };
   }
 
-  async function known(after: Position): Promise<Position> {
+  async function checked(after: Position): Promise<Position> {
     const head = await log.head();
     if (after <= head) return after;
     throw new CatalogError(
       "invalid",
       `position ${after} is not in the log, which ends at ${head}`,
       {
-        hint: "It may be of another log: read what there is anew, then follow from now on",
+        hint: "The position may belong to another log: read all entities again, then follow from the head",
       },
     );
   }
 
-  async function told(
+  async function withPrevious(
     changes: readonly PlacedChange[],
     previous: boolean | undefined,
-  ): Promise<readonly ToldChange[]> {
+  ): Promise<readonly ChangeEntry[]> {
     const events = changes.map((change) => ({ change }));
     if (previous !== true || changes.length === 0) return events;
     await reached(lastOf(changes));
@@ -176,23 +176,25 @@ export function createChanges(dependencies: Dependencies): Changes {
           hint: `Send 1 to ${changesMax}`,
         });
       }
-      const from = await known(after);
+      const from = await checked(after);
       const { changes, position } = await readPage(filter, from, limit);
       const end = position >= (await log.head());
-      return { changes: await told(changes, filter.previous), position, end };
+      return { changes: await withPrevious(changes, filter.previous), position, end };
     },
 
     async followChanges({ after, ...filter }, signal) {
       const sieve = createSieve(filter);
-      const from = after === undefined ? await log.head() : await known(after);
+      const from = after === undefined ? await log.head() : await checked(after);
       // A feed that would begin with an unreadable record fails before its first page.
       const [next] = await log.readAll(from, { limit: 1 });
       if (next !== undefined) sieve(next);
 
-      async function whenThere(changes: readonly PlacedChange[]): Promise<readonly ToldChange[]> {
+      async function whenAvailable(
+        changes: readonly PlacedChange[],
+      ): Promise<readonly ChangeEntry[]> {
         for (;;) {
           try {
-            return await told(changes, filter.previous);
+            return await withPrevious(changes, filter.previous);
           } catch (error) {
             const away = error instanceof CatalogError && error.code === "unavailable";
             if (!away || signal.aborted) throw error;
@@ -208,13 +210,13 @@ export function createChanges(dependencies: Dependencies): Changes {
         const head = streamsOf(filter) === undefined ? START : await log.head();
         while (at < head && !signal.aborted) {
           const { changes, position } = await readPage(filter, at, changesMax);
-          yield { changes: await whenThere(changes), position };
+          yield { changes: await whenAvailable(changes), position };
           at = position;
         }
         for await (const page of log.tail(at, signal)) {
           for (let start = 0; start < page.length; start += readMax) {
             const { changes, upTo, fault } = sift(page.slice(start, start + readMax), sieve);
-            if (upTo !== undefined) yield { changes: await whenThere(changes), position: upTo };
+            if (upTo !== undefined) yield { changes: await whenAvailable(changes), position: upTo };
             if (fault !== undefined) throw fault;
             await turn();
           }
@@ -245,9 +247,9 @@ function sift(
   return { changes, upTo, fault: undefined };
 }
 
-const notPassed = (error: CatalogError, at: Position): CatalogError =>
+const unreadableAt = (error: CatalogError, at: Position): CatalogError =>
   new CatalogError("unreadable", error.message, {
-    hint: `${error.hint === undefined ? "" : `${error.hint}. `}Who can do without it goes on after ${at}`,
+    hint: `${error.hint === undefined ? "" : `${error.hint}. `}To skip it, continue after ${at}`,
     cause: error,
   });
 

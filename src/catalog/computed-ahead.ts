@@ -31,26 +31,26 @@ export function computedAhead(
   characters: number,
   elsewhere: (current: string | undefined) => Promise<string>,
 ): Required<Pick<Intent, "ahead">> & { readonly value: Following } {
-  let known: { readonly current: string | undefined; readonly result: () => Settled } | undefined;
+  let cached: { readonly current: string | undefined; readonly result: () => Settled } | undefined;
   const computed = async (current: string | undefined): Promise<string | undefined> => {
     try {
       const text = await elsewhere(current);
       const settled = settledText(text);
-      known = { current, result: () => settled };
+      cached = { current, result: () => settled };
       return text;
     } catch (refusal) {
       if (!(refusal instanceof CatalogError)) throw refusal;
       const result = () => {
         throw refusal;
       };
-      known = { current, result };
+      cached = { current, result };
       return undefined;
     }
   };
   return {
     value: (current, sibling) =>
-      known !== undefined && known.current === current?.text
-        ? known.result()
+      cached !== undefined && cached.current === current?.text
+        ? cached.result()
         : compute(current, sibling),
     ahead: (current) =>
       characters + (current?.length ?? 0) > largeCharacters ? () => computed(current) : undefined,

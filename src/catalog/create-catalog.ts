@@ -1,7 +1,4 @@
-/**
- * The catalog over a log and its views: the use cases, put together. Adapters and threads are
- * the business of service.ts; here are only ports.
- */
+/** Assembles the use cases of the catalog over ports. service.ts opens adapters and threads. */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { Change, PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
@@ -20,6 +17,7 @@ import { parkingNow } from "../projector/parking.ts";
 import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
+import type { AccessContext } from "./access-filter.ts";
 import { createAddresses } from "./address.ts";
 import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
@@ -45,7 +43,6 @@ import { createSearchFields } from "./search-fields.ts";
 import type { SearchParts } from "./searches.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import { createShownPositions } from "./shown-positions.ts";
-import type { Eyes } from "./sight.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { soonReached } from "./soon-found.ts";
 import { createStreamStates } from "./stream-states.ts";
@@ -63,7 +60,7 @@ export interface CatalogParts {
   readonly graph: GraphReader;
   readonly lineage: LineageSteps;
   readonly references: ReferencePaths;
-  /** How the view of timeseries follows from the log. */
+  /** The projection of the timeseries view. */
   readonly projectTimeseries: Projection<TimeseriesWrite>;
   /** The graph projection, for restoring edges. */
   readonly statedEdges: StatedEdges;
@@ -87,7 +84,7 @@ export interface CatalogParts {
 
 /** Maximum number of urns in a page. */
 const listedMax = 1_000;
-/** Requests of a past moment that are folded at once. */
+/** Number of requests for past states that are folded concurrently. */
 const foldedAtOnceMax = 4;
 
 const ASPECTS = "aspects";
@@ -102,21 +99,21 @@ const viewOf: Readonly<Record<ReadView, string>> = {
   search: SEARCH,
 };
 
-/** A catalog, and what somebody sees of it who may not see everything. */
-interface SightedCatalog extends Catalog {
+/** A catalog that can be restricted to the entities that one caller may see. */
+interface ScopedCatalog extends Catalog {
   /**
-   * The same, where what is withheld, or hidden from a look, is not there for any read. Writes are as
-   * they were, but references are taken out of what is seen alone.
+   * The catalog for one caller: restricted or filtered entities do not exist for its reads. Writes
+   * are unchanged, but references are removed from visible entities only.
    */
-  seenThrough(eyes: Eyes): Catalog;
-  /** An entity with every write that is durable, if that is in memory. */
+  authorizedFor(eyes: AccessContext): Catalog;
+  /** An entity with every durable write, if it is cached. */
   peek(urn: string): EntityState | undefined;
   /**
-   * Another number whenever entities may read otherwise than before, as far as is known here: by what
-   * this process wrote, and what it has read of the log. Undefined where it does not follow the log.
+   * A number that changes whenever reads of entities may change: by writes of this process and by
+   * records that it has read from the log. Undefined while it does not follow the log.
    */
-  edition(): number | undefined;
-  /** Writes the default aspects that entities lack, as the system; how many those were. */
+  entitiesVersion(): number | undefined;
+  /** Writes missing default aspects as the system actor; returns their number. */
   giveDefaults(urns: readonly string[]): Promise<number>;
   /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   restoreEdges(urns: readonly string[]): Promise<number>;
@@ -124,7 +121,7 @@ interface SightedCatalog extends Catalog {
   removeLeftValues(): Promise<void>;
 }
 
-export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog> {
+export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog> {
   const { model, aspects, timeseries, graph, progress, namespace, now } = parts;
   const log = watchLog(parts.log, now);
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
@@ -135,12 +132,12 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       ? Promise.resolve()
       : progress.reached(view, position, { timeoutMs });
 
-  // How far each view has to come to show every write that was answered.
+  // The position that each view needs to show every acknowledged write.
   const head = await log.head();
   const answered = { [ASPECTS]: head, [TIMESERIES]: head, [GRAPH]: head };
   const caughtUp = (view: keyof typeof answered) => () => reached(view)(answered[view] ?? START);
 
-  /** The same with what others wrote: for what is taken away or refused by what a view has. */
+  /** The same with writes of other processes: for deletes and rejections that depend on a view. */
   const complete = (view: keyof typeof answered) => async () =>
     parts.sharedLog ? reached(view)(await log.head()) : caughtUp(view)();
 
@@ -155,7 +152,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   const states = createEntityStates({
     reader: aspects,
     fold,
-    async passedOver(urns) {
+    async parkedAmong(urns) {
       if ((progress.parked()[ASPECTS] ?? 0) === 0) return new Set();
       const parking = await parkingNow(log, ASPECTS);
       return new Set(urns.filter((urn) => parking.find(urn) !== undefined));
@@ -168,7 +165,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     ...(parts.sharedLog && { fromLog: fold }),
   });
 
-  progress.onRestored(states.forget);
+  progress.onRestored(states.evict);
 
   const preparation = createPreparation({
     model,
@@ -199,7 +196,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       return reached(ASPECTS)(((answered[ASPECTS] ?? START) - parts.lagMax) as Position);
     },
     async afterLostRace() {
-      // What lost it is folded from its stream.
+      // With a shared log the entity is folded from its stream.
       if (parts.sharedLog) return;
       const position = await log.head();
       progress.poke(position);
@@ -246,9 +243,10 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     patchRules: parts.patchRules,
   });
 
-  function edition(): number | undefined {
+  function entitiesVersion(): number | undefined {
     const at = progress.positions()[ASPECTS];
-    // They grow, but for a view that came back empty: another sum is another edition.
+    // Positions only grow, except for a restored view, which adds a restoration. So a change
+    // changes the sum.
     if (at === undefined) return undefined;
     return at + (answered[ASPECTS] ?? START) + progress.restorations();
   }
@@ -267,11 +265,11 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
     append: ingestion.append,
     fields: createSearchFields(parts.search.rules),
     states,
-    hiddenStages: createHiddenStages({ aspects, states, edition, now }),
+    hiddenStages: createHiddenStages({ aspects, states, version: entitiesVersion, now }),
     inTurn: createInTurn(foldedAtOnceMax),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
-    // Both only grow: another sum is another edition.
-    edition() {
+    // Both only grow, so a change changes the sum.
+    graphVersion() {
       const at = progress.positions()[GRAPH] ?? START;
       return at < (answered[GRAPH] ?? START) ? undefined : at + progress.restorations();
     },
@@ -371,8 +369,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
   };
   return {
     ...catalog,
-    peek: states.glance,
-    edition,
+    peek: states.peekQuietly,
+    entitiesVersion,
     giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
     removeLeftValues: definitionRemoval.removeLeftValues,
     restoreEdges: createRestoreEdges({
@@ -382,7 +380,7 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
       addresses,
       ingestion,
     }),
-    seenThrough(eyes) {
+    authorizedFor(eyes) {
       const own = {
         ...catalog,
         ...createSeenReading(tools, ports, eyes),
@@ -392,7 +390,8 @@ export async function createCatalog(parts: CatalogParts): Promise<SightedCatalog
         const deleteReferences = deletingReferences(portsThrough(eyes, ports));
         return { ...own, deleteReferences };
       }
-      // What is withheld has none: what is remembered of them is everybody's.
+      // Restricted entities have no relationships, so the shared relationship cache is correct
+      // here.
       const { listRelationships, getLineage, forgetRelationships } = catalog;
       return { ...own, listRelationships, getLineage, forgetRelationships };
     },

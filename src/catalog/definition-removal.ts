@@ -12,12 +12,12 @@ import { type Position, START } from "../core/position.ts";
 import { entityStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Demand } from "./demands.ts";
+import type { WriteRequest } from "./demands.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 export interface DefinitionRemoval {
   /** Urns of the structured properties whose definitions the request deletes. */
-  deletedBy(demands: readonly Demand[]): readonly string[];
+  deletedBy(writeRequests: readonly WriteRequest[]): readonly string[];
   /** Waits until search finds all values. Throws `unavailable` before anything is written. */
   ready(): Promise<void>;
   /** Resolves to the position of the last record written; START when there is none. */
@@ -53,8 +53,8 @@ export function createDefinitionRemoval(dependencies: Dependencies): DefinitionR
   }
 
   return {
-    deletedBy: (demands) =>
-      demands
+    deletedBy: (writeRequests) =>
+      writeRequests
         .filter(
           ({ entity, intents }) =>
             entity.name === TYPE &&

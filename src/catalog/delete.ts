@@ -1,6 +1,6 @@
 /**
- * Hard delete: of an entity, by deleting its key aspect; or of the events of one of
- * its timeseries aspects within a range. What the answer counts is what the delete takes away.
+ * Hard delete: of an entity, by deleting its key aspect; or of the events of one timeseries aspect
+ * within a range. The reply counts the deleted rows.
  */
 import type { AuditStamp } from "../core/change.ts";
 import { NO_RUN_ID } from "../core/change.ts";
@@ -30,14 +30,14 @@ type Request = Parameters<Catalog["delete"]>[0];
 type Answer = ReturnType<Catalog["delete"]>;
 type Earlier = Omit<Awaited<Answer>, "urn"> | undefined;
 
-/** Headers of a delete's record: what it was answered, should the same request come again. */
+/** Headers of a delete's record: its reply, for a repetition of the request. */
 const ROWS = "annals-rows";
 const TIMESERIES_ROWS = "annals-timeseries-rows";
 
 export function createDelete(dependencies: Dependencies): Catalog["delete"] {
   const { addresses, states, ingestion, reader, caughtUp } = dependencies;
 
-  /** What the same request was answered before, as its record in the log says. */
+  /** The reply to the same earlier request, from its record in the log. */
   async function answered(stream: StreamName, request: Request, caller: Caller): Promise<Earlier> {
     if (request.dryRun) return undefined;
     const earlier = await ingestion.earlier(stream, caller, request);
@@ -54,8 +54,8 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const stream = entityStream(urn);
     const before = await answered(stream, request, caller);
     if (before !== undefined) return { urn, ...before };
-    // What another process made of it a moment ago is to be counted, or found.
-    states.doubt([urn]);
+    // Recent writes of other processes must be counted.
+    states.invalidate([urn]);
     const [state] = await states.read([urn]);
     await caughtUp();
     const timeseriesRows = await reader.count({ urn });
@@ -64,10 +64,10 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const counted = { urn, rows, timeseriesRows, position: undefined };
     if (request.dryRun) return counted;
     if (!exists) {
-      // The same request may have been on its way, and is done now.
+      // The same request may have completed meanwhile.
       const done = await answered(stream, request, caller);
       if (done !== undefined || timeseriesRows === 0) return { ...counted, ...done };
-      return { ...counted, position: await deleteLeft(urn, entity, request, caller) };
+      return { ...counted, position: await deleteRemainingEvents(urn, entity, request, caller) };
     }
     const proposal: Proposal = {
       entityType: entity.name,
@@ -80,8 +80,8 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     return { ...counted, position };
   }
 
-  /** Events of an entity that is not there: nothing else would end them. */
-  async function deleteLeft(
+  /** Deletes the events of an entity that does not exist. */
+  async function deleteRemainingEvents(
     urn: string,
     entity: Entity,
     request: Request,
@@ -161,28 +161,28 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
 
   return async (request, caller) => {
     const address = addresses.known(request.urn);
-    // However the urn was spelt, it is the same request.
-    const asked = { ...request, urn: address.urn };
+    // Every spelling of the urn is the same request.
+    const normalized = { ...request, urn: address.urn };
     const ranged = request.startTimeMillis !== undefined || request.endTimeMillis !== undefined;
     if (request.aspectName === undefined && ranged) {
-      throw new CatalogError("malformed", "a time range is given without aspectName", {
-        hint: "Name the timeseries aspect, or leave the range out to delete the whole entity",
+      throw new CatalogError("malformed", "a time range needs aspectName", {
+        hint: "Name the timeseries aspect, or omit the range to delete the whole entity",
       });
     }
     return request.aspectName === undefined
-      ? deleteEntity(address, asked, caller)
-      : deleteEvents(address, request.aspectName, asked, caller);
+      ? deleteEntity(address, normalized, caller)
+      : deleteEvents(address, request.aspectName, normalized, caller);
   };
 }
 
-/** Every numbered value of every aspect that the entity has now. */
+/** Number of versions of the entity's current aspects. */
 function valuesOf(state: EntityState): number {
   let count = 0;
   for (const aspect of state.aspects.values()) if (!aspect.removed) count += aspect.version;
   return count;
 }
 
-/** The range of a timeseries delete, as projections/timeseries.ts reads it. */
+/** The range of a timeseries delete, in the form that projections/timeseries.ts reads. */
 function rangeHeaders(from: number | undefined, to: number | undefined): Record<string, string> {
   return {
     ...(from !== undefined && { "annals-from": String(from) }),

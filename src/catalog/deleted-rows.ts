@@ -1,4 +1,4 @@
-/** What goes with an entity when it is deleted for good: all that was told of it until then. */
+/** Rows that a hard delete removes: all changes of the entity up to it. */
 import type { PlacedChange } from "../core/change.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { type Position, type Revision, revision, START } from "../core/position.ts";
@@ -9,33 +9,36 @@ import { readable } from "../log/readable.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
-  /** Undefined for a record that no release can read. */
+  /** Undefined for a record that no version can read. */
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly keyAspectOf: (entityType: string) => string | undefined;
 }
 
 export interface DeletedRows {
-  /** Whether a change deletes its entity for good. */
-  isDeath(change: PlacedChange): boolean;
+  /** True if the change hard-deletes its entity. */
+  isHardDelete(change: PlacedChange): boolean;
   /**
-   * The changes that one takes away, itself among them: those since the entity was deleted before, if it
-   * was, and events of the named timeseries aspects.
+   * The changes that a hard delete removes, including itself: those since the previous hard delete,
+   * and the events of the given timeseries aspects.
    */
-  rowsOf(death: PlacedChange, series: Iterable<string>): AsyncIterable<PlacedChange>;
-  /** Where an entity, as it is now, was last deleted for good; START for never. */
-  lastDeath(state: EntityState): Promise<Position>;
-  /** The number of the first value that an aspect was told since then; undefined: it was told none. */
+  rowsOf(deletion: PlacedChange, series: Iterable<string>): AsyncIterable<PlacedChange>;
+  /** Position of the entity's last hard delete; START if there is none. */
+  lastHardDelete(state: EntityState): Promise<Position>;
+  /** Version of the aspect's first value after the last hard delete; undefined if there is none. */
   firstVersion(urn: string, aspect: string): Promise<number | undefined>;
 }
 
 const PAGE_MAX = 500;
 
 export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): DeletedRows {
-  const isDeath = ({ aspect, changeType, entityType, timeseries }: PlacedChange): boolean =>
+  const isHardDelete = ({ aspect, changeType, entityType, timeseries }: PlacedChange): boolean =>
     changeType === "DELETE" && !timeseries && aspect === keyAspectOf(entityType);
 
-  /** What was told of an entity back to where it was deleted; returns that. */
-  async function* lifeBefore(
+  /**
+   * Yields the entity's changes, newest first, back to its previous hard delete; returns that
+   * position.
+   */
+  async function* lifetimeBefore(
     urn: string,
     end: Revision | "end",
   ): AsyncGenerator<PlacedChange, Position> {
@@ -46,7 +49,7 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
       for (const record of page) {
         const change = readable(decode, record);
         if (change === undefined) continue;
-        if (isDeath(change)) return change.position;
+        if (isHardDelete(change)) return change.position;
         yield change;
       }
       const last = page.at(-1)?.revision;
@@ -71,30 +74,30 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
   }
 
   return {
-    isDeath,
-    async *rowsOf(death, series) {
-      const { urn, revision: at, position } = death;
-      yield death;
-      const before = at === 0 ? START : yield* lifeBefore(urn, revision(at - 1));
+    isHardDelete,
+    async *rowsOf(deletion, series) {
+      const { urn, revision: at, position } = deletion;
+      yield deletion;
+      const before = at === 0 ? START : yield* lifetimeBefore(urn, revision(at - 1));
       for (const aspect of series) {
         yield* eventsOf(timeseriesStream(urn, aspect), before, position);
       }
     },
 
-    async lastDeath({ urn, aspects }) {
+    async lastHardDelete({ urn, aspects }) {
       const key = aspects.get(keyAspectOf(entityTypeOf(urn)) ?? "");
-      // A key has another version only where its entity came to be once more.
+      // The key has a second version only if the entity was created again.
       if (key === undefined || key.version < 2) return START;
-      const life = lifeBefore(urn, "end");
+      const lifetime = lifetimeBefore(urn, "end");
       for (;;) {
-        const step = await life.next();
+        const step = await lifetime.next();
         if (step.done === true) return step.value;
       }
     },
 
     async firstVersion(urn, aspect) {
       let first: number | undefined;
-      for await (const change of lifeBefore(urn, "end")) {
+      for await (const change of lifetimeBefore(urn, "end")) {
         if (change.aspect === aspect && change.changeType === "UPSERT") {
           first = Number(change.system.version);
         }

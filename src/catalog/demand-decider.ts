@@ -1,4 +1,4 @@
-/** The appends for one demand of a request, decided on the entity's state. Synchronous. */
+/** Decides one write request on the entity's state and returns its appends. Synchronous. */
 import type { AuditStamp, Change } from "../core/change.ts";
 import { decide, isEnd } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -7,46 +7,51 @@ import { entityStream, type StreamName, timeseriesStream } from "../core/stream.
 import type { Append } from "../log/change-log.ts";
 import type { Addresses } from "./address.ts";
 import { appendId } from "./append-ids.ts";
-import { type Demand, type EventIntent, eventChange } from "./demands.ts";
+import { type EventIntent, eventChange, type WriteRequest } from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import { labelled } from "./labels.ts";
 import type { Preparation } from "./prepare.ts";
 
-/** What was decided of an entity: nothing can be written. */
-export interface Refused {
+/** A rejected write request: nothing can be written. */
+export interface Rejection {
   readonly entry: Entry;
   readonly refusal: unknown;
 }
 
-/** What becomes of an entity; no appends where the demand changes nothing. */
-export interface Decided {
+/** The decision on an entity; without appends if nothing changes. */
+export interface EntityDecision {
   readonly entry: Entry;
-  /** Its state when the log has the appends. */
+  /** The entity's state after the appends. */
   readonly next: EntityState;
   readonly appends: readonly Append[];
-  /** There are events among them, or they end the events that there are. */
+  /** True if the appends write or delete events. */
   readonly timeseries: boolean;
-  /** They tell something that was not known. */
+  /** True if the appends change something. */
   readonly news: boolean;
 }
 
-/** What all decisions of one request have in common. */
+/** Parameters that all decisions of a request share. */
 export interface RequestTerms {
   readonly stamp: AuditStamp;
   readonly key: string | undefined;
-  /** Where streams end whose last records the view was told to pass over. */
+  /** Ends of streams whose lastRevision records the view skips. */
   readonly ends: ReadonlyMap<StreamName, Revision>;
-  /** What separates the parts of a dataset's name on its platform. */
+  /** The separator of the parts of a dataset's name on its platform. */
   readonly delimiterOf: (platformUrn: string) => string | undefined;
 }
 
-export interface DemandDecider {
-  /** Urns of the platforms whose datasets may come to be: they are loaded with the entities. */
-  platformsOf(demands: readonly Demand[]): readonly string[];
-  /** Throws CatalogError for a rejected demand. `onNew` may throw to reject a new entity. */
-  decideEntity(demand: Demand, entry: Entry, terms: RequestTerms, onNew?: () => void): Decided;
+export interface WriteDecider {
+  /** Urns of the platforms of datasets that may be created: they are loaded with the entities. */
+  platformsOf(writeRequests: readonly WriteRequest[]): readonly string[];
+  /** Throws CatalogError for a rejected request. `onNew` may throw to reject a new entity. */
+  decideEntity(
+    writeRequest: WriteRequest,
+    entry: Entry,
+    terms: RequestTerms,
+    onNew?: () => void,
+  ): EntityDecision;
   /** The same for a client's request: it also checks the urn of a new entity (Addresses.checkNew). */
-  decideRequested(demand: Demand, entry: Entry, terms: RequestTerms): Decided;
+  decideRequested(writeRequest: WriteRequest, entry: Entry, terms: RequestTerms): EntityDecision;
 }
 
 interface Parts {
@@ -56,41 +61,45 @@ interface Parts {
   readonly systemActor: string;
 }
 
-export function createDemandDecider(parts: Parts): DemandDecider {
+export function createWriteDecider(parts: Parts): WriteDecider {
   const { addresses, preparation, encode, systemActor } = parts;
 
-  function platformsOf(demands: readonly Demand[]): readonly string[] {
-    const platforms = demands
+  function platformsOf(writeRequests: readonly WriteRequest[]): readonly string[] {
+    const platforms = writeRequests
       .filter(({ entity }) => entity.name === "dataset")
       .map(({ urn }) => String(addresses.known(urn).key.platform));
     return [...new Set(platforms)];
   }
 
-  function decideRequested(demand: Demand, entry: Entry, terms: RequestTerms): Decided {
-    return decideEntity(demand, entry, terms, () => checkNew(demand));
+  function decideRequested(
+    writeRequest: WriteRequest,
+    entry: Entry,
+    terms: RequestTerms,
+  ): EntityDecision {
+    return decideEntity(writeRequest, entry, terms, () => checkNew(writeRequest));
   }
 
-  function checkNew({ urn, intents, events }: Demand): void {
+  function checkNew({ urn, intents, events }: WriteRequest): void {
     const label = intents[0]?.label ?? events[0]?.intent.label ?? "";
     labelled(label, () => addresses.checkNew(urn));
   }
 
   function decideEntity(
-    demand: Demand,
+    writeRequest: WriteRequest,
     entry: Entry,
     { stamp: created, key, ends, delimiterOf }: RequestTerms,
     onNew = () => {},
-  ): Decided {
-    const { urn, entity, intents } = demand;
-    const last = ends.get(entityStream(urn));
+  ): EntityDecision {
+    const { urn, entity, intents } = writeRequest;
+    const lastRevision = ends.get(entityStream(urn));
     const loaded = entry.state as EntityState;
-    const state = last === undefined ? loaded : { ...loaded, revision: last };
+    const state = lastRevision === undefined ? loaded : { ...loaded, revision: lastRevision };
     const { changes, next } = decide(state, intents, {
       entityType: entity.name,
       keyAspect: entity.keyAspect,
       created,
       systemActor,
-      tellings: demand.events.flatMap(({ intent, after = 0 }) =>
+      tellings: writeRequest.events.flatMap(({ intent, after = 0 }) =>
         intent.kind === "delete" ? [] : [{ after, system: intent.system }],
       ),
       given() {
@@ -100,40 +109,40 @@ export function createDemandDecider(parts: Parts): DemandDecider {
     });
     const end = intents.findLastIndex((intent) => isEnd(intent, entity.keyAspect));
     const isGone = ({ after = Infinity }: EventIntent) => after <= end;
-    const gone = demand.events.filter(isGone);
-    const left = demand.events.filter((one) => !isGone(one));
-    const told = appendsOf(demand, left, { created, key });
-    const appends: Append[] = appendsOf(demand, gone, { created, key }).filter(
-      // A stream is appended to once: what would be gone at once is left out then.
-      ({ stream }) => told.every((other) => other.stream !== stream),
+    const gone = writeRequest.events.filter(isGone);
+    const left = writeRequest.events.filter((one) => !isGone(one));
+    const eventAppends = appendsOf(writeRequest, left, { created, key });
+    const appends: Append[] = appendsOf(writeRequest, gone, { created, key }).filter(
+      // A batch appends to a stream once: events that would be deleted at once are omitted.
+      ({ stream }) => eventAppends.every((other) => other.stream !== stream),
     );
     if (changes.length > 0) {
       const stream = entityStream(urn);
       const id = appendId(key, stream);
       appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
     }
-    appends.push(...told);
-    // The end of an entity is the end of its events.
+    appends.push(...eventAppends);
+    // Deleting an entity deletes its events.
     const ended = changes.some(
       ({ changeType, aspect }) => changeType === "DELETE" && aspect === entity.keyAspect,
     );
-    const timeseries = demand.events.length > 0 || ended;
+    const timeseries = writeRequest.events.length > 0 || ended;
     const news = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
     return { entry, next, appends, timeseries, news };
   }
 
   function appendsOf(
-    demand: Demand,
+    writeRequest: WriteRequest,
     events: readonly EventIntent[],
     { created, key }: { readonly created: AuditStamp; readonly key: string | undefined },
   ): readonly Append[] {
     const byAspect = Map.groupBy(events, ({ aspect }) => aspect);
     return [...byAspect].map(([aspect, own]) => {
-      const stream = timeseriesStream(demand.urn, aspect);
+      const stream = timeseriesStream(writeRequest.urn, aspect);
       return {
         stream,
-        expected: demand.eventRevisions?.get(aspect) ?? "any",
-        records: own.map(({ intent }) => encode(eventChange(demand, intent, created))),
+        expected: writeRequest.eventRevisions?.get(aspect) ?? "any",
+        records: own.map(({ intent }) => encode(eventChange(writeRequest, intent, created))),
         id: appendId(key, stream),
       };
     });
@@ -142,7 +151,7 @@ export function createDemandDecider(parts: Parts): DemandDecider {
   return { platformsOf, decideEntity, decideRequested };
 }
 
-/** From the entries of the platforms, in their order. */
+/** Looks up delimiters in the platforms' entries, which are in the same order. */
 export function delimiters(
   platforms: readonly string[],
   entries: readonly Entry[],

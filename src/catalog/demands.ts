@@ -1,4 +1,4 @@
-/** What a request asks, entity by entity. */
+/** Write requests: the commands of a request, grouped by entity. */
 import type { AuditStamp, Change } from "../core/change.ts";
 import { type Intent, systemOf } from "../core/decide.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -11,76 +11,86 @@ import type { Prepared } from "./prepare.ts";
 export interface EventIntent {
   readonly aspect: string;
   readonly intent: Intent;
-  /** How many of the demand's intents came before it; absent: it has no place among them. */
+  /**
+   * Number of aspect commands before the event in the request; absent: it has no order among them.
+   */
   readonly after?: number | undefined;
 }
 
-/** What a request asks of one entity. */
-export interface Demand {
+/** The commands of a request for one entity. */
+export interface WriteRequest {
   readonly urn: string;
   readonly entity: Entity;
   readonly intents: Intent[];
   /** Events of timeseries aspects, in order. */
   readonly events: EventIntent[];
-  /** Where the streams of events end, if that matters. */
+  /** Expected revisions of the event streams by aspect, if they matter. */
   readonly eventRevisions?: ReadonlyMap<string, Revision>;
 }
 
-export function demandsOf(prepared: readonly Prepared[]): readonly Demand[] {
-  const byUrn = new Map<string, Demand>();
+export function writeRequestsOf(prepared: readonly Prepared[]): readonly WriteRequest[] {
+  const byUrn = new Map<string, WriteRequest>();
   for (const { urn, entity, aspect, intent } of prepared) {
-    let demand = byUrn.get(urn);
-    if (demand === undefined) {
-      demand = { urn, entity, intents: [], events: [] };
-      byUrn.set(urn, demand);
+    let writeRequest = byUrn.get(urn);
+    if (writeRequest === undefined) {
+      writeRequest = { urn, entity, intents: [], events: [] };
+      byUrn.set(urn, writeRequest);
     }
     if (aspect.timeseries) {
-      demand.events.push({ aspect: aspect.name, intent, after: demand.intents.length });
-    } else demand.intents.push(intent);
+      writeRequest.events.push({ aspect: aspect.name, intent, after: writeRequest.intents.length });
+    } else writeRequest.intents.push(intent);
   }
   return [...byUrn.values()];
 }
 
-/** All that a demand may write to. */
-export const streamsOf = ({ urn, events }: Demand): readonly StreamName[] => [
+/** The streams that a write request may append to. */
+export const streamsOf = ({ urn, events }: WriteRequest): readonly StreamName[] => [
   entityStream(urn),
   ...events.map(({ aspect }) => timeseriesStream(urn, aspect)),
 ];
 
-/** Of what is asked that which some appends do not hold. */
+/** The write requests without the parts that are already appended. */
 export function without(
-  demands: readonly Demand[],
+  writeRequests: readonly WriteRequest[],
   appended: ReadonlyMap<StreamName, Appended>,
-): readonly Demand[] {
-  if (appended.size === 0) return demands;
-  return demands.flatMap((demand) => {
-    const { urn } = demand;
-    const intents = appended.has(entityStream(urn)) ? [] : demand.intents;
-    const events = demand.events.filter(
+): readonly WriteRequest[] {
+  if (appended.size === 0) return writeRequests;
+  return writeRequests.flatMap((writeRequest) => {
+    const { urn } = writeRequest;
+    const intents = appended.has(entityStream(urn)) ? [] : writeRequest.intents;
+    const events = writeRequest.events.filter(
       ({ aspect }) => !appended.has(timeseriesStream(urn, aspect)),
     );
-    return intents.length + events.length === 0 ? [] : [{ ...demand, intents, events }];
+    return intents.length + events.length === 0 ? [] : [{ ...writeRequest, intents, events }];
   });
 }
 
 const NAMED_MAX = 20;
 
-/** Why a request failed of which a part is in the log: it says which. */
-export function inPart(error: unknown, asked: readonly Demand[], left: readonly Demand[]): unknown {
+/** Error for a partially committed request; names the entities that were written. */
+export function inPart(
+  error: unknown,
+  asked: readonly WriteRequest[],
+  left: readonly WriteRequest[],
+): unknown {
   const open = new Set(left.flatMap(({ urn, intents }) => (intents.length > 0 ? [urn] : [])));
   const written = asked.filter(({ urn, intents }) => intents.length > 0 && !open.has(urn));
   if (written.length === 0 || !(error instanceof CatalogError)) return error;
   const named = written.slice(0, NAMED_MAX).map(({ urn }) => `"${urn}"`);
   const more = written.length > NAMED_MAX ? ` and ${written.length - NAMED_MAX} more` : "";
-  const hint = `Of the request ${named.join(", ")}${more} had been written when another writer came in between`;
+  const hint = `The request is partially committed: ${named.join(", ")}${more}. Another writer changed the next entity`;
   return new CatalogError(error.code, error.message, {
     hint: error.hint === undefined ? hint : `${hint}. ${error.hint}`,
     cause: error,
   });
 }
 
-/** An event as the log has it. */
-export function eventChange({ urn, entity }: Demand, intent: Intent, created: AuditStamp): Change {
+/** The change that the log stores for an event. */
+export function eventChange(
+  { urn, entity }: WriteRequest,
+  intent: Intent,
+  created: AuditStamp,
+): Change {
   const { value } = intent;
   const text = typeof value === "object" ? value.text : undefined;
   return {

@@ -1,29 +1,29 @@
 /**
- * Reads of entities and their aspects: of the present (catalog.ts), or as of a moment, since what
- * an entity is is a fold of the log, and the log can be folded up to anywhere.
+ * Reads of entities and their aspects: current (catalog.ts), or as of a point in time, by folding
+ * the log up to it.
  */
 import type { SystemMetadata } from "../core/change.ts";
 import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
 
-/** A reply that is JSON text already; the door sends it as it is. */
+/** A reply as JSON text; the HTTP API sends it unchanged. */
 export interface JsonText {
   readonly json: string;
 }
 
-/** An aspect's value as `/entitiesV2` tells it. */
+/** An aspect's value in the form of `/entitiesV2`. */
 export interface Envelope {
   readonly name: string;
   readonly type: "VERSIONED" | "TIMESERIES";
   /** 0: the latest. */
   readonly version: number;
   readonly value: unknown;
-  /** Epoch milliseconds, and a urn: when the value was told, and by whom. */
+  /** Time of the write in epoch milliseconds, and the urn of its actor. */
   readonly created: { readonly time: number; readonly actor: string };
   readonly systemMetadata?: unknown;
 }
 
-/** A value of an aspect as it is stored. */
+/** A stored value of an aspect. */
 export interface FoundAspect {
   readonly name: string;
   /** From 1. */
@@ -39,41 +39,41 @@ export interface FoundAspect {
 export interface FoundEntity {
   readonly urn: string;
   readonly entityType: string;
-  /** Whether it has its key aspect. */
+  /** True if the entity has its key aspect. */
   readonly exists: boolean;
-  /** Versioned ones that have a value: the key first, then in the model's order. */
+  /** Versioned aspects with a value: the key first, then in the model's order. */
   readonly aspects: readonly FoundAspect[];
 }
 
 export interface TimeseriesQuery {
   readonly urn: string;
-  /** The entity type, which has to be that of the urn. */
+  /** Must be the entity type of the urn. */
   readonly entity: string;
   readonly aspect: string;
   /** Both inclusive. */
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
-  /** 10,000 when absent, which is also the most. */
+  /** At most 10,000, which is also the default. */
   readonly limit?: number | undefined;
-  /** One event alone, the first in the order, whatever the limit. */
+  /** Returns only the first event in the order, whatever the limit. */
   readonly latestValue?: boolean | undefined;
-  /** On fields of the events; one that the aspect has not is `malformed`. */
+  /** Filter on fields of the events; `malformed` for a field that the aspect does not have. */
   readonly filter?: Filter | undefined;
   readonly sort?:
     | { readonly field: string; readonly order: "ASCENDING" | "DESCENDING" }
     | undefined;
 }
 
-/** `keyAlways: false`: the key aspect is told as any other, where it is stored and asked for. */
+/** `keyAlways: false`: returns the key aspect like any other, if it is stored and requested. */
 export interface KeyOptions {
   readonly keyAlways?: boolean | undefined;
 }
 
 export interface EntityReads {
   /**
-   * {urn, entityName, aspects: {name: Envelope}}. Unknown aspect names are ignored,
-   * an unknown urn gives its key aspect alone, an entity type that the model has not is not_found.
-   * `aspects` undefined: all. Without a promise when the entity is at hand.
+   * {urn, entityName, aspects: {name: Envelope}}. Unknown aspect names are ignored, an unknown urn
+   * has only its key aspect, an entity type that is not in the model is not_found. `aspects`
+   * undefined: all. Returns no promise if the entity is cached.
    */
   getEntity(
     urn: string,
@@ -91,24 +91,26 @@ export interface EntityReads {
   /** {results: {urn: as getSnapshot gives it}, statuses: {}, errors: {}}. */
   getSnapshots(urns: readonly string[], aspects: readonly string[] | undefined): Promise<JsonText>;
   /**
-   * {version, aspect: {<record>: value}}; not_found when there is no such value. Without a promise when
-   * the value is at hand.
+   * {version, aspect: {<record>: value}}; not_found if there is no such value. Returns no promise
+   * if the value is cached.
    */
   getAspect(urn: string, aspect: string, version: number): JsonText | Promise<JsonText>;
   /** {value: {entityName, aspectName, limit, values: […], …}}. */
   getTimeseriesValues(query: TimeseriesQuery): Promise<JsonText>;
 
-  /** In the order of the urns. `aspects` undefined: all; unknown names are passed over. */
+  /** In the order of the urns. `aspects` undefined: all; unknown names are ignored. */
   findEntities(
     urns: readonly string[],
     aspects: readonly string[] | undefined,
   ): Promise<readonly FoundEntity[]>;
-  /** 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined: there is none. */
+  /**
+   * 0: the latest; n: the n-th value; -k: the k-th before the latest. Undefined if there is none.
+   */
   findAspect(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
 
-  /** Whether it has its key aspect; not where its status says removed, unless these count, too. */
+  /** True if the entity has its key aspect and, without includeSoftDelete, is not soft-deleted. */
   exists(urn: string, options: { readonly includeSoftDelete: boolean }): Promise<boolean>;
-  /** Those of the urns that exist, as they were sent. */
+  /** The urns that exist, in the spelling of the request. */
   filterExisting(
     urns: readonly string[],
     options: { readonly includeSoftDelete: boolean },
@@ -116,18 +118,17 @@ export interface EntityReads {
 }
 
 /**
- * Where the log is thought to end: after the record at a position; or, entity by entity, after the
- * last of its records that was not written later than a time (epoch milliseconds, by the clock of
- * the service that accepted it, as `created` of the record has it). What is on its way to the log may
- * still have a time that has passed.
+ * An as-of point. A position: after the record at it. A time (epoch milliseconds): per entity,
+ * after its last record that was not written later, by the clock of the service that accepted it
+ * (`created` of the record). A write in progress may still get a time in the past.
  */
 export type Moment = { readonly position: Position } | { readonly time: number };
 
-/** For one request: what it has folded it remembers. */
+/** Reads of one request; caches the folded states. */
 export interface ReadsAsOf extends EntityReads {
   /**
-   * What was answered is as of here: the position asked for, or the last one that was found for the
-   * time; START before there is any.
+   * Position of the returned states: the requested one, or the last one found for the time; START
+   * before the first read.
    */
   shown(): Position;
 }

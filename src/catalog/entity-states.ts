@@ -1,21 +1,21 @@
 /**
- * The entities that are in use, as they are now: the newest fold of their streams.
+ * Cache of current entity states: the newest fold of their streams.
  *
- * The aspect view follows the log a moment behind. An entity that was just written is therefore
- * pinned here until the view has its last record; every other entity is read from the view and kept
- * while there is room. So deciding and reading always see every write that was answered before.
+ * The aspect view lags behind the log. An entity that was just written stays here (dirty) until the
+ * view has its last record. Every other entity is read from the view and cached while there is
+ * room. So decisions and reads always see every acknowledged write.
  *
- *   state          where it is                         leaves it when
- *   unknown        in the view alone                   it is asked for → kept
- *   kept           in the cache and the view           written → pinned; evicted → unknown
- *   pinned         here; its last records are in the   the view has reached its last position → kept
- *                  log or on the way there
- *   lost           an append failed: the state here    asked for → read from the view, once that has
- *                  is not what the log has             reached the last record that is in the log
+ *   state      where it is                        transitions
+ *   unknown    only in the view                   loaded → cached
+ *   cached     in the cache and the view          written → dirty; evicted → unknown
+ *   dirty      here; its last records are in the  the view reaches its last position → cached
+ *              log or being appended
+ *   lost       an append failed: the state here   loaded → read from the view when that has the
+ *              differs from the log               last record of the entity in the log
  *
- * Where other processes write to the log as well, nothing is kept: what was read a moment ago may be
- * outdated. What is lost is then folded from its stream, and so is everything while the view cannot
- * be read, or is slow; decisions never wait long for the view.
+ * Where other processes write to the log as well, nothing is cached, because a state may be
+ * outdated as soon as it is read. Lost states are then folded from their streams, and so are all
+ * states while the view is unavailable or slow. Decisions never wait long for the view.
  */
 import { LRUCache } from "lru-cache";
 import type { AspectReader } from "../aspects/aspect-table.ts";
@@ -24,14 +24,20 @@ import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 
 export interface EntityStates {
-  /** The entities with every write decided so far, in the order of the urns; for deciding. */
+  /** The entities with every write decided so far, in the order of the urns. For decisions. */
   load(urns: readonly string[]): Promise<readonly Entry[]>;
-  /** The entities with every write that is durable; waits for those on the way. For reading. */
+  /** The entities with every durable write; waits for appends in flight. For reads. */
   read(urns: readonly string[]): Promise<readonly EntityState[]>;
-  /** One entity for reading, without a promise when it is at hand and settled. */
+  /**
+   * One entity for reading, without a promise; undefined unless it is cached and has no append in
+   * flight.
+   */
   peek(urn: string): EntityState | undefined;
-  /** The same without counting as a use: who asks is looked at with each request. */
-  glance(urn: string): EntityState | undefined;
+  /**
+   * The same without marking the entry as recently used: for lookups of every request, such as its
+   * actor.
+   */
+  peekQuietly(urn: string): EntityState | undefined;
   /**
    * The entity's entry with every write decided so far, without a promise; undefined when it is not in
    * memory.
@@ -48,39 +54,39 @@ export interface EntityStates {
     appending: Promise<readonly Position[]>,
     first?: Promise<unknown>,
   ): void;
-  /** Forgets what an append that was answered as a repetition made us believe; all that was read. */
-  forget(urns: readonly string[] | "all"): void;
+  /** Evicts entities whose states may be wrong, or the whole cache. */
+  evict(urns: readonly string[] | "all"): void;
   /**
-   * Folds the entities anew from the log when they are loaded next; where others write to it, too,
-   * what is known of them may be outdated. Nothing where no other process writes.
+   * Marks the entities as outdated: the next load folds them from the log. No effect unless other
+   * processes write to the log.
    */
-  doubt(urns: readonly string[]): void;
-  /** The last position of the entity that the view may not have yet. */
+  invalidate(urns: readonly string[]): void;
+  /** Last position of the entity that the view may lack. */
   positionOf(urn: string): Position;
-  /** How many entities wait for the view. */
-  pinned(): number;
+  /** Number of entities that wait for the view. */
+  dirty(): number;
 }
 
 export interface Entry {
   readonly urn: string;
-  /** Undefined when lost. */
+  /** Undefined if lost. */
   state: EntityState | undefined;
-  /** The last append on the way; it settles when that is durable or has failed. */
+  /** The last append in flight; settles when it is durable or has failed. */
   appending: Promise<unknown> | undefined;
-  /** Last position known to be in the log; START for what came from the view. */
+  /** Last position in the log; START for a state from the view. */
   position: Position;
 }
 
 interface Dependencies {
   readonly reader: Pick<AspectReader, "getEntities">;
-  /** An entity from its stream; given where other processes write to the log, too. */
+  /** Folds an entity from its stream; set if other processes write to the log. */
   readonly fromLog?: ((urn: string) => Promise<EntityState>) | undefined;
-  /** Of these, entities of which the view passes over records; they are folded from their streams. */
-  readonly passedOver?: ((urns: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
+  /** Those of the entities that are parked in the view: they are folded from their streams. */
+  readonly parkedAmong?: ((urns: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
   readonly fold?: ((urn: string) => Promise<EntityState>) | undefined;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
-  /** Calls with the aspect view's position as it moves. */
+  /** Registers a listener for positions of the aspect view. */
   readonly onProgress: (listener: (position: Position) => void) => void;
   /**
    * Last positions of entities that the view does not have yet, by urn. Their states are unknown: each
@@ -88,16 +94,16 @@ interface Dependencies {
    */
   readonly behind?: ReadonlyMap<string, Position> | undefined;
   readonly bytesMax: number;
-  /** In place of SLOW_MS, for tests. */
+  /** Replaces SLOW_MS in tests. */
   readonly slowMs?: { readonly max: number; readonly avoided: number } | undefined;
 }
 
-/** What an entry costs beyond its values (maps, stamps, system metadata), as measured. */
+/** Memory of an entry beyond its values (maps, stamps, system metadata), as measured. */
 const ENTRY_BYTES = 600;
 const ASPECT_BYTES = 250;
 /**
- * How long a view in a server may take before the log is asked, with so much more for each entity;
- * and for how long it is left alone then.
+ * Milliseconds to wait for a remote view (plus `each` per entity) before reading the log, and the
+ * time for which the view is then avoided.
  */
 const SLOW_MS = { max: 2_000, each: 2, avoided: 5_000 };
 /** Some hundred megabytes. */
@@ -105,16 +111,16 @@ const WAITING_MAX = 20_000;
 
 export function createEntityStates(dependencies: Dependencies): EntityStates {
   const { reader, fromLog, reached, onProgress, bytesMax, slowMs = SLOW_MS } = dependencies;
-  const { passedOver, fold } = dependencies;
-  // The cache takes 0 for no bound at all; in one byte there is room for no entity.
+  const { parkedAmong, fold } = dependencies;
+  // LRUCache treats 0 as unbounded; an entry does not fit into 1 byte.
   const maxSize = fromLog === undefined ? Math.max(1, bytesMax) : 1;
-  const kept = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
-  const pinned = new Map<string, Entry>();
+  const cached = new LRUCache<string, Entry>({ maxSize, sizeCalculation: bytesOf });
+  const dirty = new Map<string, Entry>();
   const loading = new Map<string, Promise<Entry>>();
-  // Pinned entries by the position that frees them; a position may be outdated by a later write.
+  // Dirty entries by the position that releases them; a later write may change the position.
   let waiting: { position: Position; entry: Entry }[] = [];
   let viewAt = START;
-  /** Until then (performance.now) the view is not asked. */
+  /** Time (performance.now) until which the view is avoided. */
   let avoidedUntil = Number.NEGATIVE_INFINITY;
 
   onProgress((position) => {
@@ -123,19 +129,19 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     for (const item of waiting) {
       if (item.position > position) break;
       done++;
-      unpin(item.entry, item.position);
+      markClean(item.entry, item.position);
     }
     if (done > 0) waiting = waiting.slice(done);
   });
 
-  function unpin(entry: Entry, position: Position): void {
+  function markClean(entry: Entry, position: Position): void {
     if (entry.position !== position || entry.appending !== undefined) return;
-    if (pinned.get(entry.urn) !== entry) return;
-    pinned.delete(entry.urn);
-    if (entry.state !== undefined) kept.set(entry.urn, entry);
+    if (dirty.get(entry.urn) !== entry) return;
+    dirty.delete(entry.urn);
+    if (entry.state !== undefined) cached.set(entry.urn, entry);
   }
 
-  /** Until the view has the entry's position. Answers may come in another order than positions. */
+  /** Releases the entry when the view has its position. Appends may complete out of order. */
   function freeLater(entry: Entry): void {
     const { position } = entry;
     let at = waiting.length;
@@ -144,7 +150,7 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
   }
 
   const find = (urn: string): Entry | undefined => {
-    const entry = pinned.get(urn) ?? kept.get(urn);
+    const entry = dirty.get(urn) ?? cached.get(urn);
     return entry?.state === undefined ? undefined : entry;
   };
 
@@ -155,15 +161,15 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     const missing = urns.filter((urn) => find(urn) === undefined);
     const loaded = missing.length > 0 ? await loadAll(missing) : undefined;
     const entries = urns.map((urn) => find(urn) ?? loaded?.get(urn));
-    // Lost while others loaded: rare, and one at a time it cannot happen again.
+    // Another request lost one meanwhile: rare, and loading one at a time cannot fail so.
     return entries.every((entry) => entry !== undefined)
       ? (entries as Entry[])
       : Promise.all(urns.map(async (urn) => find(urn) ?? (await loadOne(urn))));
   }
 
   async function loadAll(urns: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
-    const others = urns.filter((urn) => loading.has(urn) || pinned.has(urn));
-    const fresh = [...new Set(urns)].filter((urn) => !loading.has(urn) && !pinned.has(urn));
+    const others = urns.filter((urn) => loading.has(urn) || dirty.has(urn));
+    const fresh = [...new Set(urns)].filter((urn) => !loading.has(urn) && !dirty.has(urn));
     if (fresh.length > 0) {
       const states = readAll(fresh);
       for (const [i, urn] of fresh.entries()) {
@@ -189,14 +195,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     }
   }
 
-  /** What the view has, and of those that are parked in it what the log has. */
+  /** States from the view; parked entities are folded from the log. */
   async function readWhole(urns: readonly string[]): Promise<readonly EntityState[]> {
-    const [found, passed] = await Promise.all([reader.getEntities(urns), passedOver?.(urns)]);
-    if (fold === undefined || passed === undefined || passed.size === 0) return found;
+    const [found, parked] = await Promise.all([reader.getEntities(urns), parkedAmong?.(urns)]);
+    if (fold === undefined || parked === undefined || parked.size === 0) return found;
     return Promise.all(
       found.map(async (state) => {
-        if (!passed.has(state.urn)) return state;
-        // A record that cannot be read is of no state: then it is what it was before.
+        if (!parked.has(state.urn)) return state;
+        // An unreadable record leaves the state before it.
         return fold(state.urn).catch((error) => {
           if (error instanceof CatalogError && error.code === "unavailable") throw error;
           return state;
@@ -223,17 +229,18 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     if (found !== undefined) return Promise.resolve(found);
     const begun = loading.get(urn);
     if (begun !== undefined) return begun;
-    const lost = pinned.get(urn);
+    const lost = dirty.get(urn);
     const load = (async () => {
       await lost?.appending?.catch(() => {});
-      // The stream has the state while the view cannot follow the log, for example on a full disk.
+      // The stream has the state even while the view cannot follow the log, for example on a full
+      // disk.
       const behind = lost !== undefined && lost.position > viewAt;
       const fromStream = lost === undefined ? undefined : (fromLog ?? (behind ? fold : undefined));
       if (behind && fromStream === undefined) await reached(lost.position);
       const [state] = fromStream === undefined ? await readAll([urn]) : [await fromStream(urn)];
-      pinned.delete(urn);
+      dirty.delete(urn);
       const ahead = fromStream !== undefined && lost !== undefined && lost.position > viewAt;
-      return ahead ? pin(urn, state, lost.position) : keep(urn, state);
+      return ahead ? markDirty(urn, state, lost.position) : keep(urn, state);
     })().finally(() => loading.delete(urn));
     loading.set(urn, load);
     return load;
@@ -241,14 +248,14 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
 
   function keep(urn: string, state: EntityState | undefined): Entry {
     const entry: Entry = { urn, state, appending: undefined, position: START };
-    kept.set(urn, entry);
+    cached.set(urn, entry);
     return entry;
   }
 
-  /** What was written here stays to be seen, though the view does not have it yet. */
-  function pin(urn: string, state: EntityState | undefined, position: Position): Entry {
+  /** Keeps writes of this process visible while the view lacks them. */
+  function markDirty(urn: string, state: EntityState | undefined, position: Position): Entry {
     const entry: Entry = { urn, state, appending: undefined, position };
-    pinned.set(urn, entry);
+    dirty.set(urn, entry);
     freeLater(entry);
     return entry;
   }
@@ -270,8 +277,8 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     }
     first.catch(lose);
     for (const { entry, next } of decisions) {
-      kept.delete(entry.urn);
-      pinned.set(entry.urn, entry);
+      cached.delete(entry.urn);
+      dirty.set(entry.urn, entry);
       entry.state = next;
       entry.appending = appending;
     }
@@ -282,15 +289,15 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
         if (entry.appending === appending) entry.appending = undefined;
         freeLater(entry);
       }
-      if (fromLog !== undefined) letGo();
+      if (fromLog !== undefined) releaseOldest();
     }, lose);
   }
 
-  /** A view that others feed may stand still: it is not for this process to remember all of it. */
-  function letGo(): void {
+  /** Another process may project the view and stall; this bounds the memory. */
+  function releaseOldest(): void {
     if (waiting.length <= WAITING_MAX) return;
     for (const { entry, position } of waiting.splice(0, waiting.length - WAITING_MAX)) {
-      unpin(entry, position);
+      markClean(entry, position);
     }
   }
 
@@ -298,50 +305,50 @@ export function createEntityStates(dependencies: Dependencies): EntityStates {
     for (;;) {
       const [entry] = await load([urn]);
       const { state, appending } = entry as Entry;
-      // Lost between being loaded and being looked at.
+      // The state was lost after loading.
       if (state === undefined) continue;
       if (appending === undefined) return state;
       try {
         await appending;
         return state;
       } catch {
-        // The write failed: what it would have made is not to be seen. Look again.
+        // The write failed, so its result must not be visible: read again.
       }
     }
   }
 
-  for (const [urn, position] of dependencies.behind ?? []) pin(urn, undefined, position);
+  for (const [urn, position] of dependencies.behind ?? []) markDirty(urn, undefined, position);
 
   return {
     load,
     find,
     decided,
     peek: (urn) => settled(find(urn)),
-    glance: (urn) => settled(pinned.get(urn) ?? kept.peek(urn)),
+    peekQuietly: (urn) => settled(dirty.get(urn) ?? cached.peek(urn)),
     async read(urns) {
       const entries = await load(urns);
       const found = entries.map((entry) => (entry.appending ? undefined : entry.state));
       return found.every((state) => state !== undefined) ? found : Promise.all(urns.map(readOne));
     },
-    forget(urns) {
-      if (urns === "all") return kept.clear();
+    evict(urns) {
+      if (urns === "all") return cached.clear();
       for (const urn of urns) {
-        const entry = pinned.get(urn) ?? kept.peek(urn);
-        // A decision that holds this entry must see that it is invalid.
+        const entry = dirty.get(urn) ?? cached.peek(urn);
+        // Decisions that hold this entry must see that it is invalid.
         if (entry !== undefined) entry.state = undefined;
-        kept.delete(urn);
+        cached.delete(urn);
       }
     },
-    doubt(urns) {
+    invalidate(urns) {
       if (fromLog === undefined) return;
       for (const urn of urns) {
-        const entry = pinned.get(urn);
-        if (entry === undefined) pin(urn, undefined, START);
+        const entry = dirty.get(urn);
+        if (entry === undefined) markDirty(urn, undefined, START);
         else entry.state = undefined;
       }
     },
-    positionOf: (urn) => pinned.get(urn)?.position ?? START,
-    pinned: () => pinned.size,
+    positionOf: (urn) => dirty.get(urn)?.position ?? START,
+    dirty: () => dirty.size,
   };
 }
 

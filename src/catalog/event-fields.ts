@@ -1,13 +1,13 @@
-/** Which fields of a timeseries aspect a filter may name: those of its record, by paths into it. */
+/** Checks the fields of timeseries filters: paths into the aspect's record. */
 import { CatalogError } from "../core/errors.ts";
 import { type Filter, fieldPath, readFilter } from "../core/filter.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Aspect, Field, FieldType, Model } from "../model/model.ts";
 
-/** What every event has beside its own fields. */
+/** Field of every event beside its own. */
 const URN = "urn";
 
-/** Throws `malformed` for a field that no event of the aspect can have: it would find nothing. */
+/** Throws `malformed` for a field that no event of the aspect can have. */
 export function checkEventFields(
   filter: Filter | undefined,
   aspect: Aspect,
@@ -20,7 +20,7 @@ export function checkEventFields(
     if ((path.length === 1 && path[0] === URN) || leadsInto(fields, path, types)) continue;
     const names = [URN, ...fields.map(({ name }) => name)];
     throw new CatalogError("malformed", `events of "${aspect.name}" have no field "${field}"`, {
-      hint: nearest(path[0] ?? "", names) ?? `They have ${names.join(", ")}`,
+      hint: nearest(path[0] ?? "", names) ?? `Use one of ${names.join(", ")}`,
     });
   }
 }
@@ -34,7 +34,7 @@ function leadsInto(
   return field !== undefined && leads(field.type, rest, types);
 }
 
-/** Keys of maps and members of unions may be anything, dots and all. */
+/** Keys of maps and members of unions are not checked, dots included. */
 function leads(type: FieldType, path: readonly string[], types: Model["types"]): boolean {
   if (path.length === 0 || type.kind === "map" || type.kind === "union") return true;
   if (type.kind === "array") return leads(type.items, path, types);

@@ -1,25 +1,22 @@
-/** What surrounds a match in a long value, so that whoever looks for something sees where it is. */
+/** Highlights: cuts a long value to the text around a match. */
 import type { Condition, Expression } from "../search/search.ts";
 import type { SearchWords } from "./search-expression.ts";
 
-/** A longer value is cut to what surrounds the match. */
+/** Longer values are cut. */
 const valueCharactersMax = 300;
 const charactersBefore = 80;
-/**
- * So many characters are looked through word by word for one answer; of further values the beginning is
- * shown.
- */
+/** Characters that are searched word by word per reply; later values show their beginning. */
 const readCharactersMax = 1_000_000;
 
-/** What an expression looks for. */
+/** The words and texts that an expression searches for. */
 interface Sought {
-  /** Words one after the other; the last may be the beginning of one. */
+  /** Sequences of words; the last word may be a prefix. */
   readonly runs: readonly (readonly string[])[];
-  /** As values have them, in lower case. */
+  /** Substrings in lower case. */
   readonly texts: readonly string[];
 }
 
-/** The value, or of a long one what surrounds the first of what the expression looks for. */
+/** Returns the value, cut around the first match if it is long. */
 export function createExcerpts(
   expression: Expression,
   words: Pick<SearchWords, "tokensOf">,
@@ -27,29 +24,26 @@ export function createExcerpts(
   const sought = soughtBy(expression);
   let left = readCharactersMax;
 
-  function placeIn(value: string): number {
+  function offsetIn(value: string): number {
     const lower = value.toLowerCase();
     const written = [...sought.texts, ...sought.runs.map((run) => run.join(" "))];
-    const places = written.map((text) => lower.indexOf(text)).filter((place) => place >= 0);
-    if (places.length > 0) return Math.min(...places);
+    const offsets = written.map((text) => lower.indexOf(text)).filter((offset) => offset >= 0);
+    if (offsets.length > 0) return Math.min(...offsets);
     left -= value.length;
-    return left < 0 ? 0 : placeOfWords(value, sought.runs, words);
+    return left < 0 ? 0 : offsetOfWords(value, sought.runs, words);
   }
 
   return (value) => {
     if (value.length <= valueCharactersMax) return value;
-    const begin = Math.max(0, placeIn(value) - charactersBefore);
+    const begin = Math.max(0, offsetIn(value) - charactersBefore);
     const end = begin + valueCharactersMax;
     const cut = value.slice(begin, end).toWellFormed();
     return `${begin > 0 ? "…" : ""}${cut}${end < value.length ? "…" : ""}`;
   };
 }
 
-/**
- * Where words are that are written otherwise than they are looked for: with accents, capitals, signs
- * between.
- */
-function placeOfWords(
+/** Finds words despite accents, capitals and separators. */
+function offsetOfWords(
   value: string,
   runs: Sought["runs"],
   { tokensOf }: Pick<SearchWords, "tokensOf">,

@@ -1,7 +1,7 @@
 /**
- * Reading entities as records with the texts of their values: for doors that put together forms of
- * their own. An entity that does not exist is told as such, without an aspect that its urn implies.
- * More than fits into an answer is refused (`too_large`).
+ * Reads entities as records with the texts of their values, for APIs with their own formats. An
+ * entity that does not exist is returned with `exists: false`, without the aspect that its urn
+ * implies. `too_large` if the reply is too large.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -23,9 +23,9 @@ interface Dependencies {
   readonly reached: (position: Position) => Promise<void>;
 }
 
-/** Of the values of one answer, which is whole in memory. */
+/** Bytes of the values of a reply, which is in memory as a whole. */
 const answerBytesMax = 128 * 1024 * 1024;
-/** Entities whose values are read at once, before those of others. */
+/** Entities per read. */
 const readMax = 500;
 
 export function createFinds(
@@ -40,9 +40,9 @@ export function createFinds(
       const entities: FoundEntity[] = [];
       let bytes = 0;
       for (let start = 0; start < known.length; start += readMax) {
-        const asked = known.slice(start, start + readMax);
-        const found = await states.read(asked.map(({ urn }) => urn));
-        const made = await inSlices(asked, (address, i) => entityOf(address, found[i], wanted));
+        const page = known.slice(start, start + readMax);
+        const found = await states.read(page.map(({ urn }) => urn));
+        const made = await inSlices(page, (address, i) => entityOf(address, found[i], wanted));
         for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
         entities.push(...made);
         if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
@@ -82,6 +82,6 @@ function entityOf(
 const tooLarge = (count: number): CatalogError =>
   new CatalogError(
     "too_large",
-    `what ${count} entities hold is more than ${answerBytesMax} bytes, which an answer may have`,
-    { hint: "Ask for fewer at a time, or for some of their aspects" },
+    `the aspects of ${count} entities have more than ${answerBytesMax} bytes, the maximum of a reply`,
+    { hint: "Request fewer entities at a time, or only some of their aspects" },
   );

@@ -1,7 +1,7 @@
 /**
- * What an entity is given beside what is told of it: its key and its default aspects. It gets them
- * with its first write; one that lacks defaults (somebody deleted them, or they came to be after it)
- * gets them here.
+ * Key and default aspects of entities. A new entity gets them with its first write.
+ * `createGiveDefaults` adds them to an entity that lacks defaults because they were deleted or
+ * added to the model later.
  */
 import type { GivenAspect } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -17,7 +17,7 @@ interface GivenParts {
   readonly preparation: Pick<Preparation, "given">;
 }
 
-/** The key and default aspects that an entity has when nothing else is told of it. */
+/** The key and default aspects of an entity without any other aspects. */
 export function createGiven({ states, preparation }: GivenParts) {
   return async ({ urn, entity, key }: Address): Promise<readonly GivenAspect[]> => {
     const [platform] = entity.name === "dataset" ? await states.read([String(key.platform)]) : [];
@@ -27,7 +27,7 @@ export function createGiven({ states, preparation }: GivenParts) {
   };
 }
 
-/** Writes the default aspects that the entities lack, as the system; how many those were. */
+/** Writes missing default aspects as the system actor; returns their number. */
 export function createGiveDefaults(
   parts: GivenParts & {
     readonly addresses: Addresses;
@@ -37,7 +37,10 @@ export function createGiveDefaults(
   const { addresses, states, ingest } = parts;
   const given = createGiven(parts);
 
-  /** Undefined for a type that the model has no more, or a urn that is too long now: it stays as it is. */
+  /**
+   * Undefined for a type that is no longer in the model, or a urn that is now too long: such an
+   * entity stays unchanged.
+   */
   function addressOf(urn: string): Address | undefined {
     try {
       return addresses.known(urn);
@@ -49,14 +52,14 @@ export function createGiveDefaults(
 
   async function missingOf(address: Address, state: EntityState): Promise<readonly Proposal[]> {
     const { urn, entity } = address;
-    // What is not there is not brought into being by what it would be given.
+    // Default aspects must not create an entity.
     if (currentAspect(state, entity.keyAspect) === undefined) return [];
     return (await given(address))
       .filter(({ aspect }) => currentAspect(state, aspect) === undefined)
       .map(({ aspect, settled: { text: value } }) => ({
         entityType: entity.name,
         entityUrn: urn,
-        // Where somebody tells it meanwhile, theirs stays.
+        // A concurrent write by a client wins.
         changeType: "CREATE",
         headers: { "If-None-Match": "*" },
         aspectName: aspect,

@@ -1,16 +1,16 @@
-/** What is asked of relationships and lineage: part of what a door may ask (catalog.ts). */
+/** Reads of relationships and lineage: part of the catalog's interface (catalog.ts). */
 import type { Filter } from "../core/filter.ts";
 
-/** An edge of the graph as it is told. */
+/** An edge of the graph, as replies have it. */
 export interface FoundRelationship {
   readonly type: string;
   readonly source: string;
   readonly destination: string;
-  /** Which end data comes from, where the edge is lineage between these types. */
+  /** The end that data comes from, if the edge is lineage between these types. */
   readonly upstream?: "source" | "destination" | undefined;
 }
 
-/** Which ends of edges. */
+/** Selects one end of edges. */
 export interface EndFilter {
   readonly types?: readonly string[] | undefined;
   readonly urns?: readonly string[] | undefined;
@@ -18,16 +18,16 @@ export interface EndFilter {
 }
 
 export interface RelationshipScroll {
-  /** Absent: all that the model has. */
+  /** Absent: all types of the model. */
   readonly types?: readonly string[] | undefined;
   readonly source?: EndFilter | undefined;
   readonly destination?: EndFilter | undefined;
   /** Filter on the fields of edges (scroll-relationships.ts). */
   readonly edges?: Filter | undefined;
-  /** Only edges that tell where data comes from; `UPSTREAM` or `DOWNSTREAM`: seen from `around`. */
+  /** Only lineage edges. `UPSTREAM` or `DOWNSTREAM` is relative to `around`. */
   readonly lineage?: boolean | undefined;
   readonly direction?: string | undefined;
-  /** One of these is at either end. */
+  /** One of these urns is at either end. */
   readonly around?: readonly string[] | undefined;
   readonly includeSoftDeleted?: boolean | undefined;
   readonly scrollId?: string | undefined;
@@ -39,7 +39,7 @@ export interface Relationship {
   readonly type: string;
   /** Urn of the other end. */
   readonly urn: string;
-  /** Urn of what the edge runs through. */
+  /** Urn of the entity that the edge runs through. */
   readonly via?: string | undefined;
 }
 
@@ -50,33 +50,33 @@ export interface RelationshipPage {
   readonly relationships: readonly Relationship[];
 }
 
-/** An entity up- or downstream of another, and how it was reached. */
+/** An entity up- or downstream of another, and the way to it. */
 export interface LineageRelationship {
-  /** Of the last edge on the way. */
+  /** Type of the last edge of the path. */
   readonly type: string;
   readonly entity: string;
   /** Steps from the start, as a number and as a list. */
   readonly degree: number;
   readonly degrees: readonly number[];
-  /** Urns from the start to the entity, both included; none when the answer has no room for it. */
+  /** Urns from the start to the entity, both included; empty if the reply has no room for it. */
   readonly paths: readonly (readonly string[])[];
-  /** Of the last edge on the way: epoch milliseconds, and urns. */
+  /** Stamps of the last edge of the path: epoch milliseconds, and urns. */
   readonly createdOn?: number | undefined;
   readonly createdActor?: string | undefined;
   readonly updatedOn?: number | undefined;
   readonly updatedActor?: string | undefined;
   readonly isManual: boolean;
-  /** Its own edges were followed; not all of them could be. */
+  /** `explored`: its own edges were followed. `truncatedChildren`: not all of them could be. */
   readonly explored: boolean;
   readonly truncatedChildren: boolean;
 }
 
 export interface GraphReads {
   /**
-   * Distinct pairs of type and other end, by type in the order asked for, then as told. Types that
-   * no edge has are none; `total` counts all, at most 10,000 come in one page. Without a promise when
-   * the page is cached. Without soft-deleted entities a page may have fewer than asked for, and
-   * `total` is less by those left out of this page.
+   * Distinct pairs of type and other end, by type in the order of the request, then in the order of
+   * the writes. A type without edges is allowed. `total` counts all pairs; a page has at most
+   * 10,000. Returns no promise if the page is cached. Without soft-deleted entities a page may be
+   * shorter than `count`, and `total` is reduced by those omitted from this page.
    */
   listRelationships(query: {
     readonly urn: string;
@@ -89,13 +89,15 @@ export interface GraphReads {
     readonly includeSoftDeleted?: boolean | undefined;
   }): RelationshipPage | Promise<RelationshipPage>;
   /**
-   * Edges, entity by entity at one of their ends, page after page. A page may have fewer than asked
-   * for: there are more for as long as there is a scrollId.
+   * Edges, grouped by the entity at one of their ends, page by page. A page may be shorter than
+   * `count`; there are more edges while there is a scrollId.
    */
   scrollRelationships(
     query: RelationshipScroll,
   ): Promise<{ readonly relationships: readonly FoundRelationship[]; readonly scrollId?: string }>;
-  /** What is up- or downstream, nearest first; `partial` when a bound of the service ended it. */
+  /**
+   * Entities up- or downstream, nearest first; `partial` if a bound of the service ended the walk.
+   */
   getLineage(query: {
     readonly urn: string;
     /** UPSTREAM or DOWNSTREAM. */
@@ -104,7 +106,7 @@ export interface GraphReads {
     readonly count?: number | undefined;
     /** 1 when absent. */
     readonly maxHops?: number | undefined;
-    /** Only along edges of this time (lineage.ts); 0 is as good as absent. */
+    /** Only along edges of this time range (lineage.ts); 0 means absent. */
     readonly startTimeMillis?: number | undefined;
     readonly endTimeMillis?: number | undefined;
   }): Promise<{

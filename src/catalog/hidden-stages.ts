@@ -1,36 +1,35 @@
 /**
- * Lifecycle stages whose entities searches leave out: each says so in its settings, for entities of all
- * types or of some. There are few, and they change seldom: they are looked up when something was written
- * since, not for every search.
+ * Lifecycle stages whose settings hide entities, of all types or of some, from searches. They are
+ * few and change seldom, so the list is cached until entities change.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 const TYPE = "lifecycleStageType";
-/** More are not looked at. */
+/** Maximum number of stages that are read. */
 const stagesMax = 1_000;
-/** After they could not be looked up, those that are known are believed for so long. */
-const patienceMs = 10_000;
+/** Milliseconds for which the cached stages are used after a failed read. */
+const retryAfterMs = 10_000;
 
 /** Urns of the stages that hide entities of one of the types. */
 export type HiddenStages = (entityTypes: readonly string[]) => Promise<readonly string[]>;
 
 interface Stage {
   readonly urn: string;
-  /** Undefined: of all. */
+  /** Undefined: all types. */
   readonly entityTypes: readonly string[] | undefined;
 }
 
 interface Dependencies {
   readonly aspects: Pick<AspectReader, "listUrns">;
   readonly states: Pick<EntityStates, "read">;
-  /** Another one when they may be others; undefined: at any time. */
-  readonly edition: () => number | undefined;
+  /** Changes when the stages may have changed; undefined: read them at every search. */
+  readonly version: () => number | undefined;
   readonly now: () => number;
 }
 
-export function createHiddenStages({ aspects, states, edition, now }: Dependencies): HiddenStages {
+export function createHiddenStages({ aspects, states, version, now }: Dependencies): HiddenStages {
   let known: Promise<readonly Stage[]> = Promise.resolve([]);
   let at: number | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -40,16 +39,16 @@ export function createHiddenStages({ aspects, states, edition, now }: Dependenci
       const { urns } = await aspects.listUrns(TYPE, { start: 0, count: stagesMax });
       return (await states.read(urns)).flatMap(hidingOf);
     } catch {
-      // What is hidden from searches is no secret: better all is found than nothing.
+      // Hiding is not access control: showing everything is better than failing.
       failedAt = now();
       return before;
     }
   }
 
   return async (entityTypes) => {
-    const asked = edition();
-    if ((asked === undefined || asked !== at) && now() >= failedAt + patienceMs) {
-      at = asked;
+    const current = version();
+    if ((current === undefined || current !== at) && now() >= failedAt + retryAfterMs) {
+      at = current;
       known = look(known);
     }
     const stages = await known;

@@ -21,8 +21,15 @@ import { appendId, keyOf } from "./append-ids.ts";
 import type { Caller, Ingested, Proposal, Written } from "./catalog.ts";
 import { refuseTooMany } from "./checked-proposals.ts";
 import type { DefinitionRemoval } from "./definition-removal.ts";
-import { createDemandDecider, type Decided, type RequestTerms } from "./demand-decider.ts";
-import { type Demand, demandsOf, type EventIntent, inPart, streamsOf, without } from "./demands.ts";
+import { createWriteDecider, type EntityDecision, type RequestTerms } from "./demand-decider.ts";
+import {
+  type EventIntent,
+  inPart,
+  streamsOf,
+  type WriteRequest,
+  without,
+  writeRequestsOf,
+} from "./demands.ts";
 import type { Entry } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
 import { NO_OTHERS, readOthers } from "./other-entities.ts";
@@ -30,7 +37,7 @@ import type { Preparation, Prepared } from "./prepare.ts";
 import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
 import { decideInSlices } from "./sliced-decisions.ts";
 
-/** How often a lost race is decided again before the caller is told. */
+/** Attempts at a decision before the caller gets a conflict. */
 const attemptsMax = 5;
 
 interface Dependencies extends RequestAppendsParts {
@@ -39,31 +46,33 @@ interface Dependencies extends RequestAppendsParts {
   readonly preparation: Preparation;
   readonly systemActor: string;
   readonly now: () => number;
-  /** Waits while the aspect view is too far behind. */
+  /** Waits while the aspect view lags too far behind. */
   readonly admitted: () => Promise<void> | undefined;
-  /** How many events of a timeseries aspect there are, every answered write counted. */
+  /** Number of events of a timeseries aspect, including every acknowledged write. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
   /** True for a built-in entity, which exists even before a start has written it. */
   readonly isBuiltIn: (urn: string) => boolean;
   /** Urns of all entities of a type, including every acknowledged write. */
   readonly listUrns: (entityType: string) => Promise<readonly string[]>;
-  /** Resolves when what is loaded again is what won the race. */
+  /** Resolves when the next load includes the write that won the race. */
   readonly afterLostRace: () => Promise<void>;
   readonly definitionRemoval: () => DefinitionRemoval;
-  /** Why the aspect view passes over an entity; undefined when it does not. */
+  /** The reason if the entity is parked in the aspect view. */
   readonly parkedFor: (urn: string) => Promise<string | undefined>;
 }
 
 export interface Ingestion {
-  /** `request` is what the caller's key stands for; the proposals when absent. */
+  /** `request` is the request of the caller's idempotency key; the proposals when absent. */
   ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Ingested>;
-  /** Appends one timeseries change as it is; the entity need not exist. The key stands for `request`. */
+  /**
+   * Appends one timeseries change unchanged; the entity need not exist. The idempotency key applies
+   * to `request`.
+   */
   append(change: Change, caller: Caller, request: unknown): Promise<Written>;
   /**
-   * What a rollback makes of an entity. Undefined: somebody has written to it since it was read, and
-   * nothing is written.
+   * Writes the rollback of an entity. Undefined: another write came first, and nothing is written.
    */
-  undo(urn: string, undo: DecidedUndo, caller: Caller): Promise<Written | undefined>;
+  undo(urn: string, undo: RollbackDecision, caller: Caller): Promise<Written | undefined>;
   /** The last change to the stream that the same request made before, under the caller's key. */
   earlier(
     stream: StreamName,
@@ -72,8 +81,8 @@ export interface Ingestion {
   ): Promise<(Written & Pick<Change, "headers">) | undefined>;
 }
 
-/** What is to become of an entity, and of its events, as they are at some revisions. */
-interface DecidedUndo {
+/** Commands for an entity and its events, decided at these revisions. */
+interface RollbackDecision {
   readonly revision: Revision;
   readonly intents: readonly Intent[];
   readonly events: readonly EventIntent[];
@@ -82,7 +91,7 @@ interface DecidedUndo {
 
 export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, preparation, states, systemActor } = dependencies;
-  const decider = createDemandDecider(dependencies);
+  const decider = createWriteDecider(dependencies);
   const requestAppends = createRequestAppends(dependencies);
   const largeInTurn = createInTurn(1);
   const keyed = new Map<string, Promise<Ingested>>();
@@ -95,27 +104,27 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     refuseTooMany(proposals.length);
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const prepared = await prepareAll(proposals, stamp);
-    const demands = demandsOf(prepared);
-    if (demands.length === 0) return { position: dependencies.answered(), changed: [] };
+    const writeRequests = writeRequestsOf(prepared);
+    if (writeRequests.length === 0) return { position: dependencies.answered(), changed: [] };
     const waiting = dependencies.admitted();
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
-    const write = async (left = demands): Promise<Ingested> => {
+    const write = async (left = writeRequests): Promise<Ingested> => {
       await refuseEmptyDeletes(prepared);
       return decideAndAppend(left, { stamp, key });
     };
-    return removingValues(demands, () =>
-      key === undefined ? write() : writeOnce(key, demands, write),
+    return removingValues(writeRequests, () =>
+      key === undefined ? write() : writeOnce(key, writeRequests, write),
     );
   }
 
   /** Also removes the values of structured properties whose definitions the request deletes. */
   async function removingValues<T extends Written | undefined>(
-    demands: readonly Demand[],
+    writeRequests: readonly WriteRequest[],
     write: () => Promise<T>,
   ): Promise<T> {
     const removal = dependencies.definitionRemoval();
-    const deleted = removal.deletedBy(demands);
+    const deleted = removal.deletedBy(writeRequests);
     if (deleted.length === 0) return write();
     await removal.ready();
     const written = await write();
@@ -126,15 +135,17 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   async function writeOnce(
     key: string,
-    demands: readonly Demand[],
-    write: (left?: readonly Demand[]) => Promise<Ingested>,
+    writeRequests: readonly WriteRequest[],
+    write: (left?: readonly WriteRequest[]) => Promise<Ingested>,
   ): Promise<Ingested> {
     return once(key, async () => {
-      const earlier = await requestAppends.earlier(demands, key);
+      const earlier = await requestAppends.earlier(writeRequests, key);
       if (earlier.size === 0) return write();
-      const left = without(demands, earlier);
-      const then = demands.filter((demand) => streamsOf(demand).some((one) => earlier.has(one)));
-      // Where a call is one whole, all was written that the request had to.
+      const left = without(writeRequests, earlier);
+      const then = writeRequests.filter((writeRequest) =>
+        streamsOf(writeRequest).some((one) => earlier.has(one)),
+      );
+      // An append to an embedded log is atomic: a repeated request was written completely.
       const now =
         dependencies.sharedLog && left.length > 0
           ? await write(left)
@@ -144,7 +155,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     });
   }
 
-  /** Requests of one key go one after the other, so that each finds what the one before wrote. */
+  /**
+   * Requests with the same key run one after another, so that each finds the writes of the previous
+   * one.
+   */
   async function once(key: string, work: () => Promise<Ingested>): Promise<Ingested> {
     const before = keyed.get(key);
     const running = (before ?? Promise.resolve()).then(work, work);
@@ -156,9 +170,9 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
-  /** The turn of a request that decides on large values ends when they are in the log. */
+  /** Requests that decide on large values run one at a time, until their values are in the log. */
   async function decideAndAppend(
-    asked: readonly Demand[],
+    asked: readonly WriteRequest[],
     terms: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Ingested> {
     const turn = turnOf(largeInTurn);
@@ -171,56 +185,56 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   async function decideAndAppendWith(
     takeTurn: () => Promise<void>,
-    asked: readonly Demand[],
+    asked: readonly WriteRequest[],
     { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Ingested> {
-    /** What is not in the log yet. */
-    let demands = asked;
-    /** What is there already when an attempt is not the last. */
+    /** Write requests that are not in the log yet. */
+    let writeRequests = asked;
+    /** Entities that earlier attempts have changed. */
     const changed = new Set<string>();
     let reached: Position = START;
     const ends = new Map<StreamName, Revision>();
-    const doubted = new Set<string>();
+    const invalidated = new Set<string>();
     for (let attempt = 1; ; attempt++) {
       const terms = { stamp, key, ends };
-      const lastStep = await decideInSlices(demands, terms, { states, decider, takeTurn });
+      const lastStep = await decideInSlices(writeRequests, terms, { states, decider, takeTurn });
       const decided = lastStep();
       // An append that another request began has just failed: load again.
       if (decided === undefined) continue;
       if ("refusal" in decided) {
         const { entry, refusal } = decided;
-        if (doubted.has(entry.urn) || !(await isOutdated(entry))) {
-          throw inPart(refusal, asked, demands);
+        if (invalidated.has(entry.urn) || !(await isOutdated(entry))) {
+          throw inPart(refusal, asked, writeRequests);
         }
-        doubted.add(entry.urn);
-        states.doubt([entry.urn]);
+        invalidated.add(entry.urn);
+        states.invalidate([entry.urn]);
         continue;
       }
       try {
         const { position = reached } = await requestAppends.append(decided, key);
-        const told = newsIn(decided);
+        const news = changedIn(decided);
         return {
           position: position > reached ? position : reached,
-          changed: changed.size === 0 ? told : [...new Set([...changed, ...told])],
+          changed: changed.size === 0 ? news : [...new Set([...changed, ...news])],
         };
       } catch (error) {
-        if (!(error instanceof WrongRevision)) throw inPart(error, asked, demands);
+        if (!(error instanceof WrongRevision)) throw inPart(error, asked, writeRequests);
         if (error.appended.size > 0) {
           reached = lastOf([...error.appended.values(), { position: reached }]);
           dependencies.onAppended(reached, { timeseries: false });
-          for (const urn of newsIn(decided, error.appended)) changed.add(urn);
-          demands = without(demands, error.appended);
-          if (demands.length === 0) return { position: reached, changed: [...changed] };
+          for (const urn of changedIn(decided, error.appended)) changed.add(urn);
+          writeRequests = without(writeRequests, error.appended);
+          if (writeRequests.length === 0) return { position: reached, changed: [...changed] };
         }
-        // Lost every time on what the view says: it may have passed over what the stream ends with.
+        // Lost every time with the view's state: the view may skip the last records of the stream.
         if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
         if (attempt >= attemptsMax) {
           const why = `lost the race for ${error.stream} ${attempt} times`;
           const conflict = { hint: "Send the request again", cause: error };
-          throw inPart(new CatalogError("conflict", why, conflict), asked, demands);
+          throw inPart(new CatalogError("conflict", why, conflict), asked, writeRequests);
         }
-        // The log has what nobody here was told of: another writer's, or a batch that was kept
-        // though its writer ended before it could say so.
+        // The log has a record that this process does not know: of another writer, or of a batch
+        // whose writer ended before it could acknowledge it.
         await dependencies.afterLostRace();
       }
     }
@@ -234,13 +248,13 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     return last !== undefined && last.revision !== state?.revision;
   }
 
-  /** Throws `conflict` where the entity waits behind a record that the view cannot take. */
+  /** The actual revision. Throws `conflict` if the entity is parked in the aspect view. */
   async function endOf({ stream, actual }: WrongRevision): Promise<Revision> {
     const urn = parseStream(stream)?.urn ?? "";
     const reason = await dependencies.parkedFor(urn);
     if (reason === undefined) return actual;
     throw new CatalogError("conflict", `"${urn}" is parked in the aspect view: ${reason}`, {
-      hint: "It can be written again when that is retried or dropped: POST /operations?action=listParked",
+      hint: "Retry or drop the parked record before writing again: POST /operations?action=listParked",
     });
   }
 
@@ -262,23 +276,26 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     return inSlices(addressed, (one, index) => preparation.prepare(one, stamp, othersAt(index)));
   }
 
-  /** Of events, which are no part of an entity's state: each delete takes what was told before it. */
+  /**
+   * Rejects deletes of events if there are none. Events are not part of an entity's state. A delete
+   * covers the events before it.
+   */
   async function refuseEmptyDeletes(prepared: readonly Prepared[]): Promise<void> {
     const deletes = prepared.some(
       ({ aspect, intent }) => aspect.timeseries && intent.kind === "delete",
     );
     if (!deletes) return;
-    /** Whether there are events, where the request itself says so; by urn and aspect. */
-    const told = new Map<string, Map<string, boolean>>();
+    /** Existence of events as far as the request determines it; by urn and aspect. */
+    const eventsExist = new Map<string, Map<string, boolean>>();
     const ended = new Set<string>();
     for (const { urn, entity, aspect, intent } of prepared) {
       if (isEnd(intent, entity.keyAspect)) {
-        told.delete(urn);
+        eventsExist.delete(urn);
         ended.add(urn);
       }
       if (!aspect.timeseries) continue;
-      const ofUrn = told.get(urn) ?? new Map<string, boolean>();
-      told.set(urn, ofUrn);
+      const ofUrn = eventsExist.get(urn) ?? new Map<string, boolean>();
+      eventsExist.set(urn, ofUrn);
       const own = ofUrn.get(aspect.name) ?? (ended.has(urn) ? false : undefined);
       ofUrn.set(aspect.name, intent.kind !== "delete");
       if (intent.kind !== "delete") continue;
@@ -288,21 +305,21 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   }
 
   async function appendUndo(
-    demand: Demand,
+    writeRequest: WriteRequest,
     revision: Revision,
     caller: Caller,
   ): Promise<Written | undefined> {
     await dependencies.admitted();
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
-    const [entry] = await states.load([demand.urn]);
+    const [entry] = await states.load([writeRequest.urn]);
     if (entry?.state?.revision !== revision) {
       // The next read of the entity needs the result of the append in flight.
       await entry?.appending?.catch(() => {});
-      states.doubt([demand.urn]);
+      states.invalidate([writeRequest.urn]);
       return undefined;
     }
     const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
-    const decided = decider.decideEntity(demand, entry, terms);
+    const decided = decider.decideEntity(writeRequest, entry, terms);
     try {
       return await requestAppends.append([decided], undefined);
     } catch (error) {
@@ -317,8 +334,8 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     async undo(urn, { revision, intents, events, eventRevisions }, caller) {
       const { entity } = addresses.known(urn);
       const asked = { intents: [...intents], events: [...events], eventRevisions };
-      const demand: Demand = { urn, entity, ...asked };
-      return removingValues([demand], () => appendUndo(demand, revision, caller));
+      const writeRequest: WriteRequest = { urn, entity, ...asked };
+      return removingValues([writeRequest], () => appendUndo(writeRequest, revision, caller));
     },
 
     async append(change, caller, request) {
@@ -343,9 +360,9 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   };
 }
 
-/** Entities of which something new was told; only what some appends hold, where those are given. */
-const newsIn = (
-  decided: readonly Decided[],
+/** Urns of changed entities; with `appended`, only those with an append in it. */
+const changedIn = (
+  decided: readonly EntityDecision[],
   appended?: ReadonlyMap<StreamName, unknown>,
 ): readonly string[] =>
   decided

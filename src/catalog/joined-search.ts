@@ -1,7 +1,7 @@
 /**
- * The search view with a few documents beside those that it has: answers are as though they were
- * there, found by whatever is asked, with the score 1. Of the values that a facet has the most
- * frequent of, it has to tell all that these documents have.
+ * A search reader with a few additional documents. Replies include them as matches of every query,
+ * with the score 1. A facet that returns its most frequent values must return all values of these
+ * documents.
  */
 import { fieldValues } from "../search/evaluate.ts";
 import {
@@ -29,10 +29,10 @@ export function joinedSearch(reader: Searching, documents: readonly SearchDocume
       const joined = documents
         .map((document) => hitOf(document, sort))
         .filter(({ cursor }) => after === undefined || order(cursor, after) > 0);
-      // What lies further before the page is before it, whatever comes in between.
+      // Documents further before the page stay before it, whatever is merged in.
       const from = Math.max(0, start - joined.length);
       const length = count === 0 ? 0 : start + count - from;
-      // There are matches, so there are no near words.
+      // With matches, near words are not needed.
       const page = { start: from, count: length, nearWordsOf: undefined };
       const answer = await searchWhole(reader, { ...query, ...page });
       const hits = [...answer.hits, ...joined].sort((a, b) => order(a.cursor, b.cursor));
@@ -46,7 +46,7 @@ export function joinedSearch(reader: Searching, documents: readonly SearchDocume
   };
 }
 
-/** As many hits as are asked for, where one answer has no more than the most. */
+/** Reads as many hits as requested, in several replies if necessary. */
 async function searchWhole(reader: Searching, query: SearchQuery): Promise<SearchAnswer> {
   const { start, count } = query;
   const answer = await reader.search(query);
@@ -107,7 +107,7 @@ const byCount = (a: FacetValue, b: FacetValue): number =>
   compareKeys(a.values[0], b.values[0]) ||
   compareKeys(a.values[1], b.values[1]);
 
-/** What a facet counts of a document. */
+/** The values of a document that a facet counts. */
 function combinationsOf(
   facet: FacetQuery,
   { values }: SearchDocument,

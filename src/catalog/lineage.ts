@@ -1,16 +1,16 @@
 /**
- * Lineage: what lies up- or downstream of an entity, nearest first.
+ * Lineage: the entities up- or downstream of an entity, nearest first.
  *
- * The walk goes breadth-first along the edges that are lineage between entities of their types
- * (GraphReader.follow). Each entity is reached once, by a shortest path, so that cycles and diamonds
- * end by themselves; hubs, dense neighbourhoods and long chains end at a bound, and the answer says
- * so. What an edge runs through (a query, a job) is reached together with the edge's end.
+ * The walk is breadth-first along the edges that are lineage between entities of their types
+ * (GraphReader.follow). It reaches each entity once, by a shortest path, so cycles and diamonds end
+ * by themselves. Hubs, dense neighbourhoods and long chains end at a bound, and the reply says so.
+ * The entity that an edge runs through (a query, a job) is reached together with the edge's end.
  *
- * With times, only edges count that were made or changed between them, those that say of neither when
- * that was, and those that people have drawn.
+ * With a time range, only edges count that were created or changed within it, edges without times,
+ * and edges drawn by people.
  *
- * Order is by degree, within a degree as discovered: it follows from the edges alone, so that pages
- * of one lineage fit together for as long as nothing is written.
+ * Order is by degree, then by discovery. It depends only on the edges, so pages of one lineage are
+ * consistent while nothing is written.
  */
 import { CatalogError } from "../core/errors.ts";
 import {
@@ -28,14 +28,14 @@ export interface LineageBounds {
   /** Steps from the start. */
   readonly hopsMax: number;
   readonly entitiesMax: number;
-  /** Edges that one walk reads, those to entities it knows already among them. */
+  /** Edges that one walk reads, including those to entities that it has reached before. */
   readonly edgesMax: number;
   readonly millisMax: number;
 }
 
 /**
- * The longest chain and the largest hub that are normal are within the bounds, and a walk that
- * comes to them holds some tens of megabytes.
+ * Allow the longest chain and the largest hub that occur normally; a walk then needs some tens of
+ * megabytes.
  */
 export const lineageBounds: LineageBounds = {
   hopsMax: 1_000,
@@ -44,18 +44,18 @@ export const lineageBounds: LineageBounds = {
   millisMax: 5_000,
 };
 
-/** An entity that a walk came to. */
+/** An entity that a walk has reached. */
 export interface Reached {
   readonly urn: string;
   /** Steps from the start. */
   readonly degree: number;
   /** The edge by which it was reached. */
   readonly edge: Followed;
-  /** From where; undefined: from the start. */
+  /** The previous entity; undefined: the start. */
   readonly before: Reached | undefined;
-  /** Not the edge's end, but what it runs through. */
+  /** True for an entity that the edge runs through, false for its end. */
   readonly between: boolean;
-  /** Whether its own edges were read, and whether some of them could not be followed. */
+  /** `explored`: its own edges were read. `truncatedChildren`: some could not be followed. */
   explored: boolean;
   truncatedChildren: boolean;
 }
@@ -63,7 +63,7 @@ export interface Reached {
 export interface Walk {
   /** By degree, within a degree in the order of discovery. The start is not among them. */
   readonly reached: readonly Reached[];
-  /** A bound ended it: there may be more. */
+  /** A bound ended the walk: there may be more. */
   readonly partial: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface WalkQuery {
   /** In the configured namespace. */
   readonly urn: string;
   readonly direction: LineageDirection;
-  /** More than hopsMax are that many. */
+  /** Bounded by hopsMax. */
   readonly hops: number;
   /** Undefined: edges of all times. */
   readonly times?: TimeWindow | undefined;
@@ -83,7 +83,7 @@ export interface TimeWindow {
   readonly to: number;
 }
 
-/** What a request says of times; 0 is as good as absent. Throws `malformed` for no span of time. */
+/** The time range of a request; 0 means absent. Throws `malformed` for an inverted range. */
 export function timesOf(asked: {
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
@@ -98,7 +98,7 @@ export function timesOf(asked: {
   return { from, to: to === 0 ? Number.POSITIVE_INFINITY : to };
 }
 
-/** What leads up- and downstream, by entity type. */
+/** The steps up- and downstream, by entity type. */
 export type LineageSteps = Readonly<Record<LineageDirection, Steps>>;
 
 interface LineageParts {
@@ -130,7 +130,7 @@ export function createLineage(parts: LineageParts): WalkLineage {
     let edgesLeft = bounds.edgesMax;
     let layer: readonly Stop[] = [{ urn, item: undefined }];
 
-    /** The edges from some stops, as far as the bounds let them be read. */
+    /** The edges from some stops, within the bounds. */
     async function edgesFrom(stops: readonly Stop[]) {
       const { edges, complete } =
         edgesLeft > 0 && now() <= deadline
@@ -149,11 +149,11 @@ export function createLineage(parts: LineageParts): WalkLineage {
       }
       layer = next;
     }
-    // Fewer hops than were asked for leave something out where more would lead to something new.
+    // With fewer hops than requested, the walk is partial if another hop leads to a new entity.
     let partial = false;
     for (const stops of hops > hopsMax ? inChunks(layer) : []) {
       const { counting, complete } = await edgesFrom(stops);
-      partial = !complete || counting.some((edge) => !territory.knows(edge));
+      partial = !complete || counting.some((edge) => !territory.hasReached(edge));
       if (partial) break;
     }
     return { reached: territory.reached(), partial };
@@ -168,13 +168,13 @@ function inChunks(layer: readonly Stop[]): readonly (readonly Stop[])[] {
   return chunks;
 }
 
-/** What the reader calls the edge. */
+/** The reader's identification of the edge. */
 export const pairOf = ({ from, to, type, direction }: Followed): Pair =>
   direction === "OUTGOING"
     ? { source: from, type, destination: to }
     : { source: to, type, destination: from };
 
-/** The mark that the reference's pages leave on edges that people draw. */
+/** DataHub's pages mark edges drawn by people so. */
 export const isDrawn = (stamps: Stamps | undefined): boolean => stamps?.properties?.source === "UI";
 
 function isWithin({ from, to }: TimeWindow, stamps: Stamps | undefined): boolean {
@@ -184,7 +184,7 @@ function isWithin({ from, to }: TimeWindow, stamps: Stamps | undefined): boolean
   return (createdOn === 0 && updatedOn === 0) || inside(createdOn) || inside(updatedOn);
 }
 
-/** The urns from the start to an entity, with what lies between. */
+/** The urns from the start to an entity, including those that edges run through. */
 export function pathTo(start: string, reached: Reached): readonly string[] {
   const path: string[] = [];
   for (let at: Reached | undefined = reached; at !== undefined; at = at.before) {
@@ -194,7 +194,7 @@ export function pathTo(start: string, reached: Reached): readonly string[] {
   return path.concat(start).reverse();
 }
 
-/** A place from which the walk goes on; the start is no item of the answer. */
+/** An entity from which the walk continues; the start has no item in the reply. */
 interface Stop {
   readonly urn: string;
   readonly item: Reached | undefined;
@@ -204,7 +204,7 @@ const urnsOf = (stops: readonly Stop[]): readonly string[] => stops.map(({ urn }
 
 function createTerritory(start: string, entitiesMax: number) {
   const found = new Map<string, Reached>();
-  /** Those that the walk goes on from, or will. */
+  /** Entities that the walk continues from, now or later. */
   const walked = new Set([start]);
 
   function reach(how: Pick<Reached, "urn" | "degree" | "edge" | "before" | "between">): Stop {
@@ -217,11 +217,11 @@ function createTerritory(start: string, entitiesMax: number) {
   return {
     reached: (): readonly Reached[] => [...found.values()],
 
-    /** Whether the edge's end, and what it runs through, were reached. */
-    knows: ({ to, via }: Followed): boolean =>
+    /** True if the edge's end and the entity that it runs through were reached. */
+    hasReached: ({ to, via }: Followed): boolean =>
       walked.has(to) && (via === undefined || via === start || found.has(via)),
 
-    /** Takes in the edges of some stops, in their order; false when there is no room for more. */
+    /** Adds the edges of some stops, in their order; false if there is no room for more. */
     enter(
       stops: readonly Stop[],
       edges: readonly Followed[],
@@ -253,7 +253,7 @@ function explored(stop: Stop | undefined): void {
   if (stop?.item !== undefined) stop.item.explored = true;
 }
 
-/** The walk went on from there, but not along all edges. */
+/** The walk continued from there, but not along all edges. */
 function cut(stop: Stop | undefined): void {
   explored(stop);
   if (stop?.item !== undefined) stop.item.truncatedChildren = true;

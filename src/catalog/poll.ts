@@ -12,7 +12,7 @@ import { semanticChanges } from "../core/semantic-changes.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
-import { type Catalog, changesMax, type Meaning, type ToldChange } from "./catalog.ts";
+import { type Catalog, type ChangeEntry, changesMax, type Meaning } from "./catalog.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
@@ -64,11 +64,11 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     }
   }
 
-  const isAsked = ({ kind }: Query, { change }: ToldChange): boolean =>
+  const isAsked = ({ kind }: Query, { change }: ChangeEntry): boolean =>
     kind === "meanings" || change.timeseries === (kind === "timeseries");
 
   /** As many as an answer has room for, and where the changes that they are of end. */
-  async function meaningsIn(found: readonly ToldChange[], end: Position) {
+  async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
     const meanings: Meaning[] = [];
     for (const one of found) {
       meanings.push(...meaningsOf(one));
@@ -79,7 +79,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     return { meanings, position: end };
   }
 
-  function meaningsOf({ change, previous }: ToldChange): readonly Meaning[] {
+  function meaningsOf({ change, previous }: ChangeEntry): readonly Meaning[] {
     const { urn, aspect, entityType, value, created } = change;
     if (change.timeseries) return [];
     const isKey = model.entities.get(entityType)?.keyAspect === aspect;
@@ -94,7 +94,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
 
   /** What there is, as far as one answer has room. */
   async function read(query: Query, after: Position, limit: number) {
-    const found: ToldChange[] = [];
+    const found: ChangeEntry[] = [];
     const until = performance.now() + lookMsMax;
     let position = after;
     let bytes = 0;

@@ -9,9 +9,10 @@ import { START } from "../core/position.ts";
 import { patternWithNamespace } from "../core/urn.ts";
 import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
+import type { AccessContext } from "./access-filter.ts";
 import { type Addresses, unknownEntityType } from "./address.ts";
 import { openPast, type PastTools } from "./as-of.ts";
-import type { Catalog, EntityReads, ToldChange, ToldChanges } from "./catalog.ts";
+import type { Catalog, ChangeEntry, ChangePage, EntityReads } from "./catalog.ts";
 import { createChanges } from "./changes.ts";
 import type { CatalogParts } from "./create-catalog.ts";
 import { createDeletedRows } from "./deleted-rows.ts";
@@ -23,16 +24,15 @@ import { createPoll } from "./poll.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
 import { createRelationships } from "./relationships.ts";
+import { isVisibleChange, restrictedPorts } from "./restricted-ports.ts";
 import { createRelationshipScroll } from "./scroll-relationships.ts";
 import type { SearchFields } from "./search-fields.ts";
 import { createPropertyDefinitions } from "./searched-definitions.ts";
 import { createSearches } from "./searches.ts";
-import { type Lives, type ReadPorts, seenPorts } from "./seen-ports.ts";
-import type { Eyes } from "./sight.ts";
+import { type Lifetimes, type ReadPorts, seenPorts } from "./seen-ports.ts";
 import { createTimeline } from "./timeline.ts";
 import { unknownAspect } from "./unknown-aspect.ts";
 import { createUsage } from "./usage.ts";
-import { tellable, withheldPorts } from "./withheld-ports.ts";
 
 export interface ReadingTools {
   readonly model: Model;
@@ -64,7 +64,7 @@ export interface ReadingTools {
    * Another number whenever the graph may tell something else, undefined while it lacks a write that
    * was answered; absent: at any time.
    */
-  readonly edition?: (() => number | undefined) | undefined;
+  readonly graphVersion?: (() => number | undefined) | undefined;
 }
 
 type Reading = Omit<
@@ -203,7 +203,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       systemActor,
       now,
       caughtUp: caughtUp("graph"),
-      edition: tools.edition,
+      version: tools.graphVersion,
       append: tools.append,
     }),
     ...searches,
@@ -256,33 +256,33 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
 }
 
 export function portsThrough(
-  { withheld, look }: Eyes,
+  { restricted, look }: AccessContext,
   ports: ReadPorts,
-  lives?: Lives | undefined,
+  lifetimes?: Lifetimes | undefined,
 ): ReadPorts {
-  const open = withheld === undefined ? ports : withheldPorts(ports, withheld);
-  return look === undefined ? open : seenPorts(open, look, lives);
+  const open = restricted === undefined ? ports : restrictedPorts(ports, restricted);
+  return look === undefined ? open : seenPorts(open, look, lifetimes);
 }
 
-const livesOf = ({ log, parts, model }: ReadingTools): Lives =>
+const livesOf = ({ log, parts, model }: ReadingTools): Lifetimes =>
   createDeletedRows({
     log,
     decode: (record) => readable(parts.decode, record),
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   });
 
-/** The same for somebody who may not see everything: what is withheld, and what a look hides. */
+/** The same for somebody who may not see everything: what is restricted, and what a look hides. */
 export function createSeenReading(
   tools: ReadingTools,
   ports: ReadPorts,
-  { withheld, look }: Eyes,
+  { restricted, look }: AccessContext,
 ): Reading {
   // What neighbours there are depends on policies, too: none are remembered.
-  const edition = look === undefined ? tools.edition : undefined;
-  const seenPortsOf = portsThrough({ withheld, look }, ports, livesOf(tools));
-  const reading = createReading({ ...tools, edition }, seenPortsOf, false);
+  const graphVersion = look === undefined ? tools.graphVersion : undefined;
+  const seenPortsOf = portsThrough({ restricted, look }, ports, livesOf(tools));
+  const reading = createReading({ ...tools, graphVersion }, seenPortsOf, false);
 
-  async function seen<T extends ToldChanges>(told: T): Promise<T> {
+  async function seen<T extends ChangePage>(told: T): Promise<T> {
     if (told.changes.length === 0) return told;
     const sight = await look?.();
     const urns = [...new Set(told.changes.map(({ change }) => change.urn))];
@@ -295,9 +295,9 @@ export function createSeenReading(
         hidden.set(urn, upTo ?? START);
       }
     }
-    const changes: ToldChange[] = [];
+    const changes: ChangeEntry[] = [];
     for (const one of told.changes) {
-      const may = withheld === undefined || (await tellable(one.change, withheld));
+      const may = restricted === undefined || (await isVisibleChange(one.change, restricted));
       const { urn, position } = one.change;
       if (may && position > (hidden.get(urn) ?? START)) changes.push(one);
     }

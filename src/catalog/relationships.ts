@@ -58,7 +58,7 @@ interface Dependencies {
    * Another number whenever the view may tell something else, undefined while it lacks a write that was
    * answered; absent: nothing is remembered.
    */
-  readonly edition: (() => number | undefined) | undefined;
+  readonly version: (() => number | undefined) | undefined;
   /** States of the entities that edges lead to. */
   readonly states: Pick<EntityStates, "read">;
   /** Appends to a stream beside the entity's own. */
@@ -73,8 +73,8 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
   const inTurn = createInTurn(walksMax);
-  const { edition } = dependencies;
-  const pages = edition === undefined ? undefined : createRememberedPages(edition);
+  const { version } = dependencies;
+  const pages = version === undefined ? undefined : createRememberedPages(version);
 
   async function readPage(query: NeighboursQuery): Promise<Page> {
     const { neighbours, total } = await reader.neighbours(query);
@@ -169,11 +169,11 @@ const rememberedOfUrnMax = 16;
  * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
  * are remembered for as long as the view stays as it is, by what was asked, word for word.
  */
-function createRememberedPages(edition: () => number | undefined) {
+function createRememberedPages(version: () => number | undefined) {
   /** By urn: most are asked for in one way alone. */
   const pages = new Map<string, Remembered[]>();
   let size = 0;
-  let at = edition();
+  let at = version();
 
   function forget(): void {
     pages.clear();
@@ -181,7 +181,7 @@ function createRememberedPages(edition: () => number | undefined) {
   }
 
   function known(asked: Asked): Page | undefined {
-    const now = edition();
+    const now = version();
     if (now !== at) {
       forget();
       at = now;
@@ -192,10 +192,10 @@ function createRememberedPages(edition: () => number | undefined) {
   return {
     known,
     async read(asked: Asked, read: () => Promise<Page>): Promise<Page> {
-      const now = edition();
+      const now = version();
       const page = known(asked) ?? (await read());
       // What was read is at least as new as the view was then.
-      if (now === undefined || edition() !== now || at !== now) return page;
+      if (now === undefined || version() !== now || at !== now) return page;
       const own = sizeOf(asked, page);
       if (own > rememberedPageMax) return page;
       if (size + own > rememberedMax) forget();

@@ -4,8 +4,8 @@ import type { StreamName } from "../core/stream.ts";
 import type { Append, Appended, ChangeLog } from "../log/change-log.ts";
 import { appendId } from "./append-ids.ts";
 import type { Written } from "./catalog.ts";
-import type { Decided } from "./demand-decider.ts";
-import { type Demand, streamsOf } from "./demands.ts";
+import type { EntityDecision } from "./demand-decider.ts";
+import { streamsOf, type WriteRequest } from "./demands.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 export interface RequestAppendsParts {
@@ -24,18 +24,24 @@ interface RequestAppends {
    * Resolves when the log has all. Called in the turn in which it was decided; the states show it
    * from then on. Throws WrongRevision where another writer was first.
    */
-  append(decided: readonly Decided[], key: string | undefined): Promise<Written>;
+  append(decided: readonly EntityDecision[], key: string | undefined): Promise<Written>;
   /**
    * What a request whose key was seen before wrote then. Where a call is not one whole, that may be
    * a part of it: the rest is written now, and what is there is not decided again.
    */
-  earlier(demands: readonly Demand[], key: string): Promise<ReadonlyMap<StreamName, Appended>>;
+  earlier(
+    writeRequests: readonly WriteRequest[],
+    key: string,
+  ): Promise<ReadonlyMap<StreamName, Appended>>;
 }
 
 export function createRequestAppends(parts: RequestAppendsParts): RequestAppends {
   const { log, states } = parts;
 
-  async function append(decided: readonly Decided[], key: string | undefined): Promise<Written> {
+  async function append(
+    decided: readonly EntityDecision[],
+    key: string | undefined,
+  ): Promise<Written> {
     const appends = decided.flatMap((one) => one.appends);
     if (appends.length === 0) return { position: parts.answered() };
     const { first, all } = appendInOrder(appends);
@@ -43,7 +49,7 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
     if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, all), first);
     const appended = await all;
     if (key !== undefined && appended.some((one) => one.repeated)) {
-      states.forget(changed.map((one) => one.entry.urn));
+      states.evict(changed.map((one) => one.entry.urn));
     }
     const position = lastOf(appended);
     parts.onAppended(position, { timeseries: decided.some((one) => one.timeseries) });
@@ -72,10 +78,10 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
   }
 
   async function earlier(
-    demands: readonly Demand[],
+    writeRequests: readonly WriteRequest[],
     key: string,
   ): Promise<ReadonlyMap<StreamName, Appended>> {
-    const streams = demands.flatMap(streamsOf);
+    const streams = writeRequests.flatMap(streamsOf);
     const found = await Promise.all(
       streams.map((stream) => log.findAppend(stream, appendId(key, stream) as Uint8Array)),
     );
@@ -92,12 +98,12 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
 
 /** The last position of each changed entity, from the answers to all appends. */
 async function positionsOf(
-  decided: readonly Decided[],
-  changed: readonly Decided[],
+  decided: readonly EntityDecision[],
+  changed: readonly EntityDecision[],
   appending: Promise<readonly Appended[]>,
 ): Promise<readonly Position[]> {
   const appended = await appending;
-  const byEntity = new Map<Decided, Position>();
+  const byEntity = new Map<EntityDecision, Position>();
   let i = 0;
   for (const one of decided) {
     const own = appended[i];

@@ -158,7 +158,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       for (const record of page) {
         const change = read(record);
         if (change !== undefined) add(change);
-        if (change !== undefined && deletedRows.isDeath(change)) {
+        if (change !== undefined && deletedRows.isHardDelete(change)) {
           await bury(change);
           if (++deaths % DEATHS_MAX === 0) await turn();
         }

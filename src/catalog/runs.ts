@@ -9,12 +9,12 @@ import { markOf } from "../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { readable } from "../log/readable.ts";
 import type { Model } from "../model/model.ts";
+import type { AccessContext } from "./access-filter.ts";
 import type { Catalog, Envelope, RunRow } from "./catalog.ts";
 import { createDeletedRows } from "./deleted-rows.ts";
 import type { EntityStates } from "./entity-states.ts";
+import { isVisibleChange } from "./restricted-ports.ts";
 import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
-import type { Eyes } from "./sight.ts";
-import { tellable } from "./withheld-ports.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "readStream">;
@@ -40,7 +40,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 
   const keyAspectOf = (change: PlacedChange) => model.entities.get(change.entityType)?.keyAspect;
 
-  const { lastDeath } = createDeletedRows({
+  const { lastHardDelete } = createDeletedRows({
     log: dependencies.log,
     decode: (record) => readable(dependencies.decode, record),
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
@@ -60,7 +60,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     const deaths = new Map<string, Position>();
     for (const { urn } of there) {
       const state = byUrn.get(urn);
-      if (state !== undefined && !deaths.has(urn)) deaths.set(urn, await lastDeath(state));
+      if (state !== undefined && !deaths.has(urn)) deaths.set(urn, await lastHardDelete(state));
     }
     return there.filter(({ urn, position }) => position > (deaths.get(urn) ?? START));
   }
@@ -172,7 +172,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 /** Runs tell of entities whatever they are: they are for those who may see all. */
 export function createSeenRuns(
   catalog: Runs & Pick<Catalog, "rollbackRun">,
-  { look, withheld }: Eyes,
+  { look, restricted }: AccessContext,
 ): Runs & Pick<Catalog, "rollbackRun"> {
   async function whole(): Promise<void> {
     if (look === undefined || (await look()).everything) return;
@@ -182,10 +182,11 @@ export function createSeenRuns(
   }
 
   async function tellableRows(rows: readonly RunRow[]): Promise<readonly RunRow[]> {
-    if (withheld === undefined) return rows;
+    if (restricted === undefined) return rows;
     const told: RunRow[] = [];
     for (const row of rows) {
-      if (await tellable({ urn: row.urn, aspect: row.aspectName }, withheld)) told.push(row);
+      if (await isVisibleChange({ urn: row.urn, aspect: row.aspectName }, restricted))
+        told.push(row);
     }
     return told;
   }

@@ -20,10 +20,10 @@ import {
   type SearchReader,
 } from "../search/search.ts";
 import type { TimeseriesReader } from "../timeseries/timeseries-table.ts";
+import type { AccessFilter, ResolveFilter } from "./access-filter.ts";
 import type { DeletedRows } from "./deleted-rows.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { anyOf, everyOf } from "./search-conditions.ts";
-import type { Look, Sight } from "./sight.ts";
 
 export interface ReadPorts {
   readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
@@ -39,7 +39,7 @@ export interface ReadPorts {
 }
 
 /** What seenPorts needs to know of the ends of entities. */
-export type Lives = Pick<DeletedRows, "lastDeath" | "firstVersion">;
+export type Lifetimes = Pick<DeletedRows, "lastHardDelete" | "firstVersion">;
 
 /** Entities that are asked about one by one for a search, and how many at a time. */
 export const perhapsMax = 100_000;
@@ -47,12 +47,16 @@ const perhapsPage = 1_000;
 /** Neighbours of an entity that are looked at; what lies beyond is not told. */
 const neighboursMax = 10_000;
 
-/** Without `lives` nothing is told of the past. */
-export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefined): ReadPorts {
+/** Without `lifetimes` nothing is told of the past. */
+export function seenPorts(
+  ports: ReadPorts,
+  look: ResolveFilter,
+  lifetimes?: Lifetimes | undefined,
+): ReadPorts {
   const { states, timeseries } = ports;
   const search = seenSearch(ports, look);
 
-  async function seen(sight: Sight, urns: readonly string[]): Promise<ReadonlySet<string>> {
+  async function seen(sight: AccessFilter, urns: readonly string[]): Promise<ReadonlySet<string>> {
     const distinct = [...new Set(urns)];
     if (sight.everything) return new Set(distinct);
     const found = await states.read(distinct);
@@ -61,9 +65,9 @@ export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefine
 
   async function hiddenUpTo(urn: string): Promise<Position> {
     const sight = await look();
-    if (lives === undefined || sight.everything || sight.seesAlways(urn)) return START;
+    if (lifetimes === undefined || sight.everything || sight.seesAlways(urn)) return START;
     const [state] = await states.read([urn]);
-    return state === undefined ? START : lives.lastDeath(state);
+    return state === undefined ? START : lifetimes.lastHardDelete(state);
   }
 
   const scopeOf = (entityType: string): Scope => ({
@@ -77,7 +81,7 @@ export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefine
       peek(urn) {
         const sight = look();
         const state = sight instanceof Promise ? undefined : states.peek(urn);
-        return state === undefined ? undefined : shown(sight as Sight, state);
+        return state === undefined ? undefined : shown(sight as AccessFilter, state);
       },
       async read(urns) {
         const sight = await look();
@@ -91,7 +95,7 @@ export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefine
         const visible = (await seen(await look(), [urn])).has(urn);
         if (!visible) return undefined;
         if ((await hiddenUpTo(urn)) > START) {
-          const first = await lives?.firstVersion(urn, aspect);
+          const first = await lifetimes?.firstVersion(urn, aspect);
           if (first === undefined || version < first) return undefined;
         }
         return ports.aspects.findValue(urn, aspect, version);
@@ -135,13 +139,13 @@ export function seenPorts(ports: ReadPorts, look: Look, lives?: Lives | undefine
   };
 }
 
-const shown = (sight: Sight, state: EntityState): EntityState =>
+const shown = (sight: AccessFilter, state: EntityState): EntityState =>
   sight.everything || sight.sees(state) ? state : unknownEntity(state.urn);
 
 function seenGraph(
   reader: ReadPorts["graph"],
-  look: Look,
-  seen: (sight: Sight, urns: readonly string[]) => Promise<ReadonlySet<string>>,
+  look: ResolveFilter,
+  seen: (sight: AccessFilter, urns: readonly string[]) => Promise<ReadonlySet<string>>,
 ): ReadPorts["graph"] {
   /** Without what an edge runs through, where that is hidden. */
   const without = <T extends { readonly via?: string | undefined }>(
@@ -182,9 +186,9 @@ function seenGraph(
   };
 }
 
-function seenSearch({ states, search }: ReadPorts, look: Look): ReadPorts["search"] {
+function seenSearch({ states, search }: ReadPorts, look: ResolveFilter): ReadPorts["search"] {
   /** Urns of the entities that are seen, though no condition says so. */
-  async function seenBesides({ condition, perhaps, sees }: Sight, { entityTypes }: Typed) {
+  async function seenBesides({ condition, perhaps, sees }: AccessFilter, { entityTypes }: Typed) {
     const seen: string[] = [];
     if (perhaps === undefined) return seen;
     let asked = 0;

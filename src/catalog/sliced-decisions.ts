@@ -1,23 +1,23 @@
 /**
- * Decides the demands of a request in slices, with turns of the event loop between them, so that a
+ * Decides the writeRequests of a request in slices, with turns of the event loop between them, so that a
  * large request does not block other requests. Each decision records the state that it is based on.
  * The last step is synchronous: it repeats the decisions on entities whose state has changed since.
- * The result therefore equals that of one synchronous step over all demands.
+ * The result therefore equals that of one synchronous step over all writeRequests.
  */
 import type { EntityState } from "../core/entity-state.ts";
 import { computeAhead } from "./computed-ahead.ts";
 import {
-  type Decided,
-  type DemandDecider,
   delimiters,
-  type Refused,
+  type EntityDecision,
+  type Rejection,
   type RequestTerms,
+  type WriteDecider,
 } from "./demand-decider.ts";
-import type { Demand } from "./demands.ts";
+import type { WriteRequest } from "./demands.ts";
 import type { EntityStates, Entry } from "./entity-states.ts";
 import { createPause, type Pause } from "./in-slices.ts";
 
-/** Number of demands whose entities are loaded together. */
+/** Number of writeRequests whose entities are loaded together. */
 const LOADED_MAX = 200;
 /** Outdated decisions that the last step repeats; if there are more, slices repeat them first. */
 const REPEATED_MAX = 100;
@@ -26,65 +26,69 @@ const ROUNDS_MAX = 5;
 
 interface Parts {
   readonly states: Pick<EntityStates, "load" | "find">;
-  readonly decider: Pick<DemandDecider, "platformsOf" | "decideRequested">;
+  readonly decider: Pick<WriteDecider, "platformsOf" | "decideRequested">;
   readonly pause?: Pause | undefined;
   /** Resolves when no other request decides on large values. */
   readonly takeTurn: () => Promise<void>;
 }
 
 /**
- * Returns one decision for each demand, based on the newest states, or the first rejection. Returns
+ * Returns one decision for each writeRequest, based on the newest states, or the first rejection. Returns
  * undefined if an append of another request has just failed: then the entities must be loaded again.
  * The turn that calls it must also append the decisions.
  */
-type LastStep = () => readonly Decided[] | Refused | undefined;
+type LastStep = () => readonly EntityDecision[] | Rejection | undefined;
 
-/** A demand with its entity, and the decision once there is one. */
+/** A writeRequest with its entity, and the decision once there is one. */
 interface Loaded {
-  readonly demand: Demand;
+  readonly writeRequest: WriteRequest;
   readonly terms: RequestTerms;
   entry: Entry;
   /** The state that the decision is based on. */
   state?: EntityState | undefined;
-  decided?: Decided;
+  decided?: EntityDecision;
 }
 
 export async function decideInSlices(
-  demands: readonly Demand[],
+  writeRequests: readonly WriteRequest[],
   terms: Omit<RequestTerms, "delimiterOf">,
   { states, decider, takeTurn, pause = createPause() }: Parts,
 ): Promise<LastStep> {
-  async function load(some: readonly Demand[]): Promise<readonly Loaded[]> {
+  async function load(some: readonly WriteRequest[]): Promise<readonly Loaded[]> {
     const platforms = decider.platformsOf(some);
     // One load, so that nothing is awaited between the last entity and the first decision.
     const entries = await states.load([...some.map(({ urn }) => urn), ...platforms]);
     const own = { ...terms, delimiterOf: delimiters(platforms, entries.slice(some.length)) };
-    return some.map((demand, i) => ({ demand, entry: entries[i] as Entry, terms: own }));
+    return some.map((writeRequest, i) => ({
+      writeRequest,
+      entry: entries[i] as Entry,
+      terms: own,
+    }));
   }
 
-  /** The rejection; undefined when the demand is accepted. */
-  function decide(one: Loaded): Refused | undefined {
-    const { demand, entry } = one;
+  /** The rejection; undefined when the writeRequest is accepted. */
+  function decide(one: Loaded): Rejection | undefined {
+    const { writeRequest, entry } = one;
     try {
       one.state = entry.state;
-      one.decided = decider.decideRequested(demand, entry, one.terms);
+      one.decided = decider.decideRequested(writeRequest, entry, one.terms);
       return undefined;
     } catch (refusal) {
       return { entry, refusal };
     }
   }
 
-  const largeValuesOf = ({ demand, entry }: Loaded) =>
-    entry.state && computeAhead(demand.intents, entry.state);
+  const largeValuesOf = ({ writeRequest, entry }: Loaded) =>
+    entry.state && computeAhead(writeRequest.intents, entry.state);
 
   /** In turn, so that two requests do not compute the same value on the same state. */
   async function computeLarge(one: Loaded): Promise<void> {
     await takeTurn();
-    one.entry = states.find(one.demand.urn) ?? one.entry;
+    one.entry = states.find(one.writeRequest.urn) ?? one.entry;
     await largeValuesOf(one)?.();
   }
 
-  async function decideAll(some: readonly Loaded[]): Promise<Refused | undefined> {
+  async function decideAll(some: readonly Loaded[]): Promise<Rejection | undefined> {
     for (const [index, one] of some.entries()) {
       // The first decision follows a load, whose waiting time is no work.
       const pausing = index > 0 ? pause() : undefined;
@@ -100,7 +104,7 @@ export async function decideInSlices(
   /** True if the decision is not based on the entity's current state. */
   function isOutdated(one: Loaded): boolean {
     if (one.decided === undefined || one.entry.state !== one.state) return true;
-    const now = states.find(one.demand.urn);
+    const now = states.find(one.writeRequest.urn);
     // An evicted entry is durable, and the log checks its revision.
     if (now === undefined || now === one.entry) return false;
     const isDurable = one.entry.appending === undefined && now.appending === undefined;
@@ -114,18 +118,18 @@ export async function decideInSlices(
 
   function decideOutdated(all: readonly Loaded[]): ReturnType<LastStep> {
     for (const one of all.filter(isOutdated)) {
-      one.entry = states.find(one.demand.urn) ?? one.entry;
+      one.entry = states.find(one.writeRequest.urn) ?? one.entry;
       if (one.entry.state === undefined) return undefined;
       const refused = decide(one);
       if (refused !== undefined) return refused;
     }
-    return all.map(({ decided }) => decided as Decided);
+    return all.map(({ decided }) => decided as EntityDecision);
   }
 
   const all: Loaded[] = [];
-  for (let i = 0; i < demands.length; i += LOADED_MAX) {
+  for (let i = 0; i < writeRequests.length; i += LOADED_MAX) {
     if (i > 0) await pause();
-    const loaded = await load(demands.slice(i, i + LOADED_MAX));
+    const loaded = await load(writeRequests.slice(i, i + LOADED_MAX));
     const refused = await decideAll(loaded);
     if (refused !== undefined) return () => refused;
     all.push(...loaded);
@@ -133,7 +137,7 @@ export async function decideInSlices(
   for (let round = 1; round < ROUNDS_MAX; round++) {
     const outdated = all.filter(isOutdated);
     if (outdated.length <= REPEATED_MAX) break;
-    for (const one of outdated) one.entry = states.find(one.demand.urn) ?? one.entry;
+    for (const one of outdated) one.entry = states.find(one.writeRequest.urn) ?? one.entry;
     const refused = await decideAll(outdated);
     if (refused !== undefined) return () => refused;
   }

@@ -2,11 +2,11 @@
  * Changes as text: the reference's MetadataChangeLog as JSON, its values as JSON in it, with the
  * position in front. Put together from texts that are JSON already; what is absent is left out.
  */
-import type { ToldChange } from "../catalog/catalog.ts";
+import type { ChangeEntry } from "../catalog/catalog.ts";
 import type { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
-export function changeText({ change, previous }: ToldChange): string {
+export function changeText({ change, previous }: ChangeEntry): string {
   const { position, entityType, urn, changeType, aspect, value, system, headers, created } = change;
   const members = [
     `"position":${position}`,
@@ -39,7 +39,7 @@ export interface StreamForm {
   readonly type: string;
   /** First of all: the position from which the stream goes on. */
   readonly begin: (position: Position) => string;
-  readonly change: (change: ToldChange) => string;
+  readonly change: (change: ChangeEntry) => string;
   /** A sign of life, and how far the stream is: what it left out need not be looked at again. */
   readonly heartbeat: (position: Position) => string;
   /** Last of all: why nothing more follows after the position. */

@@ -3,7 +3,7 @@
  * where a record of the log cannot be read: who comes again is refused there.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { ToldChanges } from "../catalog/catalog.ts";
+import type { ChangePage } from "../catalog/catalog.ts";
 import { isUnreadable } from "../core/errors.ts";
 import type { StreamForm } from "./change-text.ts";
 
@@ -15,7 +15,7 @@ const textMax = 256 * 1024;
 const QUIET = Symbol("quiet");
 
 export async function* feedTexts(
-  pages: AsyncIterable<ToldChanges>,
+  pages: AsyncIterable<ChangePage>,
   form: StreamForm,
   options: { readonly signal: AbortSignal; readonly heartbeatMs?: number | undefined },
 ): AsyncIterable<string> {
@@ -23,7 +23,7 @@ export async function* feedTexts(
   const source = pages[Symbol.asyncIterator]();
   let next = source.next();
   let begun = false;
-  let position = 0 as ToldChanges["position"];
+  let position = 0 as ChangePage["position"];
   try {
     for (;;) {
       const won = await orQuiet(next, every);

@@ -12,7 +12,7 @@ export function traceCatalog<C extends Catalog>(catalog: C, traces: Pick<Traces,
     if (untraced.has(name)) return [name, method];
     const call = method as Method;
     // What somebody sees of it is a catalog, too.
-    if (name === "seenThrough") {
+    if (name === "authorizedFor") {
       return [name, (...args: unknown[]) => traceCatalog(call(...args) as Catalog, traces)];
     }
     const inSpan: Method = (...args) =>

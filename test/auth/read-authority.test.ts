@@ -2,8 +2,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReadAuthority } from "../../src/auth/read-authority.ts";
+import type { AccessContext } from "../../src/catalog/access-filter.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import type { Eyes } from "../../src/catalog/sight.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { proposal } from "../support/client.ts";
 
@@ -11,7 +11,7 @@ const TAG = "urn:li:tag:a";
 
 test("policies that cannot be read fail who waits for them, and nobody else", async () => {
   const unavailable = new CatalogError("unavailable", "the view is behind");
-  const eyes: Eyes[] = [];
+  const eyes: AccessContext[] = [];
   const catalog = {
     ingest: async () => ({ position: 1 }),
     filterExisting: async () => [TAG],
@@ -26,7 +26,7 @@ test("policies that cannot be read fail who waits for them, and nobody else", as
     },
     catalog: {
       ...{ ...catalog, peek: () => undefined },
-      seenThrough(own) {
+      authorizedFor(own) {
         eyes.push(own);
         return { ...catalog, filterExisting: async () => own.look?.() } as unknown as Catalog;
       },

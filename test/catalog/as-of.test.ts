@@ -231,14 +231,14 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
     expect([unknown.status, unknown.position]).toEqual([404, undefined]);
   });
 
-  test("what is yet to come is refused", async () => {
+  test("a point in the future is rejected", async () => {
     const urn = encoded("urn:li:tag:later");
     const far = await service.client.get(`/entitiesV2/${urn}?asOfPosition=999999999999999`);
     expect([far.status, far.body.message]).toEqual([422, expect.stringContaining("is not in the")]);
     const later = await service.client.get(`/entitiesV2/${urn}?asOfTime=${Date.now() + 60_000}`);
     expect([later.status, later.body.message]).toEqual([
       422,
-      expect.stringContaining("yet to come"),
+      expect.stringContaining("in the future"),
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /** Following the log (src/catalog/changes.ts): bounds of a page, and views that are away. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAddresses } from "../../src/catalog/address.ts";
-import type { ChangesFilter, ToldChanges } from "../../src/catalog/catalog.ts";
+import type { ChangePage, ChangesFilter } from "../../src/catalog/catalog.ts";
 import { createChanges } from "../../src/catalog/changes.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -98,7 +98,7 @@ const open = () =>
     },
   });
 
-const placesOf = (page: Pick<ToldChanges, "changes">) =>
+const placesOf = (page: Pick<ChangePage, "changes">) =>
   page.changes.map(({ change }) => Number(change.position));
 
 describe("a page", () => {

@@ -114,10 +114,10 @@ describe("an entity's state", () => {
     second.resolve([position(2)]);
     await settled();
     progress(1, stateAt(0));
-    expect(states.pinned()).toBe(1);
+    expect(states.dirty()).toBe(1);
     expect(await states.read([URN])).toEqual([stateAt(1)]);
     progress(2, stateAt(1));
-    expect(states.pinned()).toBe(0);
+    expect(states.dirty()).toBe(0);
     expect(await states.read([URN])).toEqual([stateAt(1)]);
   });
 
@@ -162,7 +162,7 @@ describe("an entity's state", () => {
     expect(await behind.read([URN])).toEqual([stateAt(7)]);
     expect(behind.positionOf(URN)).toBe(9);
     listener(position(9));
-    expect(behind.pinned()).toBe(0);
+    expect(behind.dirty()).toBe(0);
     expect(await behind.read([URN])).toEqual([stateAt(7)]);
   });
 
@@ -171,7 +171,7 @@ describe("an entity's state", () => {
     failed.reject(new Error("disk full"));
     await settled();
     progress(1, stateAt(0));
-    expect(states.pinned()).toBe(0);
+    expect(states.dirty()).toBe(0);
   });
 });
 
@@ -255,20 +255,20 @@ describe("where other processes write to the log, too", () => {
     expect(await states.read([URN])).toEqual([stateAt(7)]);
     expect(fromLog).toEqual([URN]);
     listener(position(9));
-    expect(states.pinned()).toBe(0);
+    expect(states.dirty()).toBe(0);
   });
 
   test("what is doubted is decided on as its stream tells it", async () => {
     view.set(URN, stateAt(3));
-    states.doubt([URN]);
+    states.invalidate([URN]);
     const [entry] = await states.load([URN]);
     expect(entry?.state).toEqual(stateAt(7));
-    expect(states.pinned()).toBe(0);
+    expect(states.dirty()).toBe(0);
   });
 
   test("what is doubted keeps what is on its way", async () => {
     const appending = await decided(stateAt(4));
-    states.doubt([URN]);
+    states.invalidate([URN]);
     const loading = states.load([URN]);
     await settled();
     expect(fromLog).toEqual([]);
@@ -287,7 +287,7 @@ describe("where other processes write to the log, too", () => {
     first.resolve([position(10)]);
     await settled();
     listener(position(11));
-    expect(states.pinned()).toBe(1);
+    expect(states.dirty()).toBe(1);
     expect(states.positionOf(URN)).toBe(0);
   });
 

@@ -13,7 +13,7 @@ const info: AspectState = {
 const state: EntityState = { urn: stage, revision: revision(0), aspects: new Map([[name, info]]) };
 
 test("it is done again when something was written, and some time after it failed", async () => {
-  const store = { asked: 0, down: false, edition: 1, time: 0 };
+  const store = { asked: 0, down: false, version: 1, time: 0 };
   const hidden = createHiddenStages({
     aspects: {
       async listUrns() {
@@ -23,18 +23,18 @@ test("it is done again when something was written, and some time after it failed
       },
     },
     states: { read: async (urns) => (urns.length > 0 ? [state] : []) },
-    edition: () => store.edition,
+    version: () => store.version,
     now: () => store.time,
   });
   const asked = async () => [await hidden(["dataset"]), store.asked];
 
   expect(await asked()).toEqual([[stage], 1]);
   expect(await asked()).toEqual([[stage], 1]);
-  store.edition++;
+  store.version++;
   expect(await asked()).toEqual([[stage], 2]);
-  [store.down, store.edition] = [true, store.edition + 1];
+  [store.down, store.version] = [true, store.version + 1];
   expect(await asked()).toEqual([[stage], 3]);
-  store.edition++;
+  store.version++;
   expect(await asked()).toEqual([[stage], 3]);
   [store.down, store.time] = [false, 10_000];
   expect(await asked()).toEqual([[stage], 4]);

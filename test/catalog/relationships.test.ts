@@ -80,7 +80,7 @@ function open() {
     systemActor: "urn:li:corpuser:system",
     now: () => 1_700_000_000_000,
     caughtUp: async () => {},
-    edition: () => (lacking ? undefined : at),
+    version: () => (lacking ? undefined : at),
     append: async (change) => {
       appended.push(change);
       return { position: position(at + 1) };

@@ -1,7 +1,7 @@
 /** Documents that are asked for by their urns are those that may be seen, as in every search. */
 import { expect, test } from "vitest";
+import type { AccessFilter } from "../../src/catalog/access-filter.ts";
 import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/seen-ports.ts";
-import type { Sight } from "../../src/catalog/sight.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
 import type { SearchQuery } from "../../src/search/search.ts";
@@ -17,7 +17,7 @@ const of = (urn: string) => ({ kind: "equal", field: "urn", values: [urn] }) as 
 const unused = (): never => {
   throw new Error("nothing else is asked");
 };
-const sight: Sight = {
+const sight: AccessFilter = {
   everything: false,
   condition: of(open),
   perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
@@ -66,7 +66,7 @@ test("near words are those of visible documents, none where entities are checked
     nearWordsOf: ["ordrs"],
     ...{ sort: [], start: 0, count: 0, facets: [] },
   };
-  const nearFor = async (look: Sight) =>
+  const nearFor = async (look: AccessFilter) =>
     (await seenPorts({ ...ports, search: reader }, () => look).search.search(query)).nearWords;
   expect(await nearFor({ ...sight, perhaps: undefined })).toEqual([
     [{ word: "orders", distance: 1, documents: 1 }],
@@ -81,7 +81,7 @@ test("near words are those of visible documents, none where entities are checked
 test("what is asked one by one is asked to the last", async () => {
   const urns = Array.from({ length: 2_500 }, (_, number) => `urn:li:tag:t${number}`);
   const sees = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) % 2 === 0;
-  const halved: Sight = {
+  const halved: AccessFilter = {
     ...sight,
     perhaps: { kind: "exists", field: "urn" },
     sees: ({ urn }) => sees(urn),

@@ -1,7 +1,7 @@
 /** Decisions in slices use the newest states, like decisions that are made in one step. */
 import { expect, test } from "vitest";
-import type { Decided, RequestTerms } from "../../src/catalog/demand-decider.ts";
-import type { Demand } from "../../src/catalog/demands.ts";
+import type { EntityDecision, RequestTerms } from "../../src/catalog/demand-decider.ts";
+import type { WriteRequest } from "../../src/catalog/demands.ts";
 import type { Entry } from "../../src/catalog/entity-states.ts";
 import { decideInSlices } from "../../src/catalog/sliced-decisions.ts";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -25,15 +25,15 @@ const entryOf = (urn: string, at: number): Entry => ({
   position: START,
 });
 
-/** A request with this many demands on entities at revision 1; `meanwhile` runs in each pause. */
+/** A request with this many writeRequests on entities at revision 1; `meanwhile` runs in each pause. */
 function request(count: number, meanwhile: (decidedSoFar: number) => void) {
-  const demands = Array.from({ length: count }, (_, n): Demand => {
+  const writeRequests = Array.from({ length: count }, (_, n): WriteRequest => {
     return { urn: `urn:li:tag:${n}`, entity: tag, intents: [], events: [] };
   });
-  const entries = new Map(demands.map(({ urn }) => [urn, entryOf(urn, 1)]));
+  const entries = new Map(writeRequests.map(({ urn }) => [urn, entryOf(urn, 1)]));
   const refused = new Set<string>();
   let made = 0;
-  const decideRequested = ({ urn }: Demand, entry: Entry): Decided => {
+  const decideRequested = ({ urn }: WriteRequest, entry: Entry): EntityDecision => {
     made++;
     if (refused.has(urn)) throw new CatalogError("invalid", `${urn} is refused`);
     const next = stateOf(urn, (entry.state?.revision ?? 0) + 1);
@@ -48,7 +48,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
     refused,
     made: () => made,
     decide: () =>
-      decideInSlices(demands, terms, {
+      decideInSlices(writeRequests, terms, {
         states: { find, load: async (urns) => urns.map((urn) => entries.get(urn) as Entry) },
         decider: { platformsOf: () => [], decideRequested },
         takeTurn: async () => {},
@@ -64,7 +64,7 @@ const terms: Omit<RequestTerms, "delimiterOf"> = {
 };
 
 const revisions = (decided: unknown): readonly number[] =>
-  (decided as readonly Decided[]).map(({ next }) => next.revision);
+  (decided as readonly EntityDecision[]).map(({ next }) => next.revision);
 
 test("a decision whose entity was written meanwhile is repeated", async () => {
   const asked = request(450, (made) => {
@@ -96,7 +96,7 @@ test("an entity that was evicted and loaded again keeps its decision, in the new
   const lastStep = await asked.decide();
   const again = entryOf("urn:li:tag:1", 1);
   asked.entries.set(again.urn, again);
-  const decided = lastStep() as readonly Decided[];
+  const decided = lastStep() as readonly EntityDecision[];
   expect(decided[1]?.entry).toBe(again);
   expect(asked.made()).toBe(3);
 });
@@ -133,7 +133,7 @@ test("a request whose entities change all the time is decided eventually", async
     }
   });
   const lastStep = await asked.decide();
-  const decided = lastStep() as readonly Decided[];
+  const decided = lastStep() as readonly EntityDecision[];
   for (const { entry, next } of decided) {
     expect(next.revision).toBe((entry.state?.revision ?? 0) + 1);
   }

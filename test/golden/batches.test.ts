@@ -161,7 +161,7 @@ test("definitions of properties are found however a patch spells their urns", as
   });
 });
 
-test.each(["annals-from", "Annals-Undoes"])("the header %s is the service's own", async (name) => {
+test.each(["annals-from", "Annals-Undoes"])("a client cannot set the reserved header %s", async (name) => {
   const urn = table();
   await ingest(status(urn), event(urn, 1));
   const own = { ...deletion(urn, "datasetProfile"), headers: { [name]: "xyz" } };

@@ -76,7 +76,7 @@ test.each([
   const [, position, fault] = end.exec(stream.body) ?? [];
   expect(position, stream.body).toBe(String(at - 1));
   expect(fault).toContain('"code":"unreadable"');
-  expect(fault).toContain(`goes on after ${at}`);
+  expect(fault).toContain(`continue after ${at}`);
   const again = { accept, "Last-Event-ID": String(position) };
   expect(await service.client.call("GET", "/changes", undefined, again)).toMatchObject(refused());
 });

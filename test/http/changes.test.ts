@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Catalog, ToldChange, ToldChanges } from "../../src/catalog/catalog.ts";
+import type { Catalog, ChangeEntry, ChangePage } from "../../src/catalog/catalog.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { changeText, eventStream, jsonLines } from "../../src/http/change-text.ts";
 import { feedTexts } from "../../src/http/feed-texts.ts";
@@ -10,7 +10,7 @@ import type { StreamLimits } from "../../src/http/streams.ts";
 import { follow } from "../support/feed-client.ts";
 import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 
-const told = (at: number, value = '{"removed":false}'): ToldChange => ({
+const told = (at: number, value = '{"removed":false}'): ChangeEntry => ({
   change: {
     ...{ urn: "urn:li:tag:ä", entityType: "tag", aspect: "status", changeType: "UPSERT", value },
     ...{ created: { time: 1, actor: "urn:li:corpuser:mira" }, timeseries: false },
@@ -109,7 +109,7 @@ describe("the text of a change", () => {
   test("has signs of life between, with the position that was come to", async () => {
     const more = Promise.withResolvers<void>();
     const ending = new AbortController();
-    async function* pages(): AsyncIterable<ToldChanges> {
+    async function* pages(): AsyncIterable<ChangePage> {
       yield { changes: [], position: position(3) };
       yield { changes: [], position: position(9) };
       await more.promise;

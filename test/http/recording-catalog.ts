@@ -1,5 +1,5 @@
 /** A catalog that remembers what it was asked and answers the same to all. */
-import type { Catalog, ToldChange } from "../../src/catalog/catalog.ts";
+import type { Catalog, ChangeEntry } from "../../src/catalog/catalog.ts";
 import { position, revision } from "../../src/core/position.ts";
 
 export interface Call {
@@ -36,7 +36,7 @@ const found = {
   position: position(12),
 };
 
-const told: ToldChange = {
+const told: ChangeEntry = {
   change: {
     ...{ urn: "urn:li:tag:tides", entityType: "tag", aspect: "status", changeType: "UPSERT" },
     ...{ value: '{"removed":false}', created: { time: 1, actor: "urn:li:corpuser:mira" } },

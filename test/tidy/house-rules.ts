@@ -67,7 +67,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
     "src/config/kept-text.ts",
     "type src/catalog/catalog.ts",
-    "type src/catalog/sight.ts",
+    "type src/catalog/access-filter.ts",
     "type src/model/model.ts",
     "type src/search/search.ts",
     "node:",

@@ -1,5 +1,5 @@
 /** /openapi/v1/events/poll: events of the reference's topics, for clients without Kafka. */
-import type { Catalog, Meaning, ToldChange } from "../../catalog/catalog.ts";
+import type { Catalog, Meaning, ChangeEntry } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { EventTexts } from "../../feed/event-texts.ts";
@@ -117,7 +117,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         signal: signal?.(),
       });
       const values = [
-        ...changes.map((one: ToldChange) => texts.change(one)),
+        ...changes.map((one: ChangeEntry) => texts.change(one)),
         ...meanings.map((one: Meaning) => texts.meaning(one)),
       ];
       const events = values.map((value) => ({ contentType: "application/json", value }));

@@ -1,31 +1,31 @@
 /**
- * The ports that reads work on, without what is shown to those alone who manage it: records of access
- * tokens, secrets. Whoever may not see them is answered as if they were not there.
+ * Read ports without restricted data (records of access tokens, secrets). To a caller who may not
+ * see them, they do not exist.
  *
- * What is withheld tells no relationships (a test holds it), so that the graph is as it is. Everything
- * else passes at the cost of a look at the urn.
+ * Restricted entities have no relationships (a test checks it), so the graph port is unchanged. All
+ * other reads only compare the urn.
  */
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { Scope } from "../search/search.ts";
+import type { Restricted } from "./access-filter.ts";
 import { NOTHING } from "./search-conditions.ts";
 import type { ReadPorts } from "./seen-ports.ts";
-import type { Withheld } from "./sight.ts";
 
-export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
+export function restrictedPorts(ports: ReadPorts, restricted: Restricted): ReadPorts {
   const { states, aspects, timeseries, search } = ports;
-  const { entityTypes } = withheld;
+  const { entityTypes } = restricted;
 
   const hides = async (urn: string): Promise<boolean> => {
     const type = entityTypeOf(urn);
-    return entityTypes.has(type) && !(await withheld.may(type));
+    return entityTypes.has(type) && !(await restricted.may(type));
   };
 
-  async function narrowed<T extends Scope>(scope: T): Promise<T> {
+  async function withoutRestricted<T extends Scope>(scope: T): Promise<T> {
     if (!scope.entityTypes.some((type) => entityTypes.has(type))) return scope;
     const left: string[] = [];
     for (const type of scope.entityTypes) {
-      if (!entityTypes.has(type) || (await withheld.may(type))) left.push(type);
+      if (!entityTypes.has(type) || (await restricted.may(type))) left.push(type);
     }
     return left.length === 0 ? { ...scope, condition: NOTHING } : { ...scope, entityTypes: left };
   }
@@ -38,7 +38,7 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
         const type = entityTypeOf(urn);
         if (entityTypes.has(type)) return undefined;
         const state = states.peek(urn);
-        const names = withheld.aspectsOf.get(type);
+        const names = restricted.aspectsOf.get(type);
         return names === undefined || names.every((name) => !state?.aspects.has(name))
           ? state
           : undefined;
@@ -47,32 +47,32 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
         const found = await states.read(urns);
         const open = ({ urn }: EntityState): boolean => {
           const type = entityTypeOf(urn);
-          return !entityTypes.has(type) && !withheld.aspectsOf.has(type);
+          return !entityTypes.has(type) && !restricted.aspectsOf.has(type);
         };
         return found.every(open)
           ? found
-          : Promise.all(found.map((state) => (open(state) ? state : shownOf(state, withheld))));
+          : Promise.all(found.map((state) => (open(state) ? state : shownOf(state, restricted))));
       },
     },
 
     aspects: {
       async findValue(urn, aspect, version) {
-        const hidden = withheld.aspects.has(aspect) && !(await withheld.may(aspect));
+        const hidden = restricted.aspects.has(aspect) && !(await restricted.may(aspect));
         return hidden || (await hides(urn)) ? undefined : aspects.findValue(urn, aspect, version);
       },
       async listUrns(type, page) {
-        const hidden = entityTypes.has(type) && !(await withheld.may(type));
+        const hidden = entityTypes.has(type) && !(await restricted.may(type));
         return hidden ? { urns: [], total: 0 } : aspects.listUrns(type, page);
       },
       async countEntities() {
         const counts = new Map(await aspects.countEntities());
         for (const type of entityTypes) {
-          if (counts.has(type) && !(await withheld.may(type))) counts.delete(type);
+          if (counts.has(type) && !(await restricted.may(type))) counts.delete(type);
         }
         return counts;
       },
       async countAspect(aspect, urnLike) {
-        const hidden = withheld.aspects.has(aspect) && !(await withheld.may(aspect));
+        const hidden = restricted.aspects.has(aspect) && !(await restricted.may(aspect));
         return hidden ? 0 : aspects.countAspect(aspect, urnLike);
       },
     },
@@ -83,8 +83,8 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
     },
 
     search: {
-      search: async (query) => search.search(await narrowed(query)),
-      folders: async (query) => search.folders(await narrowed(query)),
+      search: async (query) => search.search(await withoutRestricted(query)),
+      folders: async (query) => search.folders(await withoutRestricted(query)),
       async documents(urns) {
         const found = await search.documents(urns);
         return Promise.all(
@@ -95,24 +95,24 @@ export function withheldPorts(ports: ReadPorts, withheld: Withheld): ReadPorts {
   };
 }
 
-async function shownOf(state: EntityState, withheld: Withheld): Promise<EntityState> {
+async function shownOf(state: EntityState, restricted: Restricted): Promise<EntityState> {
   const type = entityTypeOf(state.urn);
-  if (withheld.entityTypes.has(type)) {
-    return (await withheld.may(type)) ? state : unknownEntity(state.urn);
+  if (restricted.entityTypes.has(type)) {
+    return (await restricted.may(type)) ? state : unknownEntity(state.urn);
   }
-  const names = withheld.aspectsOf.get(type)?.filter((name) => state.aspects.has(name)) ?? [];
+  const names = restricted.aspectsOf.get(type)?.filter((name) => state.aspects.has(name)) ?? [];
   if (names.length === 0) return state;
   const left = new Map(state.aspects);
-  for (const name of names) if (!(await withheld.may(name))) left.delete(name);
+  for (const name of names) if (!(await restricted.may(name))) left.delete(name);
   return { ...state, aspects: left };
 }
 
-/** Whether a change of the log may be told. */
-export async function tellable(
+/** True if a change of the log is visible to the caller. */
+export async function isVisibleChange(
   { urn, aspect }: { readonly urn: string; readonly aspect: string },
-  withheld: Withheld,
+  restricted: Restricted,
 ): Promise<boolean> {
   const type = entityTypeOf(urn);
-  if (withheld.entityTypes.has(type)) return withheld.may(type);
-  return !withheld.aspects.has(aspect) || withheld.may(aspect);
+  if (restricted.entityTypes.has(type)) return restricted.may(type);
+  return !restricted.aspects.has(aspect) || restricted.may(aspect);
 }
