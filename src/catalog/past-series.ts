@@ -1,9 +1,10 @@
 /**
- * Events of a timeseries as of a moment: its stream, folded as the view folds it, with the deletes of
- * its entity and the truncations of its aspect. What was truncated since is there again, as
- * long as the log has it: until it is scavenged.
+ * Timeseries events as of a point in time: the aspect's stream, folded as the view folds it, with
+ * the deletes of its entity and the truncations of its aspect. Events truncated later are visible
+ * until the log is scavenged.
  *
- * Read twice: which events count, without their values; then the values of those that are answered.
+ * The stream is read twice: first the keys of the events, without values; then the values of those
+ * returned.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -32,14 +33,14 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly project: Projection<TimeseriesWrite>;
   readonly inTurn: InTurn;
-  /** The last position of the moment in some streams. */
+  /** The last position in these streams that belongs to the point in time. */
   readonly endIn: (streams: readonly StreamName[]) => Promise<Position>;
   readonly isHidden: (urn: string) => Promise<boolean>;
-  /** In place of foldedMax, for tests. */
+  /** Replaces foldedMax in tests. */
   readonly foldedMax?: number | undefined;
 }
 
-/** Events of a range that are held at once, without their values: some tens of megabytes. */
+/** Events of a range in memory, without their values: some tens of megabytes. */
 const foldedMax = 200_000;
 const pageMax = 500;
 
@@ -73,7 +74,7 @@ export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesRea
     }
   }
 
-  /** What takes events away, in the order of the log. */
+  /** Writes that remove events, in the order of the log. */
   async function removals(streams: readonly StreamName[], end: Position): Promise<Removal[]> {
     const found: Removal[] = [];
     for (const stream of streams) {
@@ -167,6 +168,10 @@ const byBytes = (a: string, b: string): number =>
   a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 const tooMany = ({ urn, aspect }: TimeseriesRange, max: number): CatalogError =>
-  new CatalogError("too_large", `"${aspect}" of "${urn}" had more than ${max} events by then`, {
-    hint: "Narrow the range of times: startTimeMillis, endTimeMillis",
-  });
+  new CatalogError(
+    "too_large",
+    `"${aspect}" of "${urn}" has more than ${max} events in the range`,
+    {
+      hint: "Narrow the time range: startTimeMillis, endTimeMillis",
+    },
+  );

@@ -1,6 +1,6 @@
 /**
- * Changes for those who poll and wait: a page after a position, or as soon as there is one. Versioned
- * ones, those of timeseries, or what changes mean to people; all over the same reads as the feed.
+ * Long polling of changes: returns a page after a position, or waits until there is one. Versioned
+ * changes, timeseries changes, or semantic changes, over the same reads as the feed.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -18,32 +18,34 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly model: Pick<Model, "entities">;
-  /** As the caller sees it. */
+  /** Filtered for the caller. */
   readonly changes: Pick<Catalog, "readChanges" | "followChanges">;
 }
 
 type Poll = Catalog["pollChanges"];
 type Query = Parameters<Poll>[0];
 
-/** Changes of one answer, as the reference has it. */
+/** Maximum number of changes in a reply, as in DataHub. */
 const polledMax = 5_000;
 const waitMsMax = 10_000;
-/** Who polls beyond these is answered at once: each that waits follows the log. */
+/**
+ * Maximum number of waiting polls; further polls return at once. Each waiting poll follows the log.
+ */
 const waitersMax = 100;
-/** How long is looked for changes of a rare kind before the answer says how far that came. */
+/** Milliseconds to search for changes of a rare kind before the reply reports progress. */
 const lookMsMax = 5_000;
 const pageMax = 500;
-/** Of the values of one answer: beyond this no page is read. */
+/** Bytes of values in a reply after which no further page is read. */
 const valueBytesMax = 4 * 1024 * 1024;
-/** Of one answer; those of its last change are in it, however many. */
+/** Meanings in a reply; exceeded only by those of its last change. */
 const meaningsMax = 10_000;
 
 export function createPoll({ log, decode, model, changes }: Dependencies): Poll {
   let waiting = 0;
 
-  /** The position after which everything is younger than a time. */
+  /** The position after which every record is at least as new as the time. */
   async function positionBefore(time: number): Promise<Position> {
-    // Most windows are longer than the log: that is seen at its beginning.
+    // Most time windows cover the whole log: check its beginning first.
     const first = (await log.readAll(START, { limit: 1 })).at(0);
     const beginning = first && readable(decode, first);
     if (beginning !== undefined && beginning.created.time >= time) return START;
@@ -64,10 +66,10 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     }
   }
 
-  const isAsked = ({ kind }: Query, { change }: ChangeEntry): boolean =>
+  const isRequested = ({ kind }: Query, { change }: ChangeEntry): boolean =>
     kind === "meanings" || change.timeseries === (kind === "timeseries");
 
-  /** As many as an answer has room for, and where the changes that they are of end. */
+  /** The meanings that fit into a reply, and the position of the last change that they cover. */
   async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
     const meanings: Meaning[] = [];
     for (const one of found) {
@@ -92,7 +94,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     }));
   }
 
-  /** What there is, as far as one answer has room. */
+  /** Changes after the position, as many as fit into a reply. */
   async function read(query: Query, after: Position, limit: number) {
     const found: ChangeEntry[] = [];
     const until = performance.now() + lookMsMax;
@@ -107,13 +109,13 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
         previous: query.kind !== "timeseries",
       };
       const page = await changes.readChanges(asked).catch((error: unknown) => {
-        // What lies before it is told first.
+        // Return the changes before the unreadable record first.
         if (isUnreadable(error) && found.length > 0) return undefined;
         throw error;
       });
       if (page === undefined) break;
       for (const one of page.changes) {
-        if (!isAsked(query, one)) continue;
+        if (!isRequested(query, one)) continue;
         found.push(one);
         bytes += (one.change.value?.length ?? 0) + (one.previous?.value.length ?? 0);
       }
@@ -123,12 +125,12 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   }
 
   /** Resolves when a change follows the position, when the time is over, or when the query ends. */
-  async function somethingNew(query: Query, after: Position, ms: number): Promise<void> {
+  async function nextChange(query: Query, after: Position, ms: number): Promise<void> {
     const timeout = AbortSignal.timeout(ms);
     const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
     try {
       for await (const page of await changes.followChanges({ after }, signal)) {
-        if (page.changes.some((one) => isAsked(query, one))) return;
+        if (page.changes.some((one) => isRequested(query, one))) return;
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -148,7 +150,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
     if (page.found.length === 0 && waitMs > 0 && waiting < waitersMax) {
       waiting++;
       try {
-        await somethingNew(query, page.position, Math.min(waitMs, waitMsMax));
+        await nextChange(query, page.position, Math.min(waitMs, waitMsMax));
       } finally {
         waiting--;
       }

@@ -1,13 +1,13 @@
 /**
- * The fields of structured properties, as the definitions of the properties make them: what their values
- * are, and the names that they go by beside `structuredProperties.<id>`:
+ * Search fields of structured properties, derived from the definitions of the properties: the type
+ * of their values, and their names beside `structuredProperties.<id>`:
  *
- *   structuredProperties.<name>   the qualified name, should the urn have another id; also with _ in
- *                                 the place of its points, as the reference's index has it
- *   structuredProperties._versioned.<name>.<version>.<type>   the same, of a definition with a version
+ *   structuredProperties.<name>   the qualified name, if the urn has another id; also with _ in
+ *                                 place of its dots, as in DataHub's index
+ *   structuredProperties._versioned.<name>.<version>.<type>   the same for a definition with a version
  *
- * Documents have the values as they were told: a definition is looked up when a request names its
- * property. Requests that name none are not held up.
+ * Documents contain the values as written. A definition is looked up when a request names its
+ * property; other requests need no lookup.
  */
 import { type Filter, plainField } from "../core/filter.ts";
 import { jsonObject } from "../core/json.ts";
@@ -18,7 +18,7 @@ import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
 import type { SortCriterion } from "./search-requests.ts";
 import type { PropertyDefinitions, SearchedDefinition } from "./searched-definitions.ts";
 
-/** Where a request names fields. */
+/** The parts of a request that name fields. */
 interface NamedFields {
   readonly input?: string | undefined;
   readonly field?: string | undefined;
@@ -26,7 +26,7 @@ interface NamedFields {
   readonly sort?: readonly SortCriterion[] | undefined;
 }
 
-/** The fields as the request means them. */
+/** Resolves the fields that a request names. */
 export type FieldsOf = (request: NamedFields) => Promise<SearchFields>;
 
 interface Dependencies {
@@ -41,17 +41,17 @@ const PREFIX = `${FIELD}.`;
 const TYPE = "structuredProperty";
 const NAME = "qualifiedName";
 
-/** Longer names, and more of them, are refused where they are read. */
+/** Longer names and further names are rejected where they are read. */
 const nameCharsMax = 500;
 const namesMax = 1_000;
-/** Most definitions that are compared with the names of a request. */
+/** Maximum number of definitions compared with the names of a request. */
 const namesakesMax = 1_000;
 
 export function createPropertyFields(dependencies: Dependencies): FieldsOf {
   const { fields, reader, definitions, namespace } = dependencies;
   const beginning = `urn:${namespace}:${TYPE}:`;
 
-  /** What the properties of these ids are, without those that have no definition. */
+  /** Definitions of the properties with these ids, without undefined properties. */
   async function defined(ids: readonly string[]): Promise<ReadonlyMap<string, SearchedDefinition>> {
     const found = await definitions(ids.map((id) => beginning + id));
     return new Map(
@@ -62,7 +62,7 @@ export function createPropertyFields(dependencies: Dependencies): FieldsOf {
     );
   }
 
-  /** Properties whose qualified names the ids may be. */
+  /** Properties whose qualified names match the ids. */
   async function namesakes(ids: readonly string[]): Promise<readonly Namesake[]> {
     if (!fields.hasField(TYPE, NAME)) return [];
     const { hits } = await reader.search({
@@ -90,7 +90,7 @@ export function createPropertyFields(dependencies: Dependencies): FieldsOf {
     const known = await defined([...new Set(names.flatMap((one) => [one, plainField(one)]))]);
     const found = new Map<string, readonly KnownField[]>();
     const others = names.filter((name) => {
-      // An id may itself end as the names of search engines do: io.file.length.
+      // An id may end like a name of a search engine: io.file.length.
       const id = known.has(name) ? name : plainField(name);
       const definition = known.get(id);
       if (definition !== undefined) found.set(id, [fieldOf(id, definition)]);
@@ -133,12 +133,12 @@ export function createPropertyFields(dependencies: Dependencies): FieldsOf {
   };
 }
 
-/** By what stands behind `structuredProperties.` */
+/** By the part of the name after `structuredProperties.`. */
 type Resolved = ReadonlyMap<string, readonly KnownField[]>;
 
 interface Namesake {
   readonly id: string;
-  /** As an index has them. */
+  /** In the spelling of an index. */
   readonly names: readonly string[];
   readonly definition: SearchedDefinition;
 }
@@ -151,14 +151,14 @@ const kindsOfType: Readonly<Record<string, FieldKind>> = {
   urn: "urn",
 };
 
-function fieldOf(id: string, { type, seen }: SearchedDefinition): KnownField {
+function fieldOf(id: string, { type, visible }: SearchedDefinition): KnownField {
   const kind = ownValue(kindsOfType, type);
   return {
     name: PREFIX + id,
     kinds: new Set(kind === undefined ? ["text", "number"] : [kind]),
     separator: "/",
     queried: false,
-    lenient: !seen,
+    lenient: !visible,
   };
 }
 
@@ -171,7 +171,7 @@ function readName(id: string): { readonly name: string; readonly version?: strin
   return name === undefined || version === undefined ? { name: indexName(id) } : { name, version };
 }
 
-/** Holds for names that come near; they are compared afterwards. */
+/** Matches similar names; they are compared exactly afterwards. */
 function likeName(name: string): Condition {
   const parts = name.toLowerCase().split("_");
   const like = (how: "starts" | "contains" | "ends", text: string): Condition => {
@@ -188,7 +188,7 @@ function likeName(name: string): Condition {
   };
 }
 
-/** What stands behind `structuredProperties.` in the names of a request, whatever its form is. */
+/** The part after `structuredProperties.` of all fields that a request names. */
 function namesIn({ input, field, filter, sort }: NamedFields, known: SearchFields): string[] {
   const names = new Set<string>();
   const add = (name: unknown): void => {

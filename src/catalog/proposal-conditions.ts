@@ -1,4 +1,4 @@
-/** Conditional headers of a proposal: what it asks of the aspect as it is now. */
+/** Conditional headers of a proposal: preconditions on the aspect's current state. */
 import { parseTime } from "../core/calendar.ts";
 import type { Conditions } from "../core/decide.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -13,27 +13,30 @@ const CONDITIONS = {
 
 const NONE: Conditions = {};
 
-/** Names in any letter case. Throws `malformed`, and `invalid` where one does not go with the change type. */
+/**
+ * Header names are case-insensitive. Throws `malformed`, or `invalid` if a header is not allowed
+ * with the change type.
+ */
 export function conditionsOf({ headers, changeType }: Proposal): Conditions {
   if (headers === undefined) return NONE;
   const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
-  const told = (name: string) => byName.get(name.toLowerCase());
-  if (!Object.values(CONDITIONS).some((name) => told(name) !== undefined)) return NONE;
+  const header = (name: string) => byName.get(name.toLowerCase());
+  if (!Object.values(CONDITIONS).some((name) => header(name) !== undefined)) return NONE;
   return {
-    versionMatch: version(told(CONDITIONS.versionMatch)),
-    modifiedSince: instant(CONDITIONS.modifiedSince, told(CONDITIONS.modifiedSince)),
-    unmodifiedSince: instant(CONDITIONS.unmodifiedSince, told(CONDITIONS.unmodifiedSince)),
-    noneMatch: noneMatch(told(CONDITIONS.noneMatch), changeType),
+    versionMatch: version(header(CONDITIONS.versionMatch)),
+    modifiedSince: instant(CONDITIONS.modifiedSince, header(CONDITIONS.modifiedSince)),
+    unmodifiedSince: instant(CONDITIONS.unmodifiedSince, header(CONDITIONS.unmodifiedSince)),
+    noneMatch: noneMatch(header(CONDITIONS.noneMatch), changeType),
   };
 }
 
-/** Throws `invalid` where a proposal about `what`, which takes none, has any. */
+/** Throws `invalid` if a proposal for `what`, which allows no conditions, has any. */
 export function refuseConditions({ headers = {} }: Proposal, what: string): void {
   const known = Object.values(CONDITIONS).map((name) => name.toLowerCase());
   const name = Object.keys(headers).find((header) => known.includes(header.toLowerCase()));
   if (name === undefined) return;
-  throw new CatalogError("invalid", `header ${name} does not go with ${what}`, {
-    hint: "Each of its values is an event of its own; leave the condition out",
+  throw new CatalogError("invalid", `header ${name} is not allowed with ${what}`, {
+    hint: "Each value is a separate event; omit the header",
   });
 }
 
@@ -41,12 +44,12 @@ function noneMatch(text: string | undefined, changeType: ProposedChange): boolea
   if (text === undefined) return false;
   if (text.trim() !== "*") {
     throw new CatalogError("malformed", `header If-None-Match is "${text}"`, {
-      hint: "Send *, which passes over a CREATE of what is there",
+      hint: "Send * to skip a CREATE of an existing aspect",
     });
   }
   if (changeType === "CREATE" || changeType === "CREATE_ENTITY") return true;
-  throw new CatalogError("invalid", `header If-None-Match does not go with ${changeType}`, {
-    hint: "Send CREATE to write only what is not there, or If-Version-Match: -1 to be refused otherwise",
+  throw new CatalogError("invalid", `header If-None-Match is not allowed with ${changeType}`, {
+    hint: "Send CREATE to skip existing aspects, or If-Version-Match: -1 to be rejected if the aspect exists",
   });
 }
 

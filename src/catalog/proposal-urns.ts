@@ -1,10 +1,10 @@
-/** The urn that a proposal is about, before anything else of it is looked at. */
+/** The urn of a proposal, before the rest is validated. */
 import { withNamespace } from "../core/urn.ts";
 import { urnOfKey } from "../model/entity-key.ts";
 import type { Model } from "../model/model.ts";
 import type { Proposal } from "./catalog.ts";
 
-/** Undefined where it says none that could be: ingesting it will be refused. */
+/** Undefined if it has no valid urn: ingestion will reject it. */
 export function createProposalUrns(
   model: Pick<Model, "findEntity">,
   namespace: string,
@@ -17,7 +17,7 @@ export function createProposalUrns(
       const { value } = entityKeyAspect;
       return urnOfKey(entity, typeof value === "string" ? JSON.parse(value) : value, namespace);
     } catch {
-      // Ingesting says what is wrong with it.
+      // Ingestion reports the error.
       return undefined;
     }
   };

@@ -1,6 +1,6 @@
 /**
- * Reading entities and aspects as JSON text, put together from the texts that the log holds:
- * a value is parsed by nobody between the writer and the reader.
+ * Reads entities and aspects as JSON text, assembled from the texts in the log: no value is parsed
+ * between the writer and the reader.
  */
 import type { AspectReader, StoredValue } from "../aspects/aspect-table.ts";
 import type { AspectState, EntityState } from "../core/entity-state.ts";
@@ -46,7 +46,7 @@ export function createReads(dependencies: Dependencies): Reads {
   const readOne = async (urn: string): Promise<EntityState> =>
     states.peek(urn) ?? ((await states.read([urn]))[0] as EntityState);
 
-  /** Reads each distinct urn once and writes `"urn":<text>` members in the order asked. */
+  /** Reads each distinct urn once and writes `"urn":<text>` members in the order of the request. */
   async function results(
     urns: readonly string[],
     text: (urn: string, state: EntityState) => string,
@@ -89,18 +89,18 @@ export function createReads(dependencies: Dependencies): Reads {
     }
     const values = last.version === 1 ? "version 1" : `versions 1 to ${last.version}`;
     return new CatalogError("not_found", `"${name}" of "${urn}" was deleted`, {
-      hint: `What it was is still there under its number: ${values}`,
+      hint: `Earlier values can be read by version: ${values}`,
     });
   }
 
   return {
     getEntity(text, aspects, options) {
       const { entity, urn } = addresses.known(text);
-      const told = (state: EntityState) => ({
+      const reply = (state: EntityState) => ({
         json: envelopes.entity(entity, state, aspects, options),
       });
-      const atHand = states.peek(urn);
-      return atHand === undefined ? readOne(urn).then(told) : told(atHand);
+      const cached = states.peek(urn);
+      return cached === undefined ? readOne(urn).then(reply) : reply(cached);
     },
 
     getEntities: (urns, aspects, options) =>
@@ -130,22 +130,22 @@ export function createReads(dependencies: Dependencies): Reads {
           },
         );
       }
-      const told = (value: string, shown: number) => ({
+      const reply = (value: string, shown: number) => ({
         json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${value}}}`,
       });
-      const atHand = version === 0 ? states.peek(urn) : undefined;
-      const latest = atHand && currentAspect(atHand, name);
-      if (latest !== undefined) return told(latest.value, 0);
+      const cached = version === 0 ? states.peek(urn) : undefined;
+      const latest = cached && currentAspect(cached, name);
+      if (latest !== undefined) return reply(latest.value, 0);
       return (async () => {
         const found = await findVersion(urn, name, version);
         if (found === undefined) throw await noVersion(urn, name, version);
-        return told(found.value, version === 0 ? 0 : found.version);
+        return reply(found.value, version === 0 ? 0 : found.version);
       })();
     },
   };
 }
 
-/** JSON texts of entities, remembered as long as the state that they were made from. */
+/** JSON texts of entities, cached as long as the state from which they were made. */
 export function createEnvelopes({
   model,
   addresses,
@@ -174,8 +174,8 @@ export function createEnvelopes({
     return `${quoted}:{"name":${quoted},"type":"VERSIONED","version":0,"value":`;
   };
 
-  /** The key of an entity that is not stored follows from its urn. */
-  const madeUpKey = (entity: Entity, urn: string): string =>
+  /** The key of an entity without a stored key follows from its urn. */
+  const derivedKey = (entity: Entity, urn: string): string =>
     `${envelopeHead(entity.keyAspect)}${keyText(urn)},"created":{"actor":${JSON.stringify(systemActor)},"time":${now()}}}`;
 
   function keyMember(
@@ -186,7 +186,7 @@ export function createEnvelopes({
   ): readonly string[] {
     const key = currentAspect(state, type.keyAspect);
     if (!keyAlways && (key === undefined || names?.includes(type.keyAspect) === false)) return [];
-    return [key === undefined ? madeUpKey(type, state.urn) : member(key)];
+    return [key === undefined ? derivedKey(type, state.urn) : member(key)];
   }
 
   function entity(
@@ -201,7 +201,7 @@ export function createEnvelopes({
     const members = [...keyMember(type, state, names, options)];
     for (const aspect of selected(type, state, names)) members.push(member(aspect));
     const text = `{"urn":${JSON.stringify(state.urn)},"entityName":${JSON.stringify(type.name)},"aspects":{${members.join(",")}}}`;
-    // A key that is stored is told of the whole entity in any case.
+    // A whole entity always includes a stored key, so the text does not depend on the options.
     if (whole && currentAspect(state, type.keyAspect) !== undefined) entityTexts.set(state, text);
     return text;
   }
@@ -225,7 +225,7 @@ export function createEnvelopes({
   return { entity, snapshot };
 }
 
-/** The aspects that have a value, without the key, in registry order; all or those named. */
+/** The aspects with a value, without the key, in registry order; all or the named ones. */
 function selected(
   entity: Entity,
   state: EntityState,

@@ -1,6 +1,6 @@
 /**
- * Reading timeseries aspects: events of one aspect in a time range, both ends
- * inclusive, latest first unless the request sorts otherwise.
+ * Reads events of one timeseries aspect in a time range, both ends inclusive, latest first unless
+ * the request sorts otherwise.
  */
 import { CatalogError } from "../core/errors.ts";
 import { compileFilter, filterInNamespace } from "../core/filter.ts";
@@ -11,7 +11,7 @@ import { type Addresses, unknownEntityType } from "./address.ts";
 import type { JsonText, TimeseriesQuery } from "./catalog.ts";
 import { checkEventFields } from "./event-fields.ts";
 
-/** Most events of one answer, and how many there are without a limit (settled in the design). */
+/** Maximum and default number of events in a reply. */
 export const eventsMax = 10_000;
 
 /** Fields that events can be sorted by: both are the event's own time. */
@@ -22,7 +22,7 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly namespace: string;
   readonly reader: Pick<TimeseriesReader, "list">;
-  /** Waits until the view has every write that was answered. */
+  /** Waits until the view has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function createTimeseriesReads(dependencies: Dependencies) {
           hint: versioned
             ? "Read it at /entitiesV2 or /aspects"
             : (nearest(query.aspect, timeseries) ??
-              `It has ${timeseries.length === 0 ? "none" : timeseries.join(", ")}`),
+              `Its timeseries aspects: ${timeseries.length === 0 ? "none" : timeseries.join(", ")}`),
         },
       );
     }
@@ -81,7 +81,7 @@ export function createTimeseriesReads(dependencies: Dependencies) {
   };
 }
 
-/** Of the events of one answer, which has each as text within text. */
+/** Bytes of the events in a reply, which contains each as text within text. */
 const answerBytesMax = 128 * 1024 * 1024;
 
 function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
@@ -89,14 +89,14 @@ function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
   if (bytes <= answerBytesMax || events.length < 2) return;
   throw new CatalogError(
     "too_large",
-    `the ${events.length} events have ${bytes} bytes of the ${answerBytesMax} that an answer may have`,
-    { hint: "Ask for fewer of them (limit), or for a shorter time" },
+    `the ${events.length} events have ${bytes} bytes of at most ${answerBytesMax}`,
+    { hint: "Request fewer events (limit) or a shorter time range" },
   );
 }
 
 function limitOf({ limit, latestValue }: TimeseriesQuery): number {
   if (latestValue) return 1;
-  // As in the reference, a negative one is none.
+  // As in DataHub, a negative limit means no limit.
   return limit === undefined || limit < 0 ? eventsMax : Math.min(limit, eventsMax);
 }
 
@@ -127,15 +127,15 @@ function answer(query: TimeseriesQuery, limit: number, events: readonly Timeseri
 }
 
 /**
- * A bound of the range as far as events have times: so it says the same, and clients whose longs end at
- * 2^63 - 1 could not read what a double makes of that.
+ * Clamps a bound of the range to safe integers. Events have no times beyond them, and clients with
+ * 64-bit integers cannot parse the double nearest to 2^63 - 1.
  */
 const timeFor = (asked: number | undefined): number | undefined =>
   asked && Math.min(Math.max(asked, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
 /**
- * JSON text with every other character escaped: the reference's clients read this text as bytes or
- * as text, and it says the same to both.
+ * Escapes all non-ASCII characters: DataHub's clients read this text as bytes or as text, and both
+ * must give the same result.
  */
 function ascii(json: string): string {
   return json.replace(

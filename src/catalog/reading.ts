@@ -1,6 +1,5 @@
 /**
- * The use cases that read, put together over the ports that they read from: all of the catalog, or
- * what somebody may see of it.
+ * Assembles the read use cases over their ports: of the whole catalog, or filtered for one caller.
  */
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -48,21 +47,21 @@ export interface ReadingTools {
   >;
   readonly fields: SearchFields;
   readonly hiddenStages: HiddenStages;
-  /** All entities, whoever asks. */
+  /** All entities, unfiltered. */
   readonly states: Pick<ReadPorts["states"], "read">;
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
-  /** Waits until a view has every write that was answered. */
+  /** Waits until a view has every acknowledged write. */
   readonly caughtUp: (view: "aspects" | "timeseries" | "graph") => () => Promise<void>;
-  /** Waits a moment, at most, for searches to show every write that was answered. */
+  /** Waits briefly for searches to include every acknowledged write. */
   readonly soonFound: () => Promise<void>;
-  /** For folding up to a moment: a few at once. */
+  /** Limits the number of requests that fold past states concurrently. */
   readonly inTurn: PastTools["inTurn"];
   readonly append: Parameters<typeof createRelationships>[0]["append"];
   /**
-   * Another number whenever the graph may tell something else, undefined while it lacks a write that
-   * was answered; absent: at any time.
+   * Changes whenever results from the graph may change; undefined while the graph lacks an
+   * acknowledged write; absent: results are not cached.
    */
   readonly graphVersion?: (() => number | undefined) | undefined;
 }
@@ -77,7 +76,7 @@ type Reading = Omit<
 const namesOf = (references: CatalogParts["references"]): readonly string[] =>
   [...new Set([...references.values()].flat().map(({ name }) => name))].sort();
 
-/** Most urns of one page of listUrns. */
+/** Maximum number of urns in a page of listUrns. */
 const pageMax = 10_000;
 
 interface EntityPorts {
@@ -86,7 +85,7 @@ interface EntityPorts {
   readonly timeseries: ReadPorts["timeseries"];
 }
 
-/** What can be asked of the present and of any moment: the ports say which it is. */
+/** Reads of the current state or of a point in time, depending on the ports. */
 function createEntityReading(
   tools: ReadingTools,
   { states, aspects, timeseries }: EntityPorts,
@@ -138,7 +137,7 @@ function createReadsAsOf(
     now,
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   };
-  // What another process told may have brought into being what is hidden, or be what hides it.
+  // Writes of another process may create a hidden entity or change what is hidden.
   const seen: typeof states.read = async (urns) => {
     if (parts.sharedLog) await reached(await log.head());
     return states.read(urns);
@@ -170,7 +169,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     definitions: createPropertyDefinitions({
       addresses,
       states: tools.states,
-      seen: everything ? undefined : states,
+      visible: everything ? undefined : states,
     }),
   });
 
@@ -271,45 +270,45 @@ const livesOf = ({ log, parts, model }: ReadingTools): Lifetimes =>
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   });
 
-/** The same for somebody who may not see everything: what is restricted, and what a look hides. */
+/** The reads for one caller, without restricted data and entities that the filter hides. */
 export function createSeenReading(
   tools: ReadingTools,
   ports: ReadPorts,
   { restricted, look }: AccessContext,
 ): Reading {
-  // What neighbours there are depends on policies, too: none are remembered.
+  // Visible neighbours depend on policies, too, so they are not cached.
   const graphVersion = look === undefined ? tools.graphVersion : undefined;
   const seenPortsOf = portsThrough({ restricted, look }, ports, livesOf(tools));
   const reading = createReading({ ...tools, graphVersion }, seenPortsOf, false);
 
-  async function seen<T extends ChangePage>(told: T): Promise<T> {
-    if (told.changes.length === 0) return told;
-    const sight = await look?.();
-    const urns = [...new Set(told.changes.map(({ change }) => change.urn))];
-    /** Up to where, for good where it is not seen at all. */
+  async function visible<T extends ChangePage>(page: T): Promise<T> {
+    if (page.changes.length === 0) return page;
+    const filter = await look?.();
+    const urns = [...new Set(page.changes.map(({ change }) => change.urn))];
+    /** Position up to which changes are hidden; Infinity for an entity that is not visible. */
     const hidden = new Map<string, number>();
-    if (sight !== undefined && !sight.everything) {
+    if (filter !== undefined && !filter.everything) {
       for (const state of await ports.states.read(urns)) {
         const { urn } = state;
-        const upTo = sight.sees(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
+        const upTo = filter.sees(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
         hidden.set(urn, upTo ?? START);
       }
     }
     const changes: ChangeEntry[] = [];
-    for (const one of told.changes) {
+    for (const one of page.changes) {
       const may = restricted === undefined || (await isVisibleChange(one.change, restricted));
       const { urn, position } = one.change;
       if (may && position > (hidden.get(urn) ?? START)) changes.push(one);
     }
-    return { ...told, changes };
+    return { ...page, changes };
   }
 
   const changes: Pick<Catalog, "readChanges" | "followChanges"> = {
-    readChanges: async (query) => seen(await reading.readChanges(query)),
+    readChanges: async (query) => visible(await reading.readChanges(query)),
     async followChanges(query, signal) {
-      const told = await reading.followChanges(query, signal);
+      const pages = await reading.followChanges(query, signal);
       return (async function* () {
-        for await (const page of told) yield await seen(page);
+        for await (const page of pages) yield await visible(page);
       })();
     },
   };

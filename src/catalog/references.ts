@@ -3,8 +3,9 @@
  * value without the urn, or a DELETE when the aspect requires the urn.
  *
  * The graph finds the entities that refer to it; search finds those that refer to it in an aspect
- * without a relationship (searched-references.ts). The model's annotations say where in an aspect the
- * urn is. A urn elsewhere in a value (the actor of a stamp) is no reference. Key aspects stay.
+ * without a relationship (searched-references.ts). The model's annotations define the paths of
+ * references in an aspect. A urn elsewhere in a value (the actor of a stamp) is not a reference.
+ * Key aspects stay unchanged.
  */
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -18,7 +19,7 @@ import type { EntityStates } from "./entity-states.ts";
 import { createSearchedReferences, searchedTypes } from "./searched-references.ts";
 import { createReferenceRemoval, type ReferencePath } from "./without-reference.ts";
 
-/** By aspect: the relationships that it tells, with the way to the urn from the aspect's root. */
+/** By aspect: its relationships, with the path to the urn from the aspect's root. */
 export type ReferencePaths = ReadonlyMap<string, readonly ReferencePath[]>;
 
 interface Dependencies {
@@ -40,17 +41,17 @@ interface Dependencies {
 type DeleteReferences = Catalog["deleteReferences"];
 type RelatedAspect = Awaited<ReturnType<DeleteReferences>>["relatedAspects"][number];
 
-/** Of the answer; `total` counts all. */
+/** Related aspects in the reply; `total` counts all. */
 const shownMax = 10;
-/** Referring entities that are found, and then written, in one go. */
+/** Referring entities that are found and then written per batch. */
 const pageMax = 1_000;
 const batchMax = 100;
-/** How often what others changed meanwhile is looked at again. */
+/** Attempts at a batch whose entities other writers change. */
 const attemptsMax = 10;
 
-/** An aspect that refers to the urn, and the proposal that ends it. */
+/** An aspect that refers to the urn, and the proposal that removes the reference. */
 interface Referring {
-  /** Members in the order of the reference: its command line prints them as columns. */
+  /** Members in DataHub's order: its command line prints them as columns. */
   readonly related: readonly RelatedAspect[];
   readonly proposal: Proposal;
 }
@@ -73,7 +74,10 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
     return [...new Map(found.map((address) => [address.urn, address])).values()];
   }
 
-  /** With a column its table, whose aspects tell of it; none where the model has no such type. */
+  /**
+   * A column and its table, whose aspects contain the column's references. Empty if the model lacks
+   * the type.
+   */
   function addressesOf(urn: string): readonly Address[] {
     try {
       const address = addresses.known(urn);
@@ -116,7 +120,9 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
     return batch.flatMap((address, i) => referringOf(address, found[i] as EntityState, urn));
   }
 
-  /** Each value is written only if it is still the one that was read; otherwise it is read again. */
+  /**
+   * Each value is written only if it is unchanged since it was read; otherwise it is read again.
+   */
   async function remove(
     batch: readonly Address[],
     urn: string,

@@ -1,6 +1,6 @@
 /**
- * Reading the graph: who is next to an entity, and what lies up- or downstream of it. What is read
- * has every write that was answered before.
+ * Reads of the graph: neighbours of an entity, and its lineage. Reads include every acknowledged
+ * write.
  *
  * Edges may lead to entities that do not exist, and to types that the model does not have, so reads
  * accept such urns. The urn of a type that the model has must have that type's key parts. A request
@@ -30,18 +30,18 @@ import {
 } from "./lineage.ts";
 import { withoutSoftDeleted } from "./soft-deleted.ts";
 
-/** Most relationships of one page, and how many there are when the request does not say. */
+/** Maximum and default number of relationships in a page. */
 const countMax = 10_000;
 const countDefault = 100;
-/** Most urns in the paths of one answer: some twenty megabytes. */
+/** Maximum number of urns in the paths of a reply: some twenty megabytes. */
 const pathUrnsMax = 200_000;
-/** Walks at once: a large one holds some tens of megabytes until it is answered. */
+/** Concurrent walks: a large one needs some tens of megabytes until its reply is sent. */
 const walksMax = 4;
 
-/** What an aspect names may be longer than the urn of an entity: whatever edges lead to is answered. */
-const told: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
+/** Limits for urns that edges lead to. Aspects may name longer urns than entities may have. */
+const linkedLimits: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
 
-/** As projections/graph.ts reads it. */
+/** The stream name that projections/graph.ts reads. */
 const FORGET = "$relationships";
 
 interface Dependencies {
@@ -52,20 +52,20 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly systemActor: string;
   readonly now: () => number;
-  /** Waits until the view has every write that was answered. */
+  /** Waits until the view has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
   /**
-   * Another number whenever the view may tell something else, undefined while it lacks a write that was
-   * answered; absent: nothing is remembered.
+   * Changes whenever results of the view may change; undefined while the view lacks an acknowledged
+   * write; absent: pages are not cached.
    */
   readonly version: (() => number | undefined) | undefined;
   /** States of the entities that edges lead to. */
   readonly states: Pick<EntityStates, "read">;
-  /** Appends to a stream beside the entity's own. */
+  /** Appends to a stream other than the entity's own. */
   readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
 }
 
-type Asked = Parameters<Catalog["listRelationships"]>[0];
+type PageRequest = Parameters<Catalog["listRelationships"]>[0];
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
 type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelationships">;
@@ -74,20 +74,20 @@ export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
   const inTurn = createInTurn(walksMax);
   const { version } = dependencies;
-  const pages = version === undefined ? undefined : createRememberedPages(version);
+  const pages = version === undefined ? undefined : createPageCache(version);
 
   async function readPage(query: NeighboursQuery): Promise<Page> {
     const { neighbours, total } = await reader.neighbours(query);
     return { start: query.start, count: neighbours.length, total, relationships: neighbours };
   }
 
-  async function listPage(asked: Asked): Promise<Page> {
-    const { urn } = address(asked.urn);
-    const direction = oneOf("direction", asked.direction, directions);
-    const { start, count } = pageOf(asked);
+  async function listPage(request: PageRequest): Promise<Page> {
+    const { urn } = address(request.urn);
+    const direction = oneOf("direction", request.direction, directions);
+    const { start, count } = pageOf(request);
     await caughtUp();
-    const read = () => readPage({ urn, direction, types: asked.types, start, count });
-    return pages === undefined ? read() : pages.read(asked, read);
+    const read = () => readPage({ urn, direction, types: request.types, start, count });
+    return pages === undefined ? read() : pages.read(request, read);
   }
 
   /** Not cached: soft-deleting an entity does not change its edges. */
@@ -103,7 +103,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
 
   function address(text: string): { readonly urn: string } {
     const urn = withNamespace(text, dependencies.namespace);
-    const { entityType } = parseUrn(urn, told);
+    const { entityType } = parseUrn(urn, linkedLimits);
     const entity = dependencies.model.entities.get(entityType);
     if (entity !== undefined) keyValue(entity, urn);
     return { urn };
@@ -127,9 +127,9 @@ export function createRelationships(dependencies: Dependencies): Reads {
   }
 
   return {
-    listRelationships(asked) {
-      const page = pages?.known(asked) ?? listPage(asked);
-      return asked.includeSoftDeleted === false ? omitSoftDeleted(page) : page;
+    listRelationships(request) {
+      const page = pages?.cached(request) ?? listPage(request);
+      return request.includeSoftDeleted === false ? omitSoftDeleted(page) : page;
     },
 
     async getLineage(query) {
@@ -158,71 +158,71 @@ export function createRelationships(dependencies: Dependencies): Reads {
   };
 }
 
-/** Characters of pages that are remembered, with their replies: some forty megabytes. */
-const rememberedMax = 20_000_000;
-/** A larger page takes longer to send than to read. */
-const rememberedPageMax = 20_000;
-/** Of those who page through a hub, or ask in many ways, the latest. */
-const rememberedOfUrnMax = 16;
+/** Characters of cached pages and their replies: some forty megabytes. */
+const cachedMax = 20_000_000;
+/** Larger pages are not cached: sending them takes longer than reading them. */
+const cachedPageMax = 20_000;
+/** Cached pages per urn: the latest. */
+const cachedPerUrnMax = 16;
 
 /**
- * Neighbours are asked for again and again, mostly of entities that nobody has written to: pages
- * are remembered for as long as the view stays as it is, by what was asked, word for word.
+ * Cache of neighbour pages. The same neighbours are requested often and change rarely, so pages are
+ * cached by their exact request until the view changes.
  */
-function createRememberedPages(version: () => number | undefined) {
-  /** By urn: most are asked for in one way alone. */
-  const pages = new Map<string, Remembered[]>();
+function createPageCache(version: () => number | undefined) {
+  /** By urn: most urns are requested in one form only. */
+  const pages = new Map<string, CachedPage[]>();
   let size = 0;
   let at = version();
 
-  function forget(): void {
+  function clear(): void {
     pages.clear();
     size = 0;
   }
 
-  function known(asked: Asked): Page | undefined {
+  function cached(request: PageRequest): Page | undefined {
     const now = version();
     if (now !== at) {
-      forget();
+      clear();
       at = now;
     }
-    return pages.get(asked.urn)?.find((one) => isSame(one.asked, asked))?.page;
+    return pages.get(request.urn)?.find((one) => isSame(one.request, request))?.page;
   }
 
   return {
-    known,
-    async read(asked: Asked, read: () => Promise<Page>): Promise<Page> {
+    cached,
+    async read(request: PageRequest, read: () => Promise<Page>): Promise<Page> {
       const now = version();
-      const page = known(asked) ?? (await read());
-      // What was read is at least as new as the view was then.
+      const page = cached(request) ?? (await read());
+      // The page is at least as new as the view was before the read.
       if (now === undefined || version() !== now || at !== now) return page;
-      const own = sizeOf(asked, page);
-      if (own > rememberedPageMax) return page;
-      if (size + own > rememberedMax) forget();
-      if (known(asked) !== undefined) return page;
-      const ofUrn = pages.get(asked.urn) ?? [];
-      const oldest = ofUrn.length < rememberedOfUrnMax ? undefined : ofUrn.shift();
-      if (oldest !== undefined) size -= sizeOf(oldest.asked, oldest.page);
-      ofUrn.push({ asked, page });
-      pages.set(asked.urn, ofUrn);
+      const own = sizeOf(request, page);
+      if (own > cachedPageMax) return page;
+      if (size + own > cachedMax) clear();
+      if (cached(request) !== undefined) return page;
+      const ofUrn = pages.get(request.urn) ?? [];
+      const oldest = ofUrn.length < cachedPerUrnMax ? undefined : ofUrn.shift();
+      if (oldest !== undefined) size -= sizeOf(oldest.request, oldest.page);
+      ofUrn.push({ request, page });
+      pages.set(request.urn, ofUrn);
       size += own;
       return page;
     },
   };
 }
 
-interface Remembered {
-  readonly asked: Asked;
+interface CachedPage {
+  readonly request: PageRequest;
   readonly page: Page;
 }
 
-const sizeOf = ({ urn, types }: Asked, { relationships }: Page): number =>
+const sizeOf = ({ urn, types }: PageRequest, { relationships }: Page): number =>
   relationships.reduce(
     (size, { urn: other, via = "" }) => size + other.length + via.length + 100,
     types.reduce((size, type) => size + type.length, urn.length + 200),
   );
 
-const isSame = (one: Asked, other: Asked): boolean =>
+const isSame = (one: PageRequest, other: PageRequest): boolean =>
   one.direction === other.direction &&
   one.start === other.start &&
   one.count === other.count &&
@@ -243,7 +243,7 @@ export function oneOf<T extends string>(name: string, value: string, allowed: re
 export function atLeast(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   throw new CatalogError("malformed", `${name} is ${formatNumber(value)}`, {
-    hint: value > Number.MAX_SAFE_INTEGER ? "Send a smaller one" : `Send ${least} or more`,
+    hint: value > Number.MAX_SAFE_INTEGER ? "Send a smaller number" : `Send ${least} or more`,
   });
 }
 
@@ -254,7 +254,7 @@ function pageOf({ start = 0, count = countDefault }: { start?: number; count?: n
   };
 }
 
-/** The paths to some entities; the last ones are missing when there is no room for all. */
+/** The paths to some entities; the last paths are missing if there is no room for all. */
 export function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   let urns = 0;

@@ -1,4 +1,4 @@
-/** The appends of a request: what was decided goes to the log, and is found there again. */
+/** Appends the decisions of a request to the log, and finds the appends of a repeated request. */
 import { lastOf, type Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
 import type { Append, Appended, ChangeLog } from "../log/change-log.ts";
@@ -10,24 +10,24 @@ import type { EntityStates } from "./entity-states.ts";
 
 export interface RequestAppendsParts {
   readonly log: ChangeLog;
-  /** Other processes write to the log, too; and of a call's appends only some may be in the log. */
+  /** True if other processes write to the log, too. Appends of one call are then not atomic. */
   readonly sharedLog: boolean;
   readonly states: EntityStates;
-  /** The last position that any write was answered with. */
+  /** The last acknowledged position. */
   readonly answered: () => Position;
-  /** Wakes the projector, and remembers how far each view has to come. */
+  /** Wakes the projector and records the position that each view has to reach. */
   readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
 }
 
 interface RequestAppends {
   /**
-   * Resolves when the log has all. Called in the turn in which it was decided; the states show it
-   * from then on. Throws WrongRevision where another writer was first.
+   * Resolves when the log has all appends. Must be called in the same turn as the decision; the
+   * states include the decision from then on. Throws WrongRevision if another writer was first.
    */
   append(decided: readonly EntityDecision[], key: string | undefined): Promise<Written>;
   /**
-   * What a request whose key was seen before wrote then. Where a call is not one whole, that may be
-   * a part of it: the rest is written now, and what is there is not decided again.
+   * The appends of an earlier request with the same key. If calls are not atomic, these may be a
+   * part of the request: the rest is written now, and appended parts are not decided again.
    */
   earlier(
     writeRequests: readonly WriteRequest[],
@@ -96,7 +96,7 @@ export function createRequestAppends(parts: RequestAppendsParts): RequestAppends
   return { append, earlier };
 }
 
-/** The last position of each changed entity, from the answers to all appends. */
+/** The last position of each changed entity, from the results of all appends. */
 async function positionsOf(
   decided: readonly EntityDecision[],
   changed: readonly EntityDecision[],

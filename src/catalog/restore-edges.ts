@@ -1,7 +1,7 @@
 /**
- * Restores the edges that `DELETE /relationships` removed although an entity's aspects still state
- * them. A removal is a record of the log, and so is the restore: it appends the aspect's value again
- * with RESTATE, so that every rebuild of the graph gives the same edges.
+ * Restores the edges that `DELETE /relationships` removed although an entity's aspects still
+ * declare them. The restore is a record of the log, like the removal: it appends the aspect's value
+ * again with RESTATE, so that every rebuild of the graph gives the same edges.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Intent } from "../core/decide.ts";

@@ -1,16 +1,16 @@
-/** What a rollback comes to, counted entity by entity, in the form of its answer. */
+/** The reply of a rollback, summed up entity by entity. */
 import type { Position } from "../core/position.ts";
 import type { Rollback, RunRow } from "./catalog.ts";
 import type { EntityUndo, UndoneRow } from "./undo-entity.ts";
 
 export interface Tally {
   add(urn: string, undo: EntityUndo, written: Position | undefined): void;
-  /** The answer holds for everything up to there. */
+  /** Extends the reply's position. */
   reach(position: Position): void;
   answer(): Rollback;
 }
 
-/** Of an answer: rows, and entities of which others told. */
+/** Maximum numbers of rows and of entities with other writers in a reply. */
 const rowsMax = 100;
 const unsafeMax = 1_000;
 
@@ -32,7 +32,7 @@ export function createTally({
   };
   let position: Position | undefined;
 
-  function show(urn: string, row: UndoneRow, keyAspect: boolean): void {
+  function addRow(urn: string, row: UndoneRow, keyAspect: boolean): void {
     counts.aspectsReverted++;
     if (aspectRowSummaries.length === rowsMax) return;
     const { aspect: aspectName, version, timestamp } = row;
@@ -47,8 +47,8 @@ export function createTally({
     reach,
     add(urn, { rows, key, others, ends }, written) {
       if (written !== undefined) reach(written);
-      for (const row of rows) show(urn, row, false);
-      if (key !== undefined && ends === "deleted") show(urn, key, true);
+      for (const row of rows) addRow(urn, row, false);
+      if (key !== undefined && ends === "deleted") addRow(urn, key, true);
       if (rows.length > 0 || ends !== undefined) counts.entitiesAffected++;
       if (ends !== undefined) counts.entitiesDeleted++;
       if (others === 0) return;

@@ -1,10 +1,10 @@
 /**
- * Undoing a run of ingestion. It writes what each entity would be if the run had told nothing, as
- * further records: the log keeps what was told, and every view follows. It notes first that the run
- * is undone, so that what the run tells from then on counts, and that nothing later brings back what
- * it told. A rollback that was cut short is asked for again: what is undone already comes to nothing.
+ * Rollback of an ingestion run. It appends the state that each entity would have without the run;
+ * the log keeps the run's records, and every view follows. It first records that the run is rolled
+ * back, so that later records of the run count and no later read restores the earlier ones. An
+ * interrupted rollback can be repeated: entities that are already rolled back stay unchanged.
  *
- * What was told with a model registry is undone as if one run had told it.
+ * All records written with a model registry are rolled back like one run.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
@@ -40,59 +40,59 @@ interface RollbackDependencies extends UndoTools {
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
-  /** A rollback has written at a position. */
+  /** Called with the position of a rollback's records. */
   readonly onUndone: (position: Position) => void;
 }
 
 type Rollback = Catalog["rollbackRun"];
 
-/** Entities that are undone side by side: their appends share a commit. */
-const lanesMax = 16;
-/** How often an entity that others write to is looked at again. */
+/** Concurrent rollbacks of entities: their appends share a commit. */
+const workersMax = 16;
+/** Attempts at an entity that other writers change. */
 const attemptsMax = 10;
 
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
   const { log, addresses, states, ingestion, namespace } = dependencies;
   const given = createGiven(dependencies);
 
-  /** Entities that the run told of, in the order in which it did, and whether of events, too. */
-  async function toldIn(
+  /** Entities that the run wrote, in order; true for those with events. */
+  async function entitiesIn(
     records: AsyncIterable<PlacedChange>,
     upTo: Position,
   ): Promise<ReadonlyMap<string, boolean>> {
-    const told = new Map<string, boolean>();
+    const entities = new Map<string, boolean>();
     for await (const { position, urn, timeseries } of records) {
       if (position > upTo) break;
       if (urn === "" || !addresses.isKnown(urn)) continue;
-      told.set(urn, timeseries || (told.get(urn) ?? false));
+      entities.set(urn, timeseries || (entities.get(urn) ?? false));
     }
-    return told;
+    return entities;
   }
 
   async function undo(
-    told: ReadonlyMap<string, boolean>,
+    entities: ReadonlyMap<string, boolean>,
     request: UndoRequest,
     caller: Caller,
     { dryRun, onDeleted }: { readonly dryRun: boolean; readonly onDeleted: (urn: string) => void },
   ): Promise<Tally> {
     const tally = createTally(request);
     const histories = await openHistories(log, dependencies.decode);
-    const left = told.entries();
+    const left = entities.entries();
 
     async function undoing(urn: string, events: boolean): Promise<EntityUndo> {
       const address = addresses.known(urn);
       const changes = events
         ? histories.changes(urn, await log.head())
         : changesOf(dependencies, urn);
-      const found = await undoEntity(dependencies, address, asTold(changes, request), request);
-      // Others may have told events of what would end.
+      const found = await undoEntity(dependencies, address, withRunId(changes, request), request);
+      // Other writers may have events of an entity that would be deleted.
       const asks = !events && found.key !== undefined && found.others === 0;
       return asks ? undoing(urn, true) : found;
     }
 
     async function undoOne(urn: string, events: boolean): Promise<void> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-        // Reading the log is no reason to wait: others have their turn between two entities.
+        // Reading the log does not yield by itself: yield between two entities.
         await turn();
         const found = await undoing(urn, events);
         const nothing = found.intents.length + found.events.length === 0;
@@ -103,13 +103,13 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         return tally.add(urn, found, written.position);
       }
       throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
-        hint: "Send the request again: what is undone already stays so",
+        hint: "Send the request again: entities rolled back so far stay rolled back",
       });
     }
 
-    // Where one fails, the others end what they have begun: nothing is written after the answer.
+    // After a failure the other workers finish their entity: nothing is written after the reply.
     let failed = false;
-    const lane = async (): Promise<void> => {
+    const work = async (): Promise<void> => {
       for (const [urn, events] of left) {
         if (failed) return;
         try {
@@ -120,8 +120,8 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         }
       }
     };
-    const lanes = await Promise.allSettled(Array.from({ length: lanesMax }, lane));
-    for (const one of lanes) if (one.status === "rejected") throw one.reason;
+    const workers = await Promise.allSettled(Array.from({ length: workersMax }, work));
+    for (const one of workers) if (one.status === "rejected") throw one.reason;
     return tally;
   }
 
@@ -133,8 +133,12 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     return position ?? START;
   }
 
-  /** Where a client tells of its runs, it is told there, too, what becomes of this one. */
-  async function tellExecution(runId: string, status: string, caller: Caller): Promise<void> {
+  /** Sets the status of the run's execution request entity, if there is one. */
+  async function writeExecutionStatus(
+    runId: string,
+    status: string,
+    caller: Caller,
+  ): Promise<void> {
     const urn = executionOf(runId, namespace);
     if (!addresses.isKnown(urn)) return;
     const [state] = await states.read([urn]);
@@ -154,28 +158,28 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   async function undoRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
     const { dryRun, hardDelete } = request;
     if (runId === NO_RUN_ID || runId === "") {
-      throw new CatalogError("malformed", `"${runId}" is the id of no single run`, {
-        hint: "Name a run of POST /runs?action=list",
+      throw new CatalogError("malformed", `"${runId}" is not the id of a single run`, {
+        hint: "Use a run id from POST /runs?action=list",
       });
     }
     const runs = await ledger.read();
     const run = runs.find(runId);
     if (run === undefined) return createTally({ runId, hardDelete }).answer();
     let upTo = runs.position;
-    let told = await toldIn(recordsOfRun(dependencies, run), upTo);
-    await admit?.([...told.keys()]);
+    let entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
+    await admit?.([...entities.keys()]);
     if (!dryRun) {
-      await tellExecution(runId, "ROLLING_BACK", caller);
+      await writeExecutionStatus(runId, "ROLLING_BACK", caller);
       upTo = await noteRollback(runId, caller);
-      // The run may have told more before that.
+      // The run may have written more before the note.
       await ledger.read();
-      told = await toldIn(recordsOfRun(dependencies, run), upTo);
-      await admit?.([...told.keys()]);
+      entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
+      await admit?.([...entities.keys()]);
     }
     const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
-    const tally = await undo(told, asked, caller, { dryRun, onDeleted });
+    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
     if (!dryRun) {
-      await tellExecution(runId, "ROLLED_BACK", caller);
+      await writeExecutionStatus(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);
       dependencies.onUndone(tally.answer().position ?? upTo);
     }
@@ -185,22 +189,22 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   async function undoRegistry(registry: Registry, { request, caller, admit, onDeleted }: Asked) {
     const { dryRun, hardDelete } = request;
     const runs = await ledger.read();
-    const toldSince = (after: Position, last: Position) =>
-      toldIn(recordsOfRegistry(dependencies, registry, { after, last }), last);
+    const entitiesSince = (after: Position, last: Position) =>
+      entitiesIn(recordsOfRegistry(dependencies, registry, { after, last }), last);
     const seen = runs.position;
-    const told = new Map(await toldSince(START, seen));
-    await admit?.([...told.keys()]);
+    const entities = new Map(await entitiesSince(START, seen));
+    await admit?.([...entities.keys()]);
     const runId = registryMark(registry);
     let upTo = seen;
-    if (!dryRun && told.size > 0) {
+    if (!dryRun && entities.size > 0) {
       upTo = await noteRollback(registry, caller);
-      // More may have been told before that.
-      const more = await toldSince(seen, upTo);
-      for (const [urn, events] of more) told.set(urn, events || (told.get(urn) ?? false));
+      // More may have been written before the note.
+      const more = await entitiesSince(seen, upTo);
+      for (const [urn, events] of more) entities.set(urn, events || (entities.get(urn) ?? false));
       await admit?.([...more.keys()]);
     }
     const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
-    const tally = await undo(told, asked, caller, { dryRun, onDeleted });
+    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
     if (upTo > seen) {
       tally.reach(upTo);
       dependencies.onUndone(tally.answer().position ?? upTo);
@@ -222,8 +226,8 @@ interface Asked {
   readonly onDeleted: (urn: string) => void;
 }
 
-/** Where a registry is undone, what was told with it is told by the run of that name. */
-async function* asTold(
+/** For a registry, its records count as records of the rolled-back run. */
+async function* withRunId(
   changes: AsyncIterable<PlacedChange>,
   { runId }: UndoRequest,
 ): AsyncIterable<PlacedChange> {

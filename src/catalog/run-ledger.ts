@@ -1,9 +1,9 @@
 /**
- * Which runs the log has told of, where each begins and ends in it, and what of it was undone: by a
- * rollback, or with all that was told with a model registry.
+ * Index of ingestion runs: their first and last records in the log, and what was rolled back, by
+ * run or by model registry.
  *
- * Read from the log when it is first asked for, and from there on what has come since; in memory, some
- * hundred bytes a run. Between pages others have their turn.
+ * Built from the log at the first request and extended by later ones; in memory, some hundred bytes
+ * per run. Reading yields between pages.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../core/change.ts";
@@ -21,25 +21,28 @@ import { readable } from "../log/readable.ts";
 import { createDeletedRows } from "./deleted-rows.ts";
 
 /**
- * In place of an aspect: a run was rolled back, or all that was told with a model registry, where one
- * is named. What was told before is undone.
+ * Aspect name of a rollback record: of a run, or of a model registry if the record names one.
+ * Earlier records are rolled back.
  */
 const ROLLBACK = "$rollbacks";
 
 export interface Run {
   readonly runId: string;
-  /** Place of the record before its first, and of its last. */
+  /** Positions of the record before its first, and of its last. */
   readonly after: Position;
   readonly last: Position;
-  /** Its records of no entity that was deleted since: without those that are undone, and all of them. */
+  /**
+   * Its records of entities that were not deleted since: `rows` without rolled back records,
+   * `allRows` with them.
+   */
   readonly rows: number;
   readonly allRows: number;
-  /** Of its last record, in epoch milliseconds. */
+  /** Time of its last record, in epoch milliseconds. */
   readonly timestamp: number;
 }
 
 export interface RunLedger {
-  /** With everything that the log has now. */
+  /** The index up to the current head of the log. */
   read(): Promise<Runs>;
 }
 
@@ -47,7 +50,10 @@ interface Runs {
   readonly position: Position;
   all(): Iterable<Run>;
   find(runId: string): Run | undefined;
-  /** Whether what a run told at a position, with a model registry or none, was undone since. */
+  /**
+   * True if the run's record at the position, written with the registry if any, was rolled back
+   * later.
+   */
   isUndone: UndoneRun["isUndone"];
 }
 
@@ -61,20 +67,20 @@ interface LedgerDependencies extends Dependencies {
   readonly keyAspectOf: (entityType: string) => string | undefined;
 }
 
-/** Records that are read at once: what others wait for meanwhile is some milliseconds. */
+/** Records per read. Other requests wait some milliseconds for it. */
 const PAGE_MAX = 500;
-/** Of deletions it is fewer: each has streams of its own to be read. */
-const DEATHS_MAX = 20;
+/** Fewer for deletions, each of which reads further streams. */
+const DELETIONS_MAX = 20;
 
 export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies): RunLedger {
   const read = (record: LogRecord) => readable(decode, record);
   const deletedRows = createDeletedRows({ log, decode: read, keyAspectOf });
   const runs = new Map<string, { -readonly [Key in keyof Run]: Run[Key] }>();
-  /** Of each registry's mark: how many rows of which runs are told with it. */
+  /** By registry mark: number of rows of each run. */
   const registries = new Map<string, Map<string, number>>();
-  /** Timeseries aspects that were told of entities of each type. */
+  /** Timeseries aspects with events, by entity type. */
   const series = new Map<string, Set<string>>();
-  /** Where runs, and marks of registries, were last undone. */
+  /** Positions of the last rollback of each run and registry mark. */
   const undone = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
   let at = START;
   let reading: Promise<void> | undefined;
@@ -135,9 +141,9 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     position <= (undone.runs.get(runId) ?? START) ||
     position <= (undone.registries.get(registry ?? "") ?? START);
 
-  /** The rows of an entity go with it; those that were undone are no rows by then, but some of all. */
-  async function bury(death: PlacedChange): Promise<void> {
-    for await (const row of deletedRows.rowsOf(death, series.get(death.entityType) ?? [])) {
+  /** A hard delete removes the entity's rows; rolled back rows only count in allRows. */
+  async function removeRowsOf(deletion: PlacedChange): Promise<void> {
+    for await (const row of deletedRows.rowsOf(deletion, series.get(deletion.entityType) ?? [])) {
       const { runId } = row.system;
       const registry = markOf(row.system);
       const run = runs.get(runId);
@@ -151,7 +157,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
   }
 
   async function catchUp(): Promise<void> {
-    let deaths = 0;
+    let deletions = 0;
     for (;;) {
       const page = await log.readAll(at, { limit: PAGE_MAX });
       if (page.length === 0) return;
@@ -159,8 +165,8 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
         const change = read(record);
         if (change !== undefined) add(change);
         if (change !== undefined && deletedRows.isHardDelete(change)) {
-          await bury(change);
-          if (++deaths % DEATHS_MAX === 0) await turn();
+          await removeRowsOf(change);
+          if (++deletions % DELETIONS_MAX === 0) await turn();
         }
         at = record.position;
       }
@@ -170,7 +176,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
 
   return {
     async read() {
-      // A catching up that has begun may be past what this caller wrote before: one more follows.
+      // A read in progress may have passed the caller's latest write: start another.
       if (reading !== undefined) await reading;
       reading ??= catchUp().finally(() => {
         reading = undefined;
@@ -192,7 +198,7 @@ const belongsToNoRun = (change: Change): boolean =>
   change.headers?.[ROLLBACK_HEADER] !== undefined ||
   restoresEdges(change);
 
-/** The record that says so: of a run, or of all that was told with a registry. */
+/** The record of a rollback: of a run, or of a registry. */
 export function rollbackNote(
   undone: string | Registry,
   namespace: string,
@@ -213,23 +219,23 @@ export function rollbackNote(
   };
 }
 
-/** The entity that stands for a run, if its client tells of one. */
+/** The execution request entity of a run. */
 export const executionOf = (runId: string, namespace: string): string =>
   `urn:${namespace}:dataHubExecutionRequest:${runId}`;
 
-/** Records of a run from one place to another, in their order. */
+/** Records of a run between two positions, in order. */
 export const recordsOfRun = (
   dependencies: Dependencies,
   { runId, after, last }: Pick<Run, "runId" | "after" | "last">,
 ): AsyncIterable<PlacedChange> =>
-  // A record of the run has its name in it: most others need not be decoded.
+  // A record of the run contains its id: most others need not be decoded.
   recordsWith(dependencies, runId === NO_RUN_ID ? "" : runId, {
     after,
     last,
     isOwn: ({ system }) => system.runId === runId,
   });
 
-/** Records that were told with a model registry, from one place to another. */
+/** Records written with a model registry, between two positions. */
 export function recordsOfRegistry(
   dependencies: Dependencies,
   registry: Registry,

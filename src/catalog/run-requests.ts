@@ -1,34 +1,34 @@
-/** What is asked of runs of ingestion: part of what a door may ask (catalog.ts). */
+/** Requests about ingestion runs: part of the catalog's interface (catalog.ts). */
 import type { Registry } from "../core/undo.ts";
 import type { Envelope } from "./entity-reads.ts";
 import type { Caller, Written } from "./writes.ts";
 
-/** A run of ingestion, as the log tells of it. */
+/** An ingestion run. */
 export interface RunSummary {
   readonly runId: string;
-  /** Records that it wrote and that nobody rolled back. */
+  /** Number of its records that are not rolled back. */
   readonly rows: number;
-  /** Of the last one, in epoch milliseconds. */
+  /** Time of the last record, in epoch milliseconds. */
   readonly timestamp: number;
 }
 
-/** What a run told of one aspect, at one time. */
+/** One record of a run. */
 export interface RunRow {
   readonly runId: string;
   readonly urn: string;
   readonly aspectName: string;
-  /** When it was told, in epoch milliseconds. */
+  /** Time of the write, in epoch milliseconds. */
   readonly timestamp: number;
-  /** Number of the value; 0 of an event. */
+  /** Version of the value; 0 for an event. */
   readonly version: number;
   readonly keyAspect: boolean;
   readonly aspect?: Envelope | undefined;
 }
 
-/** Of a run, or of all that was told with a model registry. */
+/** Rollback of a run or of all records written with a model registry. */
 export type RollbackRequest = {
   readonly dryRun: boolean;
-  /** Deletes the entities that the run brought into being, instead of hiding them. */
+  /** Deletes the entities that the run created, instead of soft-deleting them. */
   readonly hardDelete: boolean;
 } & (
   | { readonly runId: string; readonly registry?: undefined }
@@ -36,21 +36,21 @@ export type RollbackRequest = {
 );
 
 export interface Rollback extends Written {
-  /** Some of what is undone. */
+  /** Some of the rolled back rows. */
   readonly aspectRowSummaries: readonly RunRow[];
   readonly entitiesAffected: number;
-  /** Entities that are deleted, or hidden. */
+  /** Number of deleted or soft-deleted entities. */
   readonly entitiesDeleted: number;
   readonly aspectsReverted: number;
-  /** Aspects that others told and that go with a deleted entity. */
+  /** Number of aspects by other writers that are removed with a deleted entity. */
   readonly aspectsAffected: number;
-  /** Entities that the run brought into being and of which others told. */
+  /** Number of entities that the run created and that have other writers. */
   readonly unsafeEntitiesCount: number;
   readonly unsafeEntities: readonly { readonly urn: string }[];
 }
 
 export interface RunCatalog {
-  /** Runs, the one that told last first. `includeSoft`: those that were rolled back, too. */
+  /** Runs, latest first. `includeSoft`: including rolled back runs. */
   listRuns(page: {
     readonly pageOffset?: number | undefined;
     /** 100 when absent. */
@@ -58,9 +58,9 @@ export interface RunCatalog {
     readonly includeSoft?: boolean | undefined;
   }): Promise<readonly RunSummary[]>;
   /**
-   * What a run told, in its order; without what was told of an entity before it was deleted for good,
-   * and, unless `includeSoft`, of one that is soft-deleted now, and what was rolled back. None of an
-   * unknown run.
+   * Records of a run, in order. Omits records before a hard delete of their entity and, unless
+   * `includeSoft`, rolled back records and those of soft-deleted entities. Empty for an unknown
+   * run.
    */
   describeRun(query: {
     readonly runId: string;
@@ -70,12 +70,11 @@ export interface RunCatalog {
     readonly includeAspect?: boolean | undefined;
   }): Promise<readonly RunRow[]>;
   /**
-   * Makes each entity what it would be if the run had told nothing of it, by further records: values
-   * that others told before are there again, what others told since stays. Entities that the run
-   * brought into being, and of which nobody else told anything, are hidden. A registry is undone as
-   * a run would be that had told all that was told with it until now. An unknown run comes to
-   * nothing; several rollbacks of one run come to one. `admit` is asked about the entities first, and
-   * `onDeleted` is told of each that is deleted.
+   * Restores each entity to its state without the run, by further records: earlier values of other
+   * writers return, later ones stay. Entities that the run created and that have no other writers
+   * are soft-deleted. A registry is rolled back like a run with all records written with it so far.
+   * An unknown run changes nothing, and neither does a second rollback. `admit` is called with the
+   * entities first, `onDeleted` for each deleted entity.
    */
   rollbackRun(
     request: RollbackRequest,

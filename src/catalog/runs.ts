@@ -1,4 +1,4 @@
-/** Which runs of ingestion there were, and what each told. */
+/** Lists ingestion runs and their records. */
 import { setImmediate as turn } from "node:timers/promises";
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import type { PlacedChange } from "../core/change.ts";
@@ -22,17 +22,17 @@ interface Dependencies {
   readonly model: Pick<Model, "entities">;
   readonly states: Pick<EntityStates, "read">;
   readonly aspects: Pick<AspectReader, "findValue">;
-  /** Waits until the aspect view has every write that was answered. */
+  /** Waits until the aspect view has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
 }
 
 type Runs = Pick<Catalog, "listRuns" | "describeRun">;
 
-/** Most runs, or rows, of one page. */
+/** Maximum number of runs or rows in a page. */
 const pageMax = 10_000;
-/** Records whose entities are looked at in one go. */
+/** Records whose entities are read per batch. */
 const sliceMax = 200;
-/** Of the values of one answer, as texts. */
+/** Bytes of the values in a reply, as text. */
 const answerBytesMax = 32 * 1024 * 1024;
 
 export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs {
@@ -46,23 +46,26 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   });
 
-  /** Those of entities that are there, since they came to be; without `soft`, not of soft-deleted ones. */
-  async function living(
+  /**
+   * Changes of existing entities since their creation; without `soft`, not of soft-deleted ones.
+   */
+  async function currentChanges(
     changes: readonly PlacedChange[],
     soft: boolean,
   ): Promise<readonly PlacedChange[]> {
     const urns = [...new Set(changes.map(({ urn }) => urn))];
     const found = await states.read(urns);
     const byUrn = new Map(found.map((state) => [state.urn, state]));
-    const there = changes.filter((change) =>
-      isLiving(byUrn.get(change.urn), keyAspectOf(change), soft),
+    const ofExisting = changes.filter((change) =>
+      exists(byUrn.get(change.urn), keyAspectOf(change), soft),
     );
-    const deaths = new Map<string, Position>();
-    for (const { urn } of there) {
+    const deletions = new Map<string, Position>();
+    for (const { urn } of ofExisting) {
       const state = byUrn.get(urn);
-      if (state !== undefined && !deaths.has(urn)) deaths.set(urn, await lastHardDelete(state));
+      if (state !== undefined && !deletions.has(urn))
+        deletions.set(urn, await lastHardDelete(state));
     }
-    return there.filter(({ urn, position }) => position > (deaths.get(urn) ?? START));
+    return ofExisting.filter(({ urn, position }) => position > (deletions.get(urn) ?? START));
   }
 
   function rowOf(change: PlacedChange, value: unknown): RunRow {
@@ -91,18 +94,18 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     };
   }
 
-  /** What was told, as JSON text; of a confirmation, the value that it confirmed. */
-  async function toldBy({ urn, aspect, system, changeType, value }: PlacedChange) {
+  /** The written value as JSON text; for a restatement, the value that it confirms. */
+  async function textOf({ urn, aspect, system, changeType, value }: PlacedChange) {
     if (changeType !== "RESTATE") return value;
     return (await aspects.findValue(urn, aspect, Number(system.version ?? 0)))?.value;
   }
 
-  /** Their values in this order. Throws `too_large` before more of them are in memory. */
+  /** The values of the changes, in order. Throws `too_large` before too many are in memory. */
   async function valuesOf(changes: readonly PlacedChange[]): Promise<readonly unknown[]> {
     const values: unknown[] = [];
     let bytes = 0;
     for (const [n, change] of changes.entries()) {
-      const text = await toldBy(change);
+      const text = await textOf(change);
       bytes += text?.length ?? 0;
       if (bytes > answerBytesMax && n > 0) throw tooLarge(changes.length);
       values.push(text === undefined ? undefined : JSON.parse(text));
@@ -145,7 +148,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       }
 
       async function take(): Promise<void> {
-        for (const change of await living(slice, includeSoft)) {
+        for (const change of await currentChanges(slice, includeSoft)) {
           if (passed >= start && passed < end) keep(change);
           passed++;
         }
@@ -169,37 +172,37 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
   };
 }
 
-/** Runs tell of entities whatever they are: they are for those who may see all. */
+/** Runs contain any entities, so only callers who may see everything may read them. */
 export function createSeenRuns(
   catalog: Runs & Pick<Catalog, "rollbackRun">,
   { look, restricted }: AccessContext,
 ): Runs & Pick<Catalog, "rollbackRun"> {
-  async function whole(): Promise<void> {
+  async function requireFullAccess(): Promise<void> {
     if (look === undefined || (await look()).everything) return;
-    throw new CatalogError("forbidden", "runs are shown to those who may see all", {
+    throw new CatalogError("forbidden", "runs are visible only to users who may see all entities", {
       hint: "Ask an administrator",
     });
   }
 
-  async function tellableRows(rows: readonly RunRow[]): Promise<readonly RunRow[]> {
+  async function visibleRows(rows: readonly RunRow[]): Promise<readonly RunRow[]> {
     if (restricted === undefined) return rows;
-    const told: RunRow[] = [];
+    const visible: RunRow[] = [];
     for (const row of rows) {
       if (await isVisibleChange({ urn: row.urn, aspect: row.aspectName }, restricted))
-        told.push(row);
+        visible.push(row);
     }
-    return told;
+    return visible;
   }
 
   return {
-    listRuns: async (page) => whole().then(() => catalog.listRuns(page)),
+    listRuns: async (page) => requireFullAccess().then(() => catalog.listRuns(page)),
     describeRun: async (query) =>
-      whole().then(async () => tellableRows(await catalog.describeRun(query))),
-    rollbackRun: async (...asked) => whole().then(() => catalog.rollbackRun(...asked)),
+      requireFullAccess().then(async () => visibleRows(await catalog.describeRun(query))),
+    rollbackRun: async (...asked) => requireFullAccess().then(() => catalog.rollbackRun(...asked)),
   };
 }
 
-function isLiving(
+function exists(
   state: EntityState | undefined,
   keyAspect: string | undefined,
   soft: boolean,
@@ -219,6 +222,6 @@ function checkPage(page: Readonly<Record<string, number>>): void {
 const tooLarge = (count: number): CatalogError =>
   new CatalogError(
     "too_large",
-    `the values of ${count} rows have more than ${answerBytesMax} bytes, which an answer may have`,
-    { hint: "Ask for fewer at a time, or without includeAspect" },
+    `the values of ${count} rows have more than ${answerBytesMax} bytes, the maximum of a reply`,
+    { hint: "Request fewer rows at a time, or omit includeAspect" },
   );

@@ -1,38 +1,42 @@
 /**
- * Scroll ids: the place at which an answer ended, and the request that it belongs to. Opaque to
- * clients; one that was changed, or sent with another request, is refused.
+ * Scroll ids: the cursor at the end of a page, and a hash of its request. Opaque to clients; a
+ * changed id, or one sent with another request, is rejected.
  */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import type { Cursor } from "../search/search.ts";
 
-/** `request`: all that decides which hits there are, and their order. */
+/** `request`: everything that determines the hits and their order. */
 export function writeScrollId(cursor: Cursor, request: unknown): string {
-  const place = JSON.stringify(cursor);
-  return Buffer.from(JSON.stringify([place, markOf(place, request)])).toString("base64url");
+  const position = JSON.stringify(cursor);
+  return Buffer.from(JSON.stringify([position, markOf(position, request)])).toString("base64url");
 }
 
 /** Throws `malformed` unless it was written for the same request. */
 export function readScrollId(scrollId: string, request: unknown): Cursor {
   const parsed = parse(Buffer.from(scrollId, "base64url").toString());
-  const [place, mark]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
-  if (typeof place === "string" && mark === markOf(place, request)) {
-    const cursor = parse(place);
+  const [position, mark]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
+  if (typeof position === "string" && mark === markOf(position, request)) {
+    const cursor = parse(position);
     if (isCursor(cursor)) return cursor;
   }
-  throw new CatalogError("malformed", `the scroll id "${shown(scrollId)}" is not of this request`, {
-    hint: "Send the scrollId of the answer before, with everything else as it was then; none begins anew",
-  });
+  throw new CatalogError(
+    "malformed",
+    `the scroll id "${shown(scrollId)}" does not belong to this request`,
+    {
+      hint: "Send the previous response's scrollId with an otherwise unchanged request, or omit it to start over",
+    },
+  );
 }
 
-/** Short, but long enough to tell requests apart. */
-const markOf = (place: string, request: unknown): string =>
+/** Short, but long enough to distinguish requests. */
+const markOf = (position: string, request: unknown): string =>
   createHash("sha256")
-    .update(`${place}\n${JSON.stringify(request)}`)
+    .update(`${position}\n${JSON.stringify(request)}`)
     .digest("base64url")
     .slice(0, 16);
 
-/** The mark is no secret: whoever can make one can name any place, but no other thing. */
+/** The hash is not a secret: a client can forge any position, but no other value. */
 const isCursor = (value: unknown): value is Cursor =>
   Array.isArray(value) && value.every((one) => one === null || typeof one !== "object");
 

@@ -1,10 +1,10 @@
 /**
- * All edges of the graph, or those between certain ends, page after page.
+ * Scrolls over all edges of the graph, or over those between selected ends.
  *
- * The graph tells the edges of an entity; so this goes from entity to entity at one end (the
- * anchors): those that were named, else those that a search finds, by urn. What is asked of the
- * other end is judged edge by edge. A page ends when it is full or when enough anchors were looked
- * at; its scroll id names the anchor and how many of its edges were told.
+ * The graph reads edges by entity, so the scroll goes from entity to entity at one end (the
+ * anchors): named urns, or those found by a search, by urn. Filters on the other end are applied
+ * edge by edge. A page ends when it is full or when enough anchors were read; its scroll id
+ * contains the anchor and the number of its edges returned so far.
  */
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -26,11 +26,11 @@ import { withoutSoftDeleted } from "./soft-deleted.ts";
 
 const countDefault = 10;
 const countMax = 1_000;
-/** Anchors of one page: a few dozen milliseconds. */
+/** Anchors per page: a few dozen milliseconds. */
 const anchorsMax = 1_000;
-/** Found by one search. */
+/** Anchors per search. */
 const foundMax = 200;
-/** Edges of one anchor that are read at once. */
+/** Edges of one anchor per read. */
 const edgesMax = 500;
 
 interface Dependencies {
@@ -42,7 +42,7 @@ interface Dependencies {
   readonly search: Pick<SearchCatalog, "scroll" | "filter">;
   readonly steps: LineageSteps;
   readonly relationshipTypes: readonly string[];
-  /** Waits until the graph has every write that was answered. */
+  /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
 }
 
@@ -76,22 +76,22 @@ interface Plan {
   readonly anchors: readonly string[] | undefined;
   readonly own: EndFilter;
   readonly other: EndFilter;
-  /** Urns of the other end, where those are named. */
+  /** Urns of the other end, if they are named. */
   readonly among?: ReadonlySet<string> | undefined;
-  /** Anchors whose edges are asked for whichever end they are. */
+  /** Anchors whose edges are requested in both directions. */
   readonly around: ReadonlySet<string>;
   readonly query: RelationshipScroll;
 }
 
 /**
- * Where a page begins: a page of the search, an anchor in it, a pass, how many edges of it were
- * told.
+ * Cursor of a page: a page of the search, an anchor in it, a pass, and the number of its edges
+ * returned.
  */
-interface Place {
+interface ScrollCursor {
   readonly scrollId: string | undefined;
   readonly anchor: number;
   readonly pass: number;
-  readonly told: number;
+  readonly returned: number;
 }
 
 type EdgeFound = FoundRelationship & { readonly via: string | undefined };
@@ -114,7 +114,7 @@ const valuesOf = (
   }),
 });
 
-const BEGINNING: Place = { scrollId: undefined, anchor: 0, pass: 0, told: 0 };
+const BEGINNING: ScrollCursor = { scrollId: undefined, anchor: 0, pass: 0, returned: 0 };
 
 export function createRelationshipScroll(
   dependencies: Dependencies,
@@ -122,7 +122,7 @@ export function createRelationshipScroll(
   const { model, reader, states, search, steps, namespace } = dependencies;
   const filters = createFilterCompiler({ namespace, expand: async (urns) => urns });
 
-  /** The edges that fulfil the condition. */
+  /** The edges that match the condition. */
   async function fulfilling(
     condition: Condition | undefined,
     edges: readonly EdgeFound[],
@@ -158,7 +158,7 @@ export function createRelationshipScroll(
     return { types, passes, anchors: own.urns, own, other, among, around: new Set(), query };
   }
 
-  /** With names as the model has them; a filter that names urns and nothing else becomes urns. */
+  /** Normalizes names; a filter on urns only becomes a list of urns. */
   function endOf(end: EndFilter = {}): EndFilter {
     const types = end.types?.map((name) => {
       const entity = model.findEntity(name);
@@ -195,7 +195,7 @@ export function createRelationshipScroll(
     return { urns: page.hits.map(({ urn }) => urn), next: page.scrollId };
   }
 
-  /** Which of these other ends are asked for. */
+  /** The other ends that the request selects. */
   async function accepted(urns: readonly string[], plan: Plan): Promise<ReadonlySet<string>> {
     const { other, among, query } = plan;
     let left = [...new Set(urns)].filter(
@@ -229,7 +229,7 @@ export function createRelationshipScroll(
   }
 
   function wanted({ query, around }: Plan, edge: FoundRelationship, pass: Pass): boolean {
-    // Of two anchors the edge is told where it begins.
+    // Of two anchors the edge is returned where it begins.
     if (pass === "INCOMING" && around.has(edge.source)) return false;
     if (query.lineage !== true) return true;
     if (edge.upstream === undefined) return false;
@@ -243,13 +243,13 @@ export function createRelationshipScroll(
       const plan = planOf(query);
       if (query.direction !== undefined) oneOf("direction", query.direction, lineageDirections);
       const count = Math.min(atLeast("count", query.count ?? countDefault, 1), countMax);
-      // What decides which edges there are; their number may change from page to page.
+      // The parameters that determine the edges; `count` may change from page to page.
       const { scrollId, count: _, ...request } = query;
-      let at = scrollId ? placeIn(readScrollId(scrollId, request)) : BEGINNING;
+      let at = scrollId ? cursorIn(readScrollId(scrollId, request)) : BEGINNING;
       const { condition } = await filters.compile(query.edges, { fields: edgeFields });
       await dependencies.caughtUp();
       const found: FoundRelationship[] = [];
-      const left = (place: Place) => ({
+      const left = (place: ScrollCursor) => ({
         relationships: found,
         scrollId: writeScrollId(cursorOf(place), request),
       });
@@ -264,7 +264,7 @@ export function createRelationshipScroll(
         while (at.anchor < urns.length) {
           const anchor = urns[at.anchor] ?? "";
           if (own?.has(anchor) === false || at.pass === plan.passes.length) {
-            at = { ...at, anchor: at.anchor + 1, pass: 0, told: 0 };
+            at = { ...at, anchor: at.anchor + 1, pass: 0, returned: 0 };
             continue;
           }
           if (found.length >= count || looked >= anchorsMax) return left(at);
@@ -274,7 +274,7 @@ export function createRelationshipScroll(
             urn: anchor,
             direction,
             types: plan.types,
-            start: at.told,
+            start: at.returned,
             count: edgesMax,
           });
           const others = await accepted(
@@ -289,14 +289,14 @@ export function createRelationshipScroll(
             (edge, i) => others.has(neighbours[i]?.urn ?? "") && wanted(plan, edge, direction),
           );
           const shown = new Set(await fulfilling(condition, candidates));
-          let { told } = at;
+          let { returned } = at;
           for (const edge of edges) {
             if (found.length >= count) break;
-            told++;
+            returned++;
             if (shown.has(edge)) found.push(edge);
           }
-          const done = told >= total || neighbours.length === 0;
-          at = done ? { ...at, pass: at.pass + 1, told: 0 } : { ...at, told };
+          const done = returned >= total || neighbours.length === 0;
+          at = done ? { ...at, pass: at.pass + 1, returned: 0 } : { ...at, returned };
         }
         if (next === undefined) return { relationships: found };
         at = { ...BEGINNING, scrollId: next };
@@ -308,8 +308,8 @@ export function createRelationshipScroll(
 const otherEnd = (end: "source" | "destination") => (end === "source" ? "destination" : "source");
 
 /**
- * Whether a search tells the second end and nothing is asked of the first. Types alone are no such
- * search: what they name may be the end of edges without being there.
+ * True if a search determines the second end and the first is unrestricted. Types alone are no
+ * search, because an edge may end at an entity that does not exist.
  */
 const onlySecond = (first: EndFilter, second: EndFilter): boolean =>
   first.types === undefined && first.filter === undefined && second.filter !== undefined;
@@ -334,17 +334,24 @@ const cursorOf = ({
   scrollId = null,
   anchor,
   pass,
-  told,
-}: Omit<Place, "scrollId"> & { scrollId?: string | null | undefined }) =>
-  [scrollId, anchor, pass, told] as const;
+  returned,
+}: Omit<ScrollCursor, "scrollId"> & { scrollId?: string | null | undefined }) =>
+  [scrollId, anchor, pass, returned] as const;
 
-function placeIn(cursor: readonly unknown[]): Place {
+function cursorIn(cursor: readonly unknown[]): ScrollCursor {
   const [scrollId, ...numbers] = cursor;
-  const [anchor = 0, pass = 0, told = 0] = numbers.map(Number);
-  const sound = [anchor, pass, told].every((number) => Number.isSafeInteger(number) && number >= 0);
+  const [anchor = 0, pass = 0, returned = 0] = numbers.map(Number);
+  const sound = [anchor, pass, returned].every(
+    (number) => Number.isSafeInteger(number) && number >= 0,
+  );
   if (sound)
-    return { scrollId: typeof scrollId === "string" ? scrollId : undefined, anchor, pass, told };
-  throw new CatalogError("malformed", "the scroll id is not of this request", {
-    hint: "Send it with the request that gave it, or begin without one",
+    return {
+      scrollId: typeof scrollId === "string" ? scrollId : undefined,
+      anchor,
+      pass,
+      returned,
+    };
+  throw new CatalogError("malformed", "the scroll id does not belong to this request", {
+    hint: "Send the previous response's scrollId with an otherwise unchanged request, or omit it to start over",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What is asked of a field, as a condition on the values that its documents have: texts as the
- * field keeps them, numbers as numbers, times in epoch milliseconds, days as 2026-03-01.
+ * Compiles a field query to a condition on document values: texts in the field's form, numbers as
+ * numbers, times in epoch milliseconds, days as 2026-03-01.
  */
 import { slashedPath } from "../core/browse-path.ts";
 import type { Ends } from "../core/search-query.ts";
@@ -9,23 +9,23 @@ import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
 import { dayFrom, dayUpTo, finite, spanEnds, spanOf } from "./search-times.ts";
 
 export type Asked =
-  /** One of the texts, letter for letter; of a path, below one of them, too. */
+  /** Equal to one of the texts; for a path, also below one of them. */
   | { readonly how: "equals"; readonly texts: readonly string[] }
-  /** Whole, or how it begins, as people type it: letter case is nothing, and of a urn its last part is enough. */
+  /** Equal or prefix, as people type it: case-insensitive, and the last part of a urn is enough. */
   | { readonly how: "is" | "begins"; readonly texts: readonly string[] }
   | { readonly how: "ignoringCase"; readonly texts: readonly string[] }
   | { readonly how: "contains" | "starts" | "ends"; readonly texts: readonly string[] }
   | { readonly how: "range"; readonly ends: Ends }
   | { readonly how: "exists" };
 
-/** What cannot be asked of a field. */
+/** A value that does not fit the field. */
 interface Misfit {
   readonly misfit: true;
-  /** The text that no value of the field can be. */
+  /** The text that is not a possible value of the field. */
   readonly text: string;
 }
 
-/** Any of the fields; a misfit where a text is like no kind of value that they have. */
+/** Matches any of the fields; a misfit if a text fits none of their kinds. */
 export function conditionOn(
   fields: readonly KnownField[],
   asked: Asked,
@@ -37,9 +37,9 @@ export function conditionOn(
   const answers = fields.flatMap((field) =>
     [...field.kinds].map((kind) => answerOf(field, { kind, asked, types })),
   );
-  const told = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
+  const given = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
   const lenient = fields.some((field) => field.lenient === true);
-  const text = told.find((one) => !lenient && !answers.some(({ read }) => read.has(one)));
+  const text = given.find((one) => !lenient && !answers.some(({ read }) => read.has(one)));
   if (text !== undefined) return { misfit: true, text };
   return anyOf(answers.map(({ condition }) => condition));
 }
@@ -52,7 +52,7 @@ interface Question<T extends Asked = Exclude<Asked, { how: "exists" }>> {
 
 interface Answer {
   readonly condition: Condition;
-  /** The texts that values of this kind can be. */
+  /** The texts that are possible values of this kind. */
   readonly read: ReadonlySet<string>;
 }
 
@@ -62,7 +62,7 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
     return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
   }
   if (asked.how !== "equals" && asked.how !== "is" && asked.how !== "ignoringCase") {
-    // The name of an entity type is a text, too, and other values are as they are told.
+    // Names of entity types are texts, too, and other values are compared as written.
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
   if (kind === "time") return timesAnswer(field.name, asked.texts);
@@ -112,16 +112,19 @@ function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer {
   if (kind !== "number" && kind !== "numeral" && kind !== "time" && kind !== "day") {
     return { condition: { kind: "range", field, ...ends }, read: new Set(texts) };
   }
-  const told = Object.entries<string>({ ...ends });
+  const entries = Object.entries<string>({ ...ends });
   const values = Object.fromEntries(
-    told.map(([end, text]) => [end, endOf(kind, text, spanEnds[end as keyof Ends])]),
+    entries.map(([end, text]) => [end, endOf(kind, text, spanEnds[end as keyof Ends])]),
   );
-  const read = new Set(told.flatMap(([end, text]) => (values[end] === undefined ? [] : [text])));
+  const read = new Set(entries.flatMap(([end, text]) => (values[end] === undefined ? [] : [text])));
   const whole = read.size === new Set(texts).size;
   return { condition: whole ? { kind: "range", field, ...values } : NOTHING, read };
 }
 
-/** What an end of a range is among values of the kind; of a day or a month, one of its own ends counts. */
+/**
+ * Converts an end of a range to a value of the kind. A day or a month is converted to one of its
+ * own ends.
+ */
 function endOf(
   kind: "number" | "numeral" | "time" | "day",
   text: string,
@@ -133,10 +136,10 @@ function endOf(
   return end === "from" ? dayFrom(millis) : dayUpTo(millis);
 }
 
-/** False comes before true. */
+/** Orders false before true. */
 function flagsBetween(field: string, ends: Ends): Answer {
-  const told = Object.entries<string>({ ...ends });
-  const read = new Set(told.flatMap(([, text]) => (flagOf(text) === undefined ? [] : [text])));
+  const entries = Object.entries<string>({ ...ends });
+  const read = new Set(entries.flatMap(([, text]) => (flagOf(text) === undefined ? [] : [text])));
   const holds = {
     above: (value: boolean, end: boolean) => value > end,
     from: (value: boolean, end: boolean) => value >= end,
@@ -144,7 +147,7 @@ function flagsBetween(field: string, ends: Ends): Answer {
     below: (value: boolean, end: boolean) => value < end,
   };
   const values = [false, true].filter((value) =>
-    told.every(([end, text]) => {
+    entries.every(([end, text]) => {
       const flag = flagOf(text);
       return flag !== undefined && holds[end as keyof Ends](value, flag);
     }),
@@ -157,7 +160,7 @@ type TextAsked = Extract<Asked, { texts: readonly string[] }>;
 function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextAsked): Condition {
   const { name, separator } = field;
   const lower = texts.map((text) => text.trim().toLowerCase());
-  // A value may have blanks at its ends, and who asks for it may have typed too many.
+  // Values may have leading or trailing blanks, and so may the query.
   const whole = () => [...new Set([...texts.map((text) => text.toLowerCase()), ...lower])];
   const like = (
     way: "equals" | "contains" | "starts" | "ends",
@@ -172,7 +175,7 @@ function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextA
   if (how === "equals") return { kind: "equal", field: name, values: texts };
   if (how !== "is" && how !== "begins") return like(how, lower);
   if (kind !== "urn") return how === "is" ? like("equals", whole()) : like("starts", lower);
-  // The last part of a urn is what people call it: tags:pii, platform:hive.
+  // People name a urn by its last part: tags:pii, platform:hive.
   const urns = texts.filter((text) => text.startsWith("urn:"));
   const parts = lower.filter((text) => !text.startsWith("urn:"));
   const lastParts = parts.map((text) => `:${text}`);
@@ -187,7 +190,7 @@ function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextA
   return anyOf([like("starts", beginnings), like("contains", lastParts)]);
 }
 
-/** Texts that begin so, letter for letter. */
+/** Matches texts with the prefix, case-sensitive. */
 function within(field: string, beginning: string): Condition {
   const last = beginning.charCodeAt(beginning.length - 1);
   const below = beginning.slice(0, -1) + String.fromCharCode(last + 1);
@@ -217,10 +220,10 @@ function flagOf(text: string): boolean | undefined {
   return lower === "true" ? true : lower === "false" ? false : undefined;
 }
 
-/** Holds for no document. */
+/** Matches no document. */
 export const NOTHING: Condition = { kind: "any", any: [] };
 
-/** Any of them; values of one field, and texts that they are like, are looked up together. */
+/** Matches any of the conditions; equal and like conditions on one field are merged. */
 export function anyOf(conditions: readonly Condition[]): Condition {
   const values = new Map<string, Set<FieldValue>>();
   const texts = new Map<string, { readonly like: Like; readonly all: Set<string> }>();
@@ -251,7 +254,7 @@ export function anyOf(conditions: readonly Condition[]): Condition {
 
 type Like = Extract<Condition, { kind: "like" }>;
 
-/** All of them; none of several is not any of them. */
+/** Matches all of the conditions; several negations become one negated disjunction. */
 export function everyOf(conditions: readonly Condition[]): Condition | undefined {
   const not = conditions.flatMap((one) => (one.kind === "not" ? [one.not] : []));
   const every: readonly Condition[] =

@@ -1,6 +1,6 @@
 /**
- * What somebody typed (core/search-query.ts) as an expression on documents, with what each part is
- * worth. Of words, all have to be in the texts of a document:
+ * Compiles a search query (core/search-query.ts) to an expression on documents with weights. All
+ * words have to be in the texts of a document:
  *
  *   a word as it is 1, in the other number 3/4, at the beginning of a longer one 1/2, times the
  *   boost of the field; added up over the words
@@ -8,8 +8,8 @@
  *   after the other 2, times the boost; a whole urn 256, since its words may all be in some name
  *   a phrase in quotes what its words are worth without them, one after the other
  *
- * So that what has the words in its name comes before what has them elsewhere, and of those exact
- * before prefix before partial. Values of fields are worth 1 each.
+ * So documents with the words in their names rank before documents with the words elsewhere, and
+ * exact matches before prefixes before partial matches. A matching field value has the weight 1.
  */
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
@@ -26,9 +26,9 @@ import type { Expression, WordChoice } from "../search/search.ts";
 import { type Asked, conditionOn } from "./search-conditions.ts";
 import type { SearchFields } from "./search-fields.ts";
 
-/** What words a text has, as documents were made with it. */
+/** The tokenizer that documents were indexed with. */
 export interface SearchWords {
-  /** A text has a token if it has the joined form, or the parts one after the other. */
+  /** A text contains a token if it contains the joined form, or the parts in sequence. */
   tokensOf(text: string): readonly Token[];
   foldText(text: string): string;
 }
@@ -40,9 +40,9 @@ interface Token {
 
 export interface ReadQuery {
   readonly expression: Expression;
-  /** Nothing in particular is looked for. */
+  /** True for a query that matches everything. */
   readonly everything: boolean;
-  /** The fields that it names, by their plain names. */
+  /** The fields that the query names, by their plain names. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -56,12 +56,15 @@ export const weights = {
   prefix: 1 / 2,
 };
 
-/** Runs of words, phrases, and questions about fields, in one query; what is long counts as several. */
+/**
+ * Maximum number of terms of a query: runs of words, phrases and field queries; long ones count as
+ * several.
+ */
 const termsMax = 100;
-/** Beginnings that are too short to mean a longer word. */
+/** Shorter words do not match as prefixes. */
 const prefixCharactersMin = 2;
 
-/** Words that cost as much as one that is looked for by itself: those of a phrase, and all of a run. */
+/** Number of words that cost as much as one term: in a phrase, and in a run. */
 const wordsOfTerm = { phrase: 10, run: 2 };
 
 const termsOf = (count: number, words: keyof typeof wordsOfTerm): number =>
@@ -72,7 +75,7 @@ interface Dependencies {
   readonly namespace: string;
 }
 
-/** `fields`: as the request means them. */
+/** `fields`: the fields resolved for the request. */
 export type QueryReader = (input: string, fields: SearchFields) => ReadQuery;
 
 /** Reading throws `malformed` for a query that is too long or has too many terms. */
@@ -108,9 +111,9 @@ function createCount() {
       if (count <= termsMax) return;
       throw new CatalogError(
         "malformed",
-        `the query has more than ${termsMax} parts: a value is one, two words are, and ten of a phrase`,
+        `the query has more than ${termsMax} terms (a value, two words, or ten words of a phrase count as one)`,
         {
-          hint: "Ask for less at once; filters take long lists of values",
+          hint: "Shorten the query, or use a filter, which accepts long lists of values",
         },
       );
     },
@@ -188,11 +191,7 @@ function choicesOf(word: string, open: boolean): readonly WordChoice[] {
   return choices;
 }
 
-/**
- * The singular of an English plural; the plural where it does not begin with the singular.
- *
- *   harvests → harvest, boxes → box, categories → category, category → categories
- */
+/** The singular of an English plural, or the plural if it does not start with the singular. */
 function otherNumber(word: string): string | undefined {
   if (!/^[a-z]{4,}$/.test(word)) return undefined;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
@@ -206,7 +205,7 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
   terms.add(termsOf(parts.length, "phrase"));
   const text = words.foldText(typed.trim());
   if (parts.length === 0) return { kind: "whole", text, prefix: true };
-  // What the words are worth without the quotes, where they stand one after the other.
+  // The weight that the words have in sequence without the quotes.
   const order = parts.length < 2 ? 0 : weights.phrase;
   return {
     kind: "prefer",
@@ -218,7 +217,7 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
   };
 }
 
-/** Undefined where the text is no value of the field's kind. */
+/** Undefined if the text is not a value of the field's kind. */
 function ofWhole({ field, text }: WholeQuestion, reading: Reading): Expression | undefined {
   const { fields, namespace, named } = reading;
   const asked: Asked = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
@@ -228,7 +227,7 @@ function ofWhole({ field, text }: WholeQuestion, reading: Reading): Expression |
   return { kind: "condition", condition };
 }
 
-/** A value that is none of the field's kind is words, as all else that is no question. */
+/** A value that does not fit the field's kind is searched as words. */
 function ofQuestion(field: string, question: FieldQuestion, reading: Reading): Expression {
   const { fields, namespace } = reading;
   const condition = conditionOn(fields.find(field), askedBy(question, namespace), fields);
@@ -248,5 +247,5 @@ function askedBy(question: FieldQuestion, namespace: string): Asked {
   return { how: typedAs[question.how], texts };
 }
 
-/** What people mean who type a value so. */
+/** The query form that a typed value means. */
 const typedAs = { equals: "is", starts: "begins", ends: "ends", contains: "contains" } as const;

@@ -1,4 +1,4 @@
-/** Facets of an answer: what is asked of the store, and how it is told. */
+/** Facets: plans the queries to the store and reads its replies. */
 import type { FacetQuery, FacetValue } from "../search/search.ts";
 import { compareKeys } from "../search/sort-key.ts";
 import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./search-fields.ts";
@@ -11,7 +11,10 @@ const TYPE = "_entityType";
 
 export interface FacetPlan {
   readonly queries: readonly FacetQuery[];
-  /** Of the store's answers to the queries, in their order; asks for counts that are none of them. */
+  /**
+   * Builds the facets from the store's replies, in the order of the queries; runs further counts
+   * with `again`.
+   */
   read(
     answers: readonly (readonly FacetValue[])[],
     again: AskAgain,
@@ -20,12 +23,12 @@ export interface FacetPlan {
 
 interface FacetRequest {
   readonly entityTypes: readonly string[];
-  /** The request names them: it is told of those that no hit is of. */
+  /** True if the request names entity types: facets then include types without hits. */
   readonly typesNamed: boolean;
   readonly flags: SearchFlags;
-  /** What the filter asks for, by field. */
+  /** Values that the filter selects, by field. */
   readonly wanted: Named;
-  /** Without those that answers have by default. */
+  /** True to omit the default facets. */
   readonly own: boolean;
 }
 
@@ -36,7 +39,7 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
   const bare = request.own || flags.includeDefaultFacets === false;
   const usual = bare ? [] : fields.facetsOf(request.entityTypes);
   const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
-  // Of entity types there are few: those that are named are counted with the others.
+  // Entity types are few: named ones are counted with the others.
   const limitOf = ({ name }: FacetRule): number =>
     name === TYPE ? Math.max(limit, request.entityTypes.length) : limit;
   return {
@@ -60,7 +63,7 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
 
 type Value = SearchFacet["values"][number];
 
-const told = (value: string, count: number): Value => ({ value, count, filtered: false });
+const facetValue = (value: string, count: number): Value => ({ value, count, filtered: false });
 
 function valuesOf(
   rule: FacetRule,
@@ -80,21 +83,21 @@ function valuesOf(
     return types
       .slice(0, limit)
       .flatMap(({ values: [type = ""], count }) => [
-        told(type, count),
+        facetValue(type, count),
         ...found
           .filter(({ values }) => values[0] === type)
-          .map((one) => told(one.values.join(FACET_SEPARATOR), one.count)),
+          .map((one) => facetValue(one.values.join(FACET_SEPARATOR), one.count)),
       ]);
   }
-  const values = found.map(({ values: [value = ""], count }) => told(value, count));
+  const values = found.map(({ values: [value = ""], count }) => facetValue(value, count));
   if (rule.name !== TYPE) return values;
   if (!request.typesNamed) return values.slice(0, limit);
   const known = new Set(values.map(({ value }) => value));
   const none = request.entityTypes.filter((type) => !known.has(type));
-  return [...values, ...none.map((type) => told(type, 0))];
+  return [...values, ...none.map((type) => facetValue(type, 0))];
 }
 
-/** What the filter asks for is told, found or not, so that it can be taken back. */
+/** Adds the values that the filter selects, found or not, so that a user can deselect them. */
 function withWanted(
   facets: readonly SearchFacet[],
   around: {

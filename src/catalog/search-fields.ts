@@ -1,15 +1,15 @@
 /**
- * The fields that searches know: by their own names, by those that stand for several, and with the
- * endings that search engines give them. What a value of a field can be follows from its type.
+ * Search fields by name: their own names, aliases for several fields, and the suffixes that search
+ * engines add. The type of a field determines its values.
  */
 import { plainField } from "../core/filter.ts";
 import { ownValue } from "../core/own-value.ts";
 
-/** What the catalog needs of the rules by which documents are made. */
+/** The part of the document rules that the catalog uses. */
 export interface SearchFieldRules {
   /** By entity type. */
   readonly fields: Readonly<Record<string, readonly FieldRule[]>>;
-  /** Of all entity types, in the order to show. */
+  /** Facets of all entity types, in display order. */
   readonly facets: readonly FacetRule[];
 }
 
@@ -19,7 +19,7 @@ interface FieldRule {
   readonly suggested: boolean;
   /** Its values are texts of documents, which have words. */
   readonly queried: boolean;
-  /** How it is shown as a facet, if answers have it as one. */
+  /** Display name as a facet, if it is one. */
   readonly facet?: string | undefined;
 }
 
@@ -31,43 +31,46 @@ export interface FacetRule {
 
 export type FieldKind =
   | ("text" | "urn" | "path" | "flag" | "number" | "time" | "type")
-  /** A number, which may be written as a text; a day, as 2026-03-01. */
+  /** `numeral`: a number, possibly written as text; `day`: a day as 2026-03-01. */
   | ("numeral" | "day");
 
-/** A field of documents, and what its values are in one entity type or another. */
+/** A field of documents, with the kinds of its values in the entity types. */
 export interface KnownField {
   readonly name: string;
   readonly kinds: ReadonlySet<FieldKind>;
-  /** Of a path: what stands between its folders. */
+  /** Separator of the folders of a path. */
   readonly separator: string;
   /** Its values are texts of documents, which have words. */
   readonly queried: boolean;
-  /** What no value of it can be finds nothing, and is not refused: its kinds are not to be told. */
+  /**
+   * True if a value that does not fit finds nothing instead of being rejected: its kinds must not
+   * be disclosed.
+   */
   readonly lenient?: boolean;
 }
 
 export interface SearchFields {
-  /** The fields behind a name; none when no entity type has one of that name. */
+  /** The fields that a name stands for; empty if no entity type has such a field. */
   find(name: string): readonly KnownField[];
-  /** The name without the ending that a search engine gives it. */
+  /** The name without the suffix that a search engine adds. */
   nameOf(name: string): string;
   /** The names of all fields. */
   names(): Iterable<string>;
   entityTypes(): Iterable<string>;
   /** The entity type of that name, whatever its letter case: GLOSSARY_TERM is glossaryTerm. */
   entityType(name: string): string | undefined;
-  /** What somebody looks for by completing its beginning; false: the type has no such fields. */
+  /** True if the entity type has fields for autocomplete. */
   suggests(entityType: string): boolean;
   hasField(entityType: string, field: string): boolean;
-  /** The facets that answers about the entity types have. */
+  /** The facets of replies about the entity types. */
   facetsOf(entityTypes: readonly string[]): readonly FacetRule[];
   facet(name: string): FacetRule | undefined;
 }
 
-/** Between the values of a facet of two fields. */
+/** Separator of the values of a facet on two fields. */
 export const FACET_SEPARATOR = "␞";
 
-/** What users mean who ask for the first: any of these fields. */
+/** Aliases: a query on the name matches any of these fields. */
 const aliases: ReadonlyMap<string, readonly string[]> = new Map([
   ["tags", ["tags", "fieldTags", "editedFieldTags"]],
   ["glossaryTerms", ["glossaryTerms", "fieldGlossaryTerms", "editedFieldGlossaryTerms"]],
@@ -90,7 +93,7 @@ const kindsOfType: Readonly<Record<string, FieldKind>> = {
   DOUBLE: "number",
   DATETIME: "time",
 };
-/** Fields whose values lie in fields of their own: `ownerTypes.<type>`. */
+/** Fields whose values are in fields of their own: `ownerTypes.<type>`. */
 const KEYED = new Set(["OBJECT", "MAP_ARRAY"]);
 
 export function createSearchFields(rules: SearchFieldRules): SearchFields {
@@ -140,7 +143,7 @@ export function createSearchFields(rules: SearchFieldRules): SearchFields {
         const own = entityTypes.flatMap((type) => byType.get(type)?.get(second ?? first) ?? []);
         if (second !== undefined) return own.length === 0 ? [] : [rule];
         const shown = new Set(own.flatMap(({ facet }) => facet ?? []));
-        // Types may show a field of one name by different ones.
+        // Entity types may have different display names for one field.
         const [displayName = ""] = shown;
         return shown.size === 0 ? [] : [shown.size === 1 ? { ...rule, displayName } : rule];
       }),

@@ -1,6 +1,6 @@
 /**
- * A request's filter as a condition on documents: any of its groups, each all of
- * its criteria, on every field that some entity type has, under all its names.
+ * Compiles a request's filter to a condition on documents: any of its groups, each with all of its
+ * criteria, on every field of the entity types, under all its names.
  */
 import { CatalogError } from "../core/errors.ts";
 import {
@@ -20,26 +20,26 @@ import { type Asked, anyOf, conditionOn, everyOf } from "./search-conditions.ts"
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fields.ts";
 import type { Named, NamedValue } from "./search-named-values.ts";
 
-/** The urns that a hierarchy has above or below some. */
+/** Expands urns to those above or below them in a hierarchy. */
 export type ExpandHierarchy = (
   urns: readonly string[],
   condition: HierarchyName,
 ) => Promise<readonly string[]>;
 
-/** A criterion on what documents do not tell; undefined: it is on a field of theirs. */
+/** Compiles a criterion on data outside the documents; undefined: it is on a document field. */
 export type ForeignCriterion = (criterion: CheckedCriterion) => Condition | undefined;
 
 export interface CompiledFilter {
-  /** Undefined: every document fulfils it. */
+  /** Undefined: every document matches. */
   readonly condition: Condition | undefined;
-  /** The fields that it names, by their plain names. */
+  /** The fields that the filter names, by their plain names. */
   readonly fields: ReadonlySet<string>;
-  /** The values that are asked for, by the fields as they were named. */
+  /** The selected values, by field name as in the request. */
   readonly wanted: Named;
 }
 
 interface CompileOptions {
-  /** As the request means them. */
+  /** The fields resolved for the request. */
   readonly fields: SearchFields;
   readonly foreign?: ForeignCriterion | undefined;
 }
@@ -47,7 +47,7 @@ interface CompileOptions {
 export interface FilterCompiler {
   /**
    * Throws `malformed` for a filter of the wrong form, a field that no entity type has, and a value
-   * that no value of its field can be.
+   * that does not fit its field.
    */
   compile(filter: Filter | undefined, options: CompileOptions): Promise<CompiledFilter>;
 }
@@ -58,7 +58,7 @@ interface Dependencies {
 }
 
 export function createFilterCompiler({ namespace, expand }: Dependencies): FilterCompiler {
-  /** Without the criterion's negation. */
+  /** The condition without the criterion's negation. */
   async function conditionFor(
     criterion: CheckedCriterion,
     fields: SearchFields,
@@ -76,7 +76,10 @@ export function createFilterCompiler({ namespace, expand }: Dependencies): Filte
     return found;
   }
 
-  /** A value of two fields at once: dataset␞View; the first alone means any of the second. */
+  /**
+   * A value on two fields: dataset␞View. The first part alone matches any value of the second
+   * field.
+   */
   async function ofBoth(
     criterion: CheckedCriterion,
     [first, second]: readonly [string, string],
@@ -104,7 +107,7 @@ export function createFilterCompiler({ namespace, expand }: Dependencies): Filte
         const all: Condition[] = [];
         for (const criterion of criteria) {
           const one = foreign?.(criterion) ?? (await conditionFor(criterion, fields));
-          // IS_NULL and `negated` both turn the answer around, and so undo each other.
+          // IS_NULL and `negated` both invert the condition, so together they cancel out.
           const turned = criterion.negated !== (criterion.condition === "IS_NULL");
           all.push(turned ? { kind: "not", not: one } : one);
         }
@@ -149,7 +152,7 @@ function askedBy({ condition, texts }: CheckedCriterion): Asked {
   }
 }
 
-/** Values that criteria want as they are: those are shown as facets, found or not. */
+/** Values selected by equality: facets show them, found or not. */
 function wantedBy(criteria: readonly CheckedCriterion[], fields: SearchFields): Named {
   const wanted = new Map<string, NamedValue[]>();
   for (const { field, condition, texts, negated } of criteria) {
@@ -163,14 +166,13 @@ function wantedBy(criteria: readonly CheckedCriterion[], fields: SearchFields): 
   return wanted;
 }
 
-/** Asked for a field that no entity type has. */
+/** The error for a field that no entity type has. */
 export function unknownField(field: string, fields: SearchFields): CatalogError {
   return new CatalogError(
     "malformed",
     `no entity type has a searchable field "${shortened(field)}"`,
     {
-      hint:
-        nearest(plainField(field), fields.names()) ?? "The model says which fields are searchable",
+      hint: nearest(plainField(field), fields.names()) ?? "Use a searchable field of the model",
     },
   );
 }
@@ -192,7 +194,7 @@ function misfitOf(
   const what = kinds.map((kind) => ownValue(kindNames, kind) ?? "text").join(" or ");
   return new CatalogError(
     "malformed",
-    `"${shortened(text)}" is no value of the field "${shortened(field)}"`,
-    { hint: `Its values are ${what}` },
+    `"${shortened(text)}" is not a value of the field "${shortened(field)}"`,
+    { hint: `Send ${what}` },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What lies above and below containers, domains, glossary nodes and the like: each says in a field
- * of its document what it is part of. Cycles end by themselves.
+ * Ancestors and descendants of containers, domains, glossary nodes and similar entities: a field of
+ * each document names its parent. Cycles terminate.
  */
 import { CatalogError } from "../core/errors.ts";
 import { entityTypeOf } from "../core/urn.ts";
@@ -15,9 +15,9 @@ import {
 import type { ExpandHierarchy } from "./search-filter.ts";
 
 interface Level {
-  /** The field that names what an entity of the type is part of. */
+  /** The field that names the parent of an entity of the type. */
   readonly parent: string;
-  /** Types of what may be part of it. */
+  /** Types of possible children. */
   readonly children: readonly string[];
 }
 
@@ -30,16 +30,16 @@ const levels: ReadonlyMap<string, Level> = new Map([
   ["application", { parent: "parentApplication", children: ["application"] }],
 ]);
 
-/** Most urns that one condition comes to, and how deep a hierarchy is looked into. */
+/** Maximum number of urns of a condition, and maximum depth. */
 interface Bounds {
   readonly urnsMax: number;
   readonly stepsMax: number;
-  /** What lies deeper is left out otherwise. */
+  /** False: deeper entities are omitted. */
   readonly refusesDeeper: boolean;
 }
-/** Of a filter: everybody may ask for anything. */
+/** For filters: any caller may request them. */
 const ofFilters: Bounds = { urnsMax: 10_000, stepsMax: 100, refusesDeeper: false };
-/** Of policies: those are few, and what they come to is looked up once for all users. */
+/** For policies: they are few, and their expansion is read once for all users. */
 const ofPolicies: Bounds = { urnsMax: 100_000, stepsMax: 1_000, refusesDeeper: true };
 
 type Reader = Pick<SearchReader, "search" | "documents">;
@@ -57,17 +57,17 @@ export function createHierarchy(reader: Reader, bounds: Bounds = ofFilters): Exp
   };
 }
 
-/** Beyond every character of a text. */
+/** Sorts after every character of a text. */
 const LAST = "\uffff";
 
-/** What policies ask of hierarchies. Rejects `invalid` for too many. */
+/** Expands hierarchies for policies. Rejects `invalid` if there are too many entities. */
 export function createHierarchyLookup(reader: Reader) {
   const expand = createHierarchy(reader, ofPolicies);
   return {
-    /** These, and all that lies below them. */
+    /** The urns and all their descendants. */
     below: (urns: readonly string[]) => expand(urns, "DESCENDANTS_INCL"),
 
-    /** Entities of the types whose urns begin so. */
+    /** Entities of the types whose urns start with one of the prefixes. */
     async beginning(starts: readonly string[], entityTypes: readonly string[]) {
       const ranges = starts.map(
         (start): Condition => ({ kind: "range", field: "urn", from: start, to: start + LAST }),
@@ -82,16 +82,16 @@ export function createHierarchyLookup(reader: Reader) {
       const named = starts.join('" or "');
       throw new CatalogError(
         "invalid",
-        `more urns begin with "${named}" than ${found.length - 1}`,
+        `more than ${found.length - 1} urns start with "${named}"`,
         {
-          hint: "Name what they are part of",
+          hint: "Name their parents instead",
         },
       );
     },
   };
 }
 
-/** Urns of a scope, page after page; some more than so many where there are more. */
+/** Urns of a scope, page by page; some more than `urnsMax` if there are more. */
 async function all(reader: Reader, scope: Scope, urnsMax: number): Promise<readonly string[]> {
   const found: string[] = [];
   let after: Cursor | undefined;
@@ -124,7 +124,7 @@ async function follow(urns: readonly string[], { found, bounds, next }: Followin
   const seen = new Set(urns);
   const refusal = (what: string) =>
     new CatalogError("invalid", `the hierarchy of "${urns[0]}" has more than ${what}`, {
-      hint: "Ask for a part of it",
+      hint: "Name a smaller part of the hierarchy",
     });
   let layer = urns;
   for (let step = 0; step < stepsMax && layer.length > 0; step++) {

@@ -1,9 +1,9 @@
 /**
- * Searching among what lies up- or downstream of an entity (impact analysis): the walk of the graph
- * (lineage.ts) says which entities those are and how far away, the search which of them are told.
+ * Search among the entities up- or downstream of an entity (impact analysis): the walk of the graph
+ * (lineage.ts) finds the entities and their degrees, the search selects among them.
  *
- * When nothing in particular is looked for and no sort is asked, the nearest come first, in the
- * order of the walk; otherwise the order is that of any search. `degree` is a field here: 1, 2, 3+.
+ * Without a query and a sort order, the nearest come first, in the order of the walk; otherwise the
+ * order is that of any search. `degree` is a field here: 1, 2, 3+.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../core/filter.ts";
@@ -20,12 +20,12 @@ import { readScrollId, writeScrollId } from "./scroll-id.ts";
 import {
   askingAgain,
   countOf,
+  entityTypesOf,
   planSearch,
   type SearchPlan,
   type SearchTools,
   scrollPage,
   startOf,
-  typesMeant,
 } from "./search.ts";
 import { everyOf } from "./search-conditions.ts";
 import { FACET_SEPARATOR } from "./search-fields.ts";
@@ -42,9 +42,9 @@ import type {
   SearchHit,
 } from "./search-requests.ts";
 
-/** Entities that are looked up at once when the nearest come first. */
+/** Entities per search when the nearest come first. */
 const chunkMax = 500;
-/** Explorations at once: a large one holds some fifty megabytes until it is answered. */
+/** Concurrent explorations: a large one needs some fifty megabytes until its reply is sent. */
 const explorationsMax = 4;
 const DEGREE = "degree";
 
@@ -53,7 +53,7 @@ interface Dependencies {
   readonly walk: WalkLineage;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
-  /** Waits until the graph has every write that was answered. */
+  /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const { maxHops } = request;
     const hopsMax = maxHops === undefined ? Infinity : atLeast("maxHops", maxHops, 1);
     const hops = Math.min(hopsMax, degreeMax(request.filter));
-    const types = new Set(typesMeant(request, tools.fields));
+    const types = new Set(entityTypesOf(request, tools.fields));
     await dependencies.caughtUp();
     const walked = await walk({ urn, direction, hops, times });
     const { partial } = walked;
@@ -88,7 +88,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
 
   const joined = ({ bare }: Exploration) => joinedSearch(reader, [...bare.values()]);
 
-  /** Columns without documents are found by what holds for them. */
+  /** Columns without documents match by their values. */
   const askingAmong =
     ({ plan, among, bare }: Exploration): AskAgain =>
     (condition, facets) => {
@@ -118,9 +118,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     };
     const ofFirst = await totalOf(1);
     const ofSecond = await totalOf(2);
-    const told = (value: string, n: number) => ({ value, count: n, filtered: false });
-    const further = told("3+", all - ofFirst - ofSecond);
-    const values = [told("1", ofFirst), told("2", ofSecond), further];
+    const facetValue = (value: string, n: number) => ({ value, count: n, filtered: false });
+    const further = facetValue("3+", all - ofFirst - ofSecond);
+    const values = [facetValue("1", ofFirst), facetValue("2", ofSecond), further];
     const ordered = [...facets].sort((a, b) => placeOfFacet(a) - placeOfFacet(b));
     return [{ name: DEGREE, displayName: "Degree of Dependencies", values }, ...ordered];
   }
@@ -182,11 +182,15 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const hits = byDistance
       ? await nearest(exploration, { start: from, pageSize })
       : await plan.hitsOf(answer);
-    return { from, pageSize, ...(await told(exploration, answer, hits)) };
+    return { from, pageSize, ...(await pageOf(exploration, answer, hits)) };
   }
 
-  /** What every page tells, whichever hits are on it. */
-  async function told(exploration: Exploration, answer: SearchAnswer, hits: readonly SearchHit[]) {
+  /** The members that every page has. */
+  async function pageOf(
+    exploration: Exploration,
+    answer: SearchAnswer,
+    hits: readonly SearchHit[],
+  ) {
     return {
       total: answer.total,
       ...withPaths(exploration, hits),
@@ -226,7 +230,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const end = start + hits.length;
     return {
       pageSize,
-      ...(await told(exploration, answer, hits)),
+      ...(await pageOf(exploration, answer, hits)),
       ...(hits.length === pageSize && pageSize > 0 && { scrollId: writeScrollId([end], request) }),
     };
   }
@@ -237,7 +241,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   };
 }
 
-/** The facets of lineage that come first, as users of the reference know them; one comes last. */
+/** The first facets of lineage, in DataHub's order; one facet comes last. */
 const firstFacets = [
   "_entityType",
   "platform",
@@ -255,13 +259,13 @@ function placeOfFacet({ name }: SearchFacet): number {
   return name === lastFacet ? firstFacets.length + 1 : firstFacets.length;
 }
 
-/** What a walk came to, of the entity types asked for, and what is looked for among it. */
+/** The entities reached by a walk, of the requested types, and the search among them. */
 interface Exploration {
   /** The start. */
   readonly urn: string;
   readonly plan: SearchPlan;
   readonly among: readonly Grouped[];
-  /** Those that are found without a document (bare-columns.ts). */
+  /** Columns that match without a document (bare-columns.ts). */
   readonly bare: ReadonlyMap<string, SearchDocument>;
   readonly partial: boolean;
 }
@@ -284,7 +288,7 @@ const within = ({ scope }: SearchPlan, reached: readonly Reached[]): Scope => ({
   condition: everyOf([urnIn(reached), ...(scope.condition === undefined ? [] : [scope.condition])]),
 });
 
-/** It is partial as well where there was no room for a path to each. */
+/** Partial, too, if there is no room for all paths. */
 function withPaths({ urn, among, partial }: Exploration, hits: readonly SearchHit[]) {
   const wanted = new Set(hits.map((hit) => hit.urn));
   const reached = new Map(
@@ -314,18 +318,18 @@ function withPaths({ urn, among, partial }: Exploration, hits: readonly SearchHi
 
 const DEGREES = /^(\d{1,4})(\+?)$/;
 
-/** The criterion on `degree`, as one on the urns that are so far away. */
+/** Compiles the criterion on `degree` to one on the urns at that distance. */
 function ofDegree({ condition, texts }: CheckedCriterion, reached: readonly Reached[]): Condition {
   if (condition !== "EQUAL" && condition !== "IN") {
-    throw new CatalogError("malformed", `"${DEGREE}" cannot be asked for ${condition}`, {
-      hint: "Ask for EQUAL with 1, 2 or 3+",
+    throw new CatalogError("malformed", `"${DEGREE}" does not support ${condition}`, {
+      hint: "Use EQUAL with 1, 2 or 3+",
     });
   }
   const tests = texts.map((text) => {
     const [, least, more] = DEGREES.exec(text) ?? [];
     if (least === undefined) {
-      throw new CatalogError("malformed", `"${text.slice(0, 120)}" is no degree`, {
-        hint: "Degrees are 1, 2 or 3+",
+      throw new CatalogError("malformed", `"${text.slice(0, 120)}" is not a degree`, {
+        hint: "Send 1, 2 or 3+",
       });
     }
     const number = Number(least);
@@ -334,7 +338,7 @@ function ofDegree({ condition, texts }: CheckedCriterion, reached: readonly Reac
   return urnIn(reached.filter(({ degree }) => tests.some((fits) => fits(degree))));
 }
 
-/** How far away the filter's entities are at most: what is further away need not be walked to. */
+/** Maximum degree that the filter allows: the walk ends there. */
 function degreeMax(filter: Filter | undefined): number {
   if (filter === undefined || filter === null) return Number.POSITIVE_INFINITY;
   const groups = readFilter(filter, { hierarchy: true });
@@ -347,7 +351,7 @@ function degreeMax(filter: Filter | undefined): number {
   return Math.max(...furthest);
 }
 
-/** How many hits a scroll has told. */
-function placeOf([told]: Cursor): number {
-  return typeof told === "number" && told > 0 ? Math.trunc(told) : 0;
+/** Number of hits that the scroll has returned. */
+function placeOf([returned]: Cursor): number {
+  return typeof returned === "number" && returned > 0 ? Math.trunc(returned) : 0;
 }

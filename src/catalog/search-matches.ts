@@ -1,27 +1,27 @@
-/** What a hit was found by, and how its score came to be: told from its document. */
+/** Matches of a hit and the explanation of its score, computed from its document. */
 import { evaluate, type Match } from "../search/evaluate.ts";
 import type { Expression, SearchDocument } from "../search/search.ts";
 import { createExcerpts } from "./excerpt.ts";
 import type { SearchWords } from "./search-expression.ts";
 import type { Explanation, MatchedField, SearchFlags } from "./search-requests.ts";
 
-/** Most matches that a hit tells, in all and of one field. */
+/** Maximum number of matches of a hit, in total and per field. */
 const matchesMax = 50;
 const matchesOfFieldMax = 10;
 
-interface Told {
+interface HitDetails {
   readonly matchedFields: readonly MatchedField[];
   readonly explanation?: Explanation | undefined;
 }
 
-const NOTHING: Told = { matchedFields: [] };
+const NOTHING: HitDetails = { matchedFields: [] };
 
-/** `everything`: nothing in particular was looked for, and so nothing was matched. */
+/** `everything`: the query matches everything, so there are no matches. */
 export function createMatches(
   { expression, everything }: { readonly expression: Expression; readonly everything: boolean },
   flags: SearchFlags,
   words: Pick<SearchWords, "tokensOf">,
-): (document: SearchDocument) => Told {
+): (document: SearchDocument) => HitDetails {
   const { skipHighlighting, customHighlightingFields: only = [], explain } = flags;
   if (explain !== true && (everything || skipHighlighting === true)) return () => NOTHING;
   const excerptOf = createExcerpts(expression, words);
@@ -45,13 +45,13 @@ export function createMatches(
 /** Each value once, in the order of the matches. */
 function fieldsOf(matches: readonly Match[]): readonly MatchedField[] {
   const counts = new Map<string, number>();
-  const told = new Map<string, MatchedField>();
+  const byKey = new Map<string, MatchedField>();
   for (const { field, value } of matches) {
     const key = `${field}\n${value}`;
     const count = counts.get(field) ?? 0;
-    if (told.has(key) || count >= matchesOfFieldMax || told.size >= matchesMax) continue;
+    if (byKey.has(key) || count >= matchesOfFieldMax || byKey.size >= matchesMax) continue;
     counts.set(field, count + 1);
-    told.set(key, { name: field, value });
+    byKey.set(key, { name: field, value });
   }
-  return [...told.values()];
+  return [...byKey.values()];
 }

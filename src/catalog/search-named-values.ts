@@ -1,8 +1,8 @@
 /**
- * Values that a filter names, as its facets tell them: in the spelling that documents have them in,
- * with the count of what naming them finds among the result. Most are counted along with the hits;
- * those that match by more than equality (paths with what is below, days, months), and those that
- * are named in any letter case, are asked for afterwards.
+ * Facet values that a filter selects: in the spelling of the documents, with the number of results
+ * that selecting them gives. Most are counted in the search itself. Values that match by more than
+ * equality (paths with everything below, days, months) and case-insensitive values are counted
+ * afterwards.
  */
 import { slashedPath } from "../core/browse-path.ts";
 import type {
@@ -17,31 +17,31 @@ import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./search-fi
 
 export interface NamedValue {
   readonly text: string;
-  /** In any letter case. */
+  /** Compared case-insensitively. */
   readonly anyCase: boolean;
 }
 
 /** By facet. */
 export type Named = ReadonlyMap<string, readonly NamedValue[]>;
 
-/** By facet, how many of the result have each of the values that are named. */
+/** By facet: number of results with each selected value. */
 export type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** The same question for those of its result that fulfil the condition, too; without hits. */
+/** Repeats the search for results that match the condition, too; without hits. */
 export type AskAgain = (
   condition: Condition | undefined,
   facets: readonly FacetQuery[],
 ) => Promise<SearchAnswer>;
 
 interface NamedPlan {
-  /** To be asked along with the hits. */
+  /** Queries to run with the search. */
   readonly queries: readonly FacetQuery[];
   count(answers: readonly (readonly FacetValue[])[], again: AskAgain): Promise<Counts>;
 }
 
-/** Most values that are counted one by one; what is beyond is not told. */
+/** Maximum number of values counted one by one; further values are omitted. */
 const countedMax = 50;
-/** Most values among which those are looked for that differ in letter case. */
+/** Maximum number of values that are searched for other spellings. */
 const spellingsMax = 1_000;
 
 export function planNamed(
@@ -82,28 +82,28 @@ export function planNamed(
         }
       }
       return new Map(
-        respelt.map(({ name, asked }) => [name, toldOf(asked, tally.get(name) ?? new Map())]),
+        respelt.map(({ name, asked }) => [name, countsOf(asked, tally.get(name) ?? new Map())]),
       );
     },
   };
 }
 
-/** A value as documents have it, and what naming it finds. */
+/** A value in the spelling of the documents, and the condition that it selects. */
 interface Kept {
   readonly value: string;
   readonly condition: Condition;
-  /** What documents have that are found, one for each field; undefined: something else, too. */
+  /** Values of matching documents, one per field; undefined: the condition matches more. */
   readonly parts: readonly string[] | undefined;
 }
 
 interface Asked {
   readonly value: NamedValue;
-  /** To be told if there are none of those that are kept. */
+  /** The value to return if no document has one of `kept`. */
   readonly label: string;
   readonly kept: readonly Kept[];
-  /** Documents may have it in other letter cases. */
+  /** Documents may have other spellings. */
   readonly open: boolean;
-  /** Not all of its spellings are known. */
+  /** Not all spellings were read. */
   readonly cut: boolean;
 }
 
@@ -111,7 +111,7 @@ const isOpen = ({ open }: Asked): boolean => open;
 
 interface FacetAsked {
   readonly name: string;
-  /** The fields behind each part of its values. */
+  /** The fields of each part of its values. */
   readonly places: readonly (readonly KnownField[])[];
   readonly asked: readonly Asked[];
 }
@@ -139,7 +139,7 @@ function facetOf(
   return { name, places, asked };
 }
 
-/** At the first of the separators. */
+/** Splits at the first separator. */
 function split(text: string): readonly string[] {
   const [first = "", ...rest] = text.split(FACET_SEPARATOR);
   return rest.length === 0 ? [first] : [first, rest.join(FACET_SEPARATOR)];
@@ -148,7 +148,7 @@ function split(text: string): readonly string[] {
 const hasLetters = ({ kinds }: KnownField): boolean =>
   kinds.has("text") || kinds.has("urn") || kinds.has("path");
 
-/** What documents have that are found by the text: 1e3 is 1000, and TRUE is true. */
+/** Document values that match the text: 1e3 is 1000, and TRUE is true. */
 function keptOf(known: readonly KnownField[], text: string, fields: SearchFields): readonly Kept[] {
   const condition = conditionOn(known, { how: "equals", texts: [text] }, fields);
   if ("misfit" in condition) return [];
@@ -157,7 +157,7 @@ function keptOf(known: readonly KnownField[], text: string, fields: SearchFields
   return [...equals].map((one) => ({ value: one, condition, parts: [one] }));
 }
 
-/** The values that are all that fulfils the condition; undefined where more does. */
+/** The values if the condition is an equality; undefined if more matches. */
 function equalTexts(condition: Condition): ReadonlySet<string> | undefined {
   if (condition.kind === "equal") return new Set(condition.values.map(String));
   if (condition.kind !== "any") return undefined;
@@ -167,7 +167,7 @@ function equalTexts(condition: Condition): ReadonlySet<string> | undefined {
     : undefined;
 }
 
-/** Of what matches by more than equality. */
+/** The label of a value that matches by more than equality. */
 function labelOf(known: readonly KnownField[], text: string): string {
   if (!known.some(hasLetters)) return text.trim();
   const slashed = known.every(
@@ -176,7 +176,7 @@ function labelOf(known: readonly KnownField[], text: string): string {
   return slashed ? slashedPath(text) : text;
 }
 
-/** One of each. */
+/** The cross product of the parts. */
 function combined(parts: readonly (readonly Kept[])[]): readonly Kept[] {
   const [first = [], ...others] = parts;
   return others.reduce(
@@ -197,7 +197,7 @@ interface FacetCount {
   readonly query: NamedValues;
 }
 
-/** In all fields that the filter looks for them in: `tags` are those of columns, too. */
+/** Queries over all fields of the filter: `tags` includes those of columns. */
 function queriesOf({ name, places }: FacetAsked, asked: readonly Asked[]): readonly FacetCount[] {
   const among = places.map((known) => known.map((field) => field.name));
   if (among.some((names) => names.length === 0)) return [];
@@ -229,7 +229,7 @@ function addCounts(
   }
 }
 
-/** With the letter cases that documents of the result have the values in. */
+/** Adds the spellings that the results contain. */
 async function withSpellings(
   facet: FacetAsked,
   fields: SearchFields,
@@ -270,17 +270,17 @@ async function withSpellings(
   };
 }
 
-/** Each as it is kept; where it is found in no spelling, once. */
-function toldOf(
+/** Counts by spelling; a value without matches is included once. */
+function countsOf(
   asked: readonly Asked[],
   counts: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, number> {
-  const told = new Map<string, number>();
+  const result = new Map<string, number>();
   for (const { label, kept, cut } of asked) {
     const some = kept.filter(({ value }) => (counts.get(value) ?? 0) > 0);
-    for (const { value } of some) told.set(value, counts.get(value) ?? 0);
+    for (const { value } of some) result.set(value, counts.get(value) ?? 0);
     const unknown = cut || kept.some(({ value }) => !counts.has(value));
-    if (some.length === 0 && !unknown && !told.has(label)) told.set(label, 0);
+    if (some.length === 0 && !unknown && !result.has(label)) result.set(label, 0);
   }
-  return told;
+  return result;
 }

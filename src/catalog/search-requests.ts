@@ -1,4 +1,4 @@
-/** What is asked of searches, and what they answer: part of what a door may ask (catalog.ts). */
+/** Search requests and replies: part of the catalog's interface (catalog.ts). */
 import type { Filter } from "../core/filter.ts";
 import type { Position } from "../core/position.ts";
 import type { SliceOptions } from "../core/slice-options.ts";
@@ -9,28 +9,28 @@ export interface SortCriterion {
 }
 
 export interface SearchFlags {
-  /** Does not tell what a hit was found by. */
+  /** Omits the matched fields of hits. */
   readonly skipHighlighting?: boolean | undefined;
-  /** Tells no facets; only those of the filter. */
+  /** Omits facets other than those of the filter. */
   readonly skipAggregates?: boolean | undefined;
   readonly includeDefaultFacets?: boolean | undefined;
-  /** Most values of a facet; 20 when absent. */
+  /** Maximum number of values of a facet; 20 when absent. */
   readonly maxAggValues?: number | undefined;
-  /** Entities whose status says removed are found, too. */
+  /** Includes soft-deleted entities. */
   readonly includeSoftDeleted?: boolean | undefined;
-  /** Only these fields are told among what a hit was found by. */
+  /** Restricts matched fields to these. */
   readonly customHighlightingFields?: readonly string[] | undefined;
-  /** Entities in lifecycle stages that hide them are found, too. */
+  /** Includes entities in lifecycle stages that hide them. */
   readonly includeHiddenLifecycleStages?: boolean | undefined;
-  /** False: members of a version set that are not its latest are found, too. */
+  /** False: includes members of a version set that are not its latest. */
   readonly filterNonLatestVersions?: boolean | undefined;
   /** A search without hits suggests queries with near words. */
   readonly getSuggestions?: boolean | undefined;
-  /** Each hit tells how its score came to be. */
+  /** Hits include an explanation of the score. */
   readonly explain?: boolean | undefined;
   /** For lineage (lineage-grouping.ts). When absent, and always in scrolls: columns by dataset. */
   readonly groupingSpec?: GroupingSpec | undefined;
-  /** The part of all hits that is asked for. */
+  /** The requested part of all hits. */
   readonly sliceOptions?: SliceOptions | undefined;
 }
 
@@ -38,46 +38,46 @@ export interface GroupingSpec {
   readonly groupingCriteria?: readonly GroupingCriterion[] | undefined;
 }
 
-/** Entity types, whatever their letter case. Without a base type, of all types. */
+/** Entity types, case-insensitive. Without a base type: all types. */
 export interface GroupingCriterion {
   readonly baseEntityType?: string | undefined;
   readonly groupingEntityType: string;
 }
 
-/** What is looked for. */
+/** A search. */
 export interface SearchRequest {
-  /** Entity types, whatever their letter case; none: the usual ones. */
+  /** Entity types, case-insensitive; empty: usualEntities. */
   readonly entities?: readonly string[] | undefined;
-  /** What is searched when entities names none; none here either: all. */
+  /** Default entity types; empty: all. */
   readonly usualEntities?: readonly string[] | undefined;
-  /** As people type it (core/search-query.ts); nothing and `*` find everything. */
+  /** Query text (core/search-query.ts); an empty text and `*` match everything. */
   readonly input?: string | undefined;
   readonly filter?: Filter | undefined;
-  /** Then by score, then by urn. */
+  /** Sort order; ties are ordered by score, then by urn. */
   readonly sort?: readonly SortCriterion[] | undefined;
   readonly flags?: SearchFlags | undefined;
 }
 
 export interface PageRequest {
-  /** How many to leave out: at most 10,000, a scroll goes on beyond. */
+  /** Number of hits to skip: at most 10,000. A scroll has no limit. */
   readonly start: number;
   /** Absent or beyond 10,000: 5,000. */
   readonly count?: number | undefined;
 }
 
 export interface ScrollRequest {
-  /** As the answer before gave it; absent: from the beginning. */
+  /** From the previous reply; absent: from the beginning. */
   readonly scrollId?: string | undefined;
   readonly count?: number | undefined;
 }
 
 export interface MatchedField {
   readonly name: string;
-  /** The value, or of a long one what surrounds the match. */
+  /** The value, cut around the match if it is long. */
   readonly value: string;
 }
 
-/** How a score came to be: a sum, or the greatest, of what each match is worth by itself. */
+/** Explanation of a score: the sum or the maximum of the weights of its matches. */
 export interface Explanation {
   readonly score: number;
   readonly matches: readonly {
@@ -102,17 +102,17 @@ export interface SearchFacet {
   readonly values: readonly {
     readonly value: string;
     readonly count: number;
-    /** Only the filter names it: no hit has it. */
+    /** True if the value is only in the filter: no hit has it. */
     readonly filtered: boolean;
   }[];
 }
 
-/** A query like the one that was sent, with other words. */
+/** A query similar to the one sent, with other words. */
 export interface SearchSuggestion {
   readonly text: string;
-  /** The greater, the fewer edits: 1 for none. */
+  /** Greater for fewer edits: 1 for none. */
   readonly score: number;
-  /** How many hits it has. */
+  /** Number of hits. */
   readonly frequency: number;
 }
 
@@ -125,28 +125,28 @@ export interface SearchPage {
   readonly facets: readonly SearchFacet[];
   /** Best first. Absent unless the flag `getSuggestions` is set, and in scrolls and lineage. */
   readonly suggestions?: readonly SearchSuggestion[] | undefined;
-  /** The answer tells every record up to here. */
+  /** The reply includes every record up to here. */
   readonly position: Position;
 }
 
 export interface ScrollPage extends Omit<SearchPage, "from"> {
-  /** What goes on from here; absent at the end. */
+  /** Continues the scroll; absent at the end. */
   readonly scrollId?: string | undefined;
 }
 
 export interface LineageSearchRequest extends SearchRequest {
-  /** Whose lineage. */
+  /** The start of the lineage. */
   readonly urn: string;
   /** UPSTREAM or DOWNSTREAM. */
   readonly direction: string;
   /** 1,000 when absent. */
   readonly maxHops?: number | undefined;
-  /** Only along edges of this time (lineage.ts); 0 is as good as absent. */
+  /** Only along edges of this time range (lineage.ts); 0 means absent. */
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
 }
 
-/** A hit, and how it was reached. */
+/** A hit, with the paths to it. */
 export interface LineageHit extends SearchHit {
   readonly degree: number;
   readonly paths: readonly (readonly string[])[];
@@ -156,7 +156,7 @@ export interface LineageHit extends SearchHit {
 
 export interface LineagePage extends SearchPage {
   readonly hits: readonly LineageHit[];
-  /** A bound of the service ended the walk: there may be more. */
+  /** A bound of the service ended the walk: there may be more hits. */
   readonly partial: boolean;
 }
 
@@ -168,19 +168,19 @@ export interface LineageScrollPage extends ScrollPage {
 export interface AutocompleteRequest {
   readonly entity: string;
   readonly query: string;
-  /** The field whose values are completed; absent: those that the model names. */
+  /** The field whose values are completed; absent: the fields that the model names. */
   readonly field?: string | undefined;
   readonly filter?: Filter | undefined;
-  /** Entities that suggest something to leave out. */
+  /** Number of suggesting entities to skip. */
   readonly start?: number | undefined;
   readonly limit: number;
   readonly flags?: SearchFlags | undefined;
 }
 
 export interface AutocompleteAnswer {
-  /** Distinct, best first. */
+  /** Distinct suggestions, best first. */
   readonly suggestions: readonly string[];
-  /** Best first; the best one of each suggestion is among them. */
+  /** Best first; includes the best entity of each suggestion. */
   readonly entities: readonly string[];
   readonly position: Position;
 }
@@ -199,7 +199,7 @@ export interface BrowsePage {
   readonly path: string;
   readonly from: number;
   readonly pageSize: number;
-  /** Folders come first; then the entities that lie in the path's own. */
+  /** Folders come first, then the entities in the path's own folder. */
   readonly groups: readonly { readonly name: string; readonly count: number }[];
   readonly entities: readonly string[];
   readonly numGroups: number;
@@ -210,7 +210,7 @@ export interface BrowsePage {
 }
 
 export interface BrowseV2Request extends SearchRequest {
-  /** Ids of folders, joined by and beginning with ␟; "" is the root. */
+  /** Ids of folders, prefixed and joined by ␟; "" is the root. */
   readonly path: string;
   readonly start: number;
   readonly count: number;
@@ -220,7 +220,7 @@ export interface BrowseV2Page {
   readonly path: string;
   readonly start: number;
   readonly count: number;
-  /** How many folders there are. */
+  /** Number of folders. */
   readonly total: number;
   readonly groups: readonly {
     readonly name: string;
@@ -234,24 +234,24 @@ export interface BrowseV2Page {
   readonly position: Position;
 }
 
-/** The part of the catalog that searches. */
+/** Searches of the catalog. */
 export interface SearchCatalog {
-  /** A page of what is found, with totals and facets of all of it. */
+  /** A page of hits, with totals and facets of all hits. */
   search(request: SearchRequest, page: PageRequest): Promise<SearchPage>;
-  /** The same page after page, however far. */
+  /** The same, page by page without a limit. */
   scroll(request: SearchRequest, scroll: ScrollRequest): Promise<ScrollPage>;
-  /** Urns that fulfil a filter, by urn unless sorted otherwise; no facets but the filter's own. */
+  /** Urns that match a filter, by urn unless sorted otherwise; only the facets of the filter. */
   filter(request: SearchRequest, page: PageRequest): Promise<SearchPage>;
-  /** Nearest first when nothing in particular is looked for and no sort is asked. */
+  /** Nearest first if there is neither a query nor a sort order. */
   searchLineage(request: LineageSearchRequest, page: PageRequest): Promise<LineagePage>;
-  /** The same page after page. */
+  /** The same, page by page. */
   scrollLineage(request: LineageSearchRequest, scroll: ScrollRequest): Promise<LineageScrollPage>;
-  /** Names and urns that what was typed may become, best first. */
+  /** Names and urns that complete the query, best first. */
   autocomplete(request: AutocompleteRequest): Promise<AutocompleteAnswer>;
   /** Folders and entities at a path of browsePaths. */
   browse(request: BrowseRequest): Promise<BrowsePage>;
-  /** Folders at a path of browsePathsV2, among what a search finds. */
+  /** Folders at a path of browsePathsV2, among the results of a search. */
   browseV2(request: BrowseV2Request): Promise<BrowseV2Page>;
-  /** The paths of the entity's own browsePaths aspect; none without one. */
+  /** The paths of the entity's browsePaths aspect; empty without one. */
   getBrowsePaths(urn: string): Promise<readonly string[]>;
 }

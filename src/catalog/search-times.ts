@@ -1,22 +1,22 @@
-/** Times, days and months as people and clients write them, in epoch milliseconds and as days. */
+/** Parses times, days and months into epoch milliseconds and days. */
 import { parseTime } from "../core/calendar.ts";
 import { numberOf } from "../core/filter.ts";
 
-/** In epoch milliseconds, with both ends. */
+/** Epoch milliseconds, both ends included. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** What of a day counts for an end: after it, up to it, from it, before it. */
+/** The end of a day that applies to an end of a range: after it, up to it, from it, before it. */
 export const spanEnds = { above: "to", to: "to", from: "from", below: "from" } as const;
 
 const DATE =
   /^(?<year>\d{4})-(?<month>\d{2})(?:-(?<day>\d{2})(?:[T ](?<time>[\d:.]+)(?<zone>Z|[+-]\d{2}:?\d{2})?)?)?$/;
 
 /**
- * Epoch milliseconds, a time (2026-03-01T12:00:00), or all of a day or a month (2026-03-01, 2026-03).
- * They are of UTC where no zone is told, whatever the zone of the process.
+ * Parses epoch milliseconds, a time (2026-03-01T12:00:00), or a whole day or month (2026-03-01,
+ * 2026-03). Without a time zone it is UTC, whatever the zone of the process.
  */
 export function spanOf(text: string): Span | undefined {
   const trimmed = text.trim();
@@ -39,7 +39,9 @@ export function finite(text: string): number | undefined {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Days are texts of ten characters, which are ordered as the days are; beyond are texts that are none. */
+/**
+ * Days are texts of ten characters, in the order of the days; the bounds beyond are not valid days.
+ */
 const days = {
   first: Date.UTC(1000, 0, 1) / dayMs,
   before: "0999-12-31",
@@ -47,10 +49,10 @@ const days = {
   after: "9999-12-32",
 };
 
-/** The first day that begins then or later: 2026-03-01. */
+/** The first day that begins at the time or later: 2026-03-01. */
 export const dayFrom = (millis: number): string => dayText(Math.ceil(millis / dayMs));
 
-/** The last day that has begun by then. */
+/** The last day that begins at the time or earlier. */
 export const dayUpTo = (millis: number): string => dayText(Math.floor(millis / dayMs));
 
 function dayText(day: number): string {

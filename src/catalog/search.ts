@@ -1,7 +1,7 @@
 /**
- * Searching: what a request looks for, in which entity types, with its filter, order, facets and
- * page. Entities whose status says removed, or that are in a stage which hides them, and members of a
- * version set that are not its latest, are left out unless the request says otherwise.
+ * Search: resolves a request's query, entity types, filter, order, facets and page. Soft-deleted
+ * entities, entities in hiding lifecycle stages and versions that are not the latest are omitted
+ * unless the request includes them.
  */
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
@@ -40,11 +40,11 @@ import type {
 } from "./search-requests.ts";
 import { planSuggestions } from "./search-suggestions.ts";
 
-/** What searches of every form work with. */
+/** Dependencies of all kinds of searches. */
 export interface SearchTools {
   readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
   readonly fields: SearchFields;
-  /** As a request means them that names structured properties. */
+  /** Resolves the fields of a request that names structured properties. */
   readonly fieldsOf: FieldsOf;
   readonly readQuery: QueryReader;
   readonly words: SearchWords;
@@ -52,13 +52,13 @@ export interface SearchTools {
   readonly hiddenStages: HiddenStages;
 }
 
-/** How far a page may begin; a scroll goes on beyond. */
+/** Maximum start of a page; a scroll has no limit. */
 const startMax = 10_000;
-/** Hits of a page when the request does not say, or asks for more than there may be. */
+/** Default page size, also if the request exceeds the maximum. */
 const countDefault = 5_000;
 const sortsMax = 10;
 
-/** A request, understood: what it asks of the store, and how its answer is told. */
+/** A compiled request: the query to the store, and the reading of its reply. */
 export interface SearchPlan {
   readonly scope: Scope;
   readonly sort: readonly SortBy[];
@@ -69,14 +69,14 @@ export interface SearchPlan {
 }
 
 interface PlanOptions {
-  /** No facets but those of the filter. */
+  /** Only the facets of the filter. */
   readonly ownFacets?: boolean;
-  /** Holds beside the filter. */
+  /** A further condition beside the filter. */
   readonly within?: Condition;
   readonly foreign?: ForeignCriterion;
 }
 
-/** Throws `malformed` or `invalid` for what cannot be asked. */
+/** Throws `malformed` or `invalid` for an invalid request. */
 export async function planSearch(
   tools: SearchTools,
   request: SearchRequest,
@@ -85,7 +85,7 @@ export async function planSearch(
   const { readQuery, filters } = tools;
   const { flags = {} } = request;
   const named = typesNamed(request.entities, tools.fields);
-  const entityTypes = typesMeant(request, tools.fields);
+  const entityTypes = entityTypesOf(request, tools.fields);
   const fields = await tools.fieldsOf(request);
   const query = readQuery(request.input ?? "", fields);
   const filter = await filters.compile(request.filter, { fields, foreign: options.foreign });
@@ -158,7 +158,7 @@ export function createSearch(
 
   return {
     search: (request, asked) => page(request, asked, {}),
-    // Without words all scores are equal, so that urns decide.
+    // Without words all scores are equal, so hits are ordered by urn.
     filter: (request, asked) => page(request, asked, { ownFacets: true }),
     scroll: async (request, asked) => {
       const plan = await planSearch(tools, request);
@@ -182,7 +182,7 @@ export async function scrollPage(
   options: {
     readonly request: SearchRequest;
     readonly asked: ScrollRequest;
-    /** Where it is not the reader that answers. */
+    /** Replaces counts of the reader. */
     readonly again?: AskAgain;
   },
 ): Promise<ScrollPage> {
@@ -211,14 +211,14 @@ export async function scrollPage(
   };
 }
 
-/** Throws `malformed` in the reference's words, which clients know. */
+/** Throws `malformed` with DataHub's message, which clients parse. */
 export function startOf(start: number): number {
   if (start < 0) {
     throw new CatalogError("malformed", `[from] parameter cannot be negative, found [${start}]`);
   }
   if (start <= startMax) return start;
-  throw new CatalogError("malformed", `start is ${start}: pages begin at ${startMax} at most`, {
-    hint: "Go on with action=scrollAcrossEntities, or ask for less with a filter",
+  throw new CatalogError("malformed", `start is ${start}: the maximum is ${startMax}`, {
+    hint: "Use action=scrollAcrossEntities, or narrow the search with a filter",
   });
 }
 
@@ -230,7 +230,7 @@ export function countOf(count: number | undefined): number {
   return count === undefined || count > hitsMax ? countDefault : count;
 }
 
-/** The entity types that a request names; throws `invalid` for one that the model has not. */
+/** The entity types that a request names; throws `invalid` for one that is not in the model. */
 export function typesNamed(
   names: readonly string[] | undefined,
   fields: SearchFields,
@@ -245,8 +245,8 @@ export function typesNamed(
   return [...new Set(types)];
 }
 
-/** Those that it names, or else the usual ones, or else all. */
-export function typesMeant(
+/** The named entity types, or else the default ones, or else all. */
+export function entityTypesOf(
   { entities, usualEntities }: Pick<SearchRequest, "entities" | "usualEntities">,
   fields: SearchFields,
 ): readonly string[] {
@@ -256,7 +256,10 @@ export function typesMeant(
   return usual.length > 0 ? usual : [...fields.entityTypes()];
 }
 
-/** What is left out without being asked for: a request that names such a field decides itself. */
+/**
+ * The condition for entities that are hidden by default. A request that names one of the fields
+ * decides itself.
+ */
 export async function hiding(
   { hiddenStages }: Pick<SearchTools, "hiddenStages">,
   request: {
@@ -283,7 +286,7 @@ export async function hiding(
   return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
 }
 
-/** The score is what decides in the end: a criterion that names it says nothing more. */
+/** Ties are ordered by score anyway, so a criterion on it is redundant. */
 const SCORES = ["_score", "score"];
 
 function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): readonly SortBy[] {

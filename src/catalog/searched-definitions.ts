@@ -1,7 +1,7 @@
 /**
- * What searches need of the definitions of structured properties. Values of a property are shown with
- * their entities, whoever may see its definition: so that is read whoever asks, and decides how they
- * are compared; it is only told of it to those who see it.
+ * Definitions of structured properties, for searches. Everyone who sees an entity sees its property
+ * values, so definitions are read unfiltered to compare values. Their types are disclosed only to
+ * callers who may see the definition.
  */
 import { currentAspect } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -11,30 +11,30 @@ import type { Addresses } from "./address.ts";
 import type { EntityStates } from "./entity-states.ts";
 
 export interface SearchedDefinition {
-  /** Of its values, as valueTypeOf tells it. */
+  /** Type of its values (valueTypeOf). */
   readonly type: string;
   readonly version: string | undefined;
-  /** Who asks sees it. */
-  readonly seen: boolean;
+  /** True if the caller may see the definition. */
+  readonly visible: boolean;
 }
 
-/** In the order of the urns; undefined where there is no definition. */
+/** In the order of the urns; undefined if there is no definition. */
 export type PropertyDefinitions = (
   urns: readonly string[],
 ) => Promise<readonly (SearchedDefinition | undefined)[]>;
 
 interface Dependencies {
   readonly addresses: Pick<Addresses, "known">;
-  /** All entities, whoever asks. */
+  /** All entities, unfiltered. */
   readonly states: Pick<EntityStates, "read">;
-  /** What who asks sees; undefined: everything. */
-  readonly seen: Pick<EntityStates, "read"> | undefined;
+  /** The entities that the caller may see; undefined: all. */
+  readonly visible: Pick<EntityStates, "read"> | undefined;
 }
 
 export function createPropertyDefinitions(dependencies: Dependencies): PropertyDefinitions {
-  const { addresses, states, seen } = dependencies;
+  const { addresses, states, visible } = dependencies;
 
-  /** None for what cannot be a urn. */
+  /** Empty for an invalid urn. */
   function stored(urn: string): readonly string[] {
     try {
       return [addresses.known(urn).urn];
@@ -60,7 +60,7 @@ export function createPropertyDefinitions(dependencies: Dependencies): PropertyD
   return async (urns) => {
     const known = urns.flatMap(stored);
     const all = await readBy(states, known);
-    const shown = seen === undefined ? all : await readBy(seen, [...all.keys()]);
+    const shown = visible === undefined ? all : await readBy(visible, [...all.keys()]);
     return urns.map((urn) => {
       const definition = all.get(urn);
       if (definition === undefined) return undefined;
@@ -68,7 +68,7 @@ export function createPropertyDefinitions(dependencies: Dependencies): PropertyD
       return {
         type: valueTypeOf(definition),
         version: typeof version === "string" ? version : undefined,
-        seen: shown.has(urn),
+        visible: shown.has(urn),
       };
     });
   };

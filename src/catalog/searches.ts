@@ -1,4 +1,4 @@
-/** All that searches, put together over the search view and the graph. */
+/** Assembles all searches over the search view and the graph. */
 import type { UrnLimits } from "../core/urn.ts";
 import type { SearchReader } from "../search/search.ts";
 import { createAutocomplete } from "./autocomplete.ts";
@@ -15,7 +15,7 @@ import { createLineageSearch } from "./search-lineage.ts";
 import type { SearchCatalog } from "./search-requests.ts";
 import type { PropertyDefinitions } from "./searched-definitions.ts";
 
-/** The search view, and how its documents were made. */
+/** The search view, and the rules of its documents. */
 export interface SearchParts {
   readonly reader: SearchReader;
   readonly rules: SearchFieldRules;
@@ -24,7 +24,7 @@ export interface SearchParts {
 
 interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
-  /** Made of the rules when absent. */
+  /** Derived from the rules when absent. */
   readonly fields?: SearchFields | undefined;
   readonly walk: WalkLineage;
   readonly namespace: string;
@@ -33,9 +33,9 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly hiddenStages?: HiddenStages | undefined;
   /** Of structured properties; none when absent. */
   readonly definitions?: PropertyDefinitions | undefined;
-  /** Waits until the graph has every write that was answered. */
+  /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
-  /** Called before each; nothing is waited for when absent. */
+  /** Awaited before each search, if set. */
   readonly soonFound?: (() => Promise<void>) | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createSearches(dependencies: Dependencies): Searches {
 
 type Method = (...args: unknown[]) => unknown;
 
-/** The same, each of which waits for something first. */
+/** The searches, each preceded by `wait`. */
 function eachAfter(wait: () => Promise<void>, searches: Searches): Searches {
   const waiting = Object.entries(searches).map(([name, method]) => {
     const call = method as Method;

@@ -1,10 +1,10 @@
 /**
- * The ports that reads work on, showing only what may be seen. Entities that are hidden are like
- * those that were never told of: without aspects, documents, events and edges.
+ * Read ports filtered for one caller. Hidden entities behave as if they never existed: without
+ * aspects, documents, events and edges.
  *
- * Searches are narrowed by a condition, so that totals, facets, suggestions and folders are of what is
- * seen. What no condition can say is looked up first, entity by entity: as many as there are, up to a
- * number (`perhapsMax`) at which the search is refused rather than answered without them.
+ * Searches get an additional condition, so that totals, facets, suggestions and folders only count
+ * visible entities. Rules that a condition cannot express are checked first, entity by entity.
+ * Beyond `perhapsMax` such entities the search is rejected instead of being answered without them.
  */
 import type { AspectReader } from "../aspects/aspect-table.ts";
 import { type EntityState, unknownEntity } from "../core/entity-state.ts";
@@ -32,40 +32,40 @@ export interface ReadPorts {
   readonly graph: Pick<GraphReader, "neighbours" | "follow" | "stamps">;
   readonly search: Pick<SearchReader, "search" | "folders" | "documents">;
   /**
-   * Up to where what was told of an entity is not shown: what it was before it was deleted, and came
-   * to be anew, says nothing of who might have seen it. Absent: all is shown.
+   * History up to this position is hidden: access to a re-created entity does not imply access to
+   * its former self. Absent: nothing is hidden.
    */
   readonly hiddenUpTo?: ((urn: string) => Promise<Position>) | undefined;
 }
 
-/** What seenPorts needs to know of the ends of entities. */
+/** Lookups of deletions that seenPorts uses. */
 export type Lifetimes = Pick<DeletedRows, "lastHardDelete" | "firstVersion">;
 
-/** Entities that are asked about one by one for a search, and how many at a time. */
+/** Maximum number of entities that a search checks one by one, and the page size of the check. */
 export const perhapsMax = 100_000;
 const perhapsPage = 1_000;
-/** Neighbours of an entity that are looked at; what lies beyond is not told. */
+/** Maximum number of neighbours of an entity that are read; further ones are omitted. */
 const neighboursMax = 10_000;
 
-/** Without `lifetimes` nothing is told of the past. */
+/** Without `lifetimes` no history is hidden. */
 export function seenPorts(
   ports: ReadPorts,
-  look: ResolveFilter,
+  resolveFilter: ResolveFilter,
   lifetimes?: Lifetimes | undefined,
 ): ReadPorts {
   const { states, timeseries } = ports;
-  const search = seenSearch(ports, look);
+  const search = seenSearch(ports, resolveFilter);
 
-  async function seen(sight: AccessFilter, urns: readonly string[]): Promise<ReadonlySet<string>> {
+  async function seen(filter: AccessFilter, urns: readonly string[]): Promise<ReadonlySet<string>> {
     const distinct = [...new Set(urns)];
-    if (sight.everything) return new Set(distinct);
+    if (filter.everything) return new Set(distinct);
     const found = await states.read(distinct);
-    return new Set(found.filter((state) => sight.sees(state)).map(({ urn }) => urn));
+    return new Set(found.filter((state) => filter.sees(state)).map(({ urn }) => urn));
   }
 
   async function hiddenUpTo(urn: string): Promise<Position> {
-    const sight = await look();
-    if (lifetimes === undefined || sight.everything || sight.seesAlways(urn)) return START;
+    const filter = await resolveFilter();
+    if (lifetimes === undefined || filter.everything || filter.seesAlways(urn)) return START;
     const [state] = await states.read([urn]);
     return state === undefined ? START : lifetimes.lastHardDelete(state);
   }
@@ -79,20 +79,20 @@ export function seenPorts(
     states: {
       positionOf: states.positionOf,
       peek(urn) {
-        const sight = look();
-        const state = sight instanceof Promise ? undefined : states.peek(urn);
-        return state === undefined ? undefined : shown(sight as AccessFilter, state);
+        const filter = resolveFilter();
+        const state = filter instanceof Promise ? undefined : states.peek(urn);
+        return state === undefined ? undefined : shown(filter as AccessFilter, state);
       },
       async read(urns) {
-        const sight = await look();
+        const filter = await resolveFilter();
         const found = await states.read(urns);
-        return found.map((state) => shown(sight, state));
+        return found.map((state) => shown(filter, state));
       },
     },
 
     aspects: {
       async findValue(urn, aspect, version) {
-        const visible = (await seen(await look(), [urn])).has(urn);
+        const visible = (await seen(await resolveFilter(), [urn])).has(urn);
         if (!visible) return undefined;
         if ((await hiddenUpTo(urn)) > START) {
           const first = await lifetimes?.firstVersion(urn, aspect);
@@ -101,7 +101,7 @@ export function seenPorts(
         return ports.aspects.findValue(urn, aspect, version);
       },
       async listUrns(entityType, page) {
-        if ((await look()).everything) return ports.aspects.listUrns(entityType, page);
+        if ((await resolveFilter()).everything) return ports.aspects.listUrns(entityType, page);
         const sort = [{ field: "urn", order: "ASCENDING" }] as const;
         const count = Math.min(page.count, hitsMax);
         const asked = { ...scopeOf(entityType), sort, start: page.start, count, facets: [] };
@@ -110,7 +110,7 @@ export function seenPorts(
       },
       async countEntities() {
         const counts = await ports.aspects.countEntities();
-        if ((await look()).everything) return counts;
+        if ((await resolveFilter()).everything) return counts;
         const own = new Map<string, number>();
         for (const entityType of counts.keys()) {
           const asked = { ...scopeOf(entityType), sort: [], start: 0, count: 0, facets: [] };
@@ -119,35 +119,39 @@ export function seenPorts(
         return own;
       },
       async countAspect(aspect, urnLike) {
-        if ((await look()).everything) return ports.aspects.countAspect(aspect, urnLike);
-        throw new CatalogError("forbidden", "aspects are counted for those who may see all", {
-          hint: "Count entities with a search",
-        });
+        if ((await resolveFilter()).everything) return ports.aspects.countAspect(aspect, urnLike);
+        throw new CatalogError(
+          "forbidden",
+          "aspects are counted only for users who may see all entities",
+          {
+            hint: "Count entities with a search",
+          },
+        );
       },
     },
 
     timeseries: {
       async list(range, options) {
-        const visible = (await seen(await look(), [range.urn])).has(range.urn);
+        const visible = (await seen(await resolveFilter(), [range.urn])).has(range.urn);
         return visible ? timeseries.list(range, options) : [];
       },
     },
 
-    graph: seenGraph(ports.graph, look, seen),
+    graph: seenGraph(ports.graph, resolveFilter, seen),
     search,
     hiddenUpTo,
   };
 }
 
-const shown = (sight: AccessFilter, state: EntityState): EntityState =>
-  sight.everything || sight.sees(state) ? state : unknownEntity(state.urn);
+const shown = (filter: AccessFilter, state: EntityState): EntityState =>
+  filter.everything || filter.sees(state) ? state : unknownEntity(state.urn);
 
 function seenGraph(
   reader: ReadPorts["graph"],
-  look: ResolveFilter,
-  seen: (sight: AccessFilter, urns: readonly string[]) => Promise<ReadonlySet<string>>,
+  resolveFilter: ResolveFilter,
+  seen: (filter: AccessFilter, urns: readonly string[]) => Promise<ReadonlySet<string>>,
 ): ReadPorts["graph"] {
-  /** Without what an edge runs through, where that is hidden. */
+  /** Removes the entity that an edge runs through if it is hidden. */
   const without = <T extends { readonly via?: string | undefined }>(
     edge: T,
     visible: ReadonlySet<string>,
@@ -159,35 +163,38 @@ function seenGraph(
     stamps: reader.stamps,
 
     async neighbours(query) {
-      const sight = await look();
-      if (sight.everything) return reader.neighbours(query);
-      if (!(await seen(sight, [query.urn])).has(query.urn)) return { neighbours: [], total: 0 };
+      const filter = await resolveFilter();
+      if (filter.everything) return reader.neighbours(query);
+      if (!(await seen(filter, [query.urn])).has(query.urn)) return { neighbours: [], total: 0 };
       const { neighbours } = await reader.neighbours({ ...query, start: 0, count: neighboursMax });
       const urns = neighbours.map(({ urn }) => urn);
-      const visible = await seen(sight, [...urns, ...vias(neighbours)]);
+      const visible = await seen(filter, [...urns, ...vias(neighbours)]);
       const own = neighbours.filter(({ urn }) => visible.has(urn));
       const page = own.slice(query.start, query.start + query.count);
       return { neighbours: page.map((one) => without(one, visible)), total: own.length };
     },
 
     async follow(urns, steps, options) {
-      const sight = await look();
-      if (sight.everything) return reader.follow(urns, steps, options);
-      const from = await seen(sight, urns);
+      const filter = await resolveFilter();
+      if (filter.everything) return reader.follow(urns, steps, options);
+      const from = await seen(filter, urns);
       const { edges, complete } = await reader.follow(
         urns.filter((urn) => from.has(urn)),
         steps,
         options,
       );
-      const visible = await seen(sight, [...edges.map(({ to }) => to), ...vias(edges)]);
+      const visible = await seen(filter, [...edges.map(({ to }) => to), ...vias(edges)]);
       const own = edges.filter(({ to }) => visible.has(to));
       return { edges: own.map((edge) => without(edge, visible)), complete };
     },
   };
 }
 
-function seenSearch({ states, search }: ReadPorts, look: ResolveFilter): ReadPorts["search"] {
-  /** Urns of the entities that are seen, though no condition says so. */
+function seenSearch(
+  { states, search }: ReadPorts,
+  resolveFilter: ResolveFilter,
+): ReadPorts["search"] {
+  /** Urns of visible entities that the condition does not match. */
   async function seenBesides({ condition, perhaps, sees }: AccessFilter, { entityTypes }: Typed) {
     const seen: string[] = [];
     if (perhaps === undefined) return seen;
@@ -213,17 +220,17 @@ function seenSearch({ states, search }: ReadPorts, look: ResolveFilter): ReadPor
     }
   }
 
-  /** The condition that the documents of a scope have to fulfil, too; undefined: none. */
+  /** The additional condition on the documents of a scope; undefined: none. */
   async function seenOf(scope: Typed): Promise<Condition | undefined> {
-    const sight = await look();
-    if (sight.everything) return undefined;
-    const values = await seenBesides(sight, scope);
+    const filter = await resolveFilter();
+    if (filter.everything) return undefined;
+    const values = await seenBesides(filter, scope);
     return values.length === 0
-      ? sight.condition
-      : anyOf([sight.condition, { kind: "equal", field: "urn", values }]);
+      ? filter.condition
+      : anyOf([filter.condition, { kind: "equal", field: "urn", values }]);
   }
 
-  async function narrowed<T extends Scope>(scope: T): Promise<T> {
+  async function filtered<T extends Scope>(scope: T): Promise<T> {
     const own = await seenOf(scope);
     if (own === undefined) return scope;
     const both: readonly Condition[] =
@@ -233,17 +240,17 @@ function seenSearch({ states, search }: ReadPorts, look: ResolveFilter): ReadPor
 
   return {
     async search(query) {
-      const { perhaps } = await look();
-      // Suggestions cost further searches, each of which would look up those entities again.
+      const { perhaps } = await resolveFilter();
+      // Suggestions need further searches, each of which would check those entities again.
       const asked = perhaps === undefined ? query : { ...query, nearWordsOf: undefined };
-      return search.search(await narrowed(asked));
+      return search.search(await filtered(asked));
     },
-    folders: async (query) => search.folders(await narrowed(query)),
+    folders: async (query) => search.folders(await filtered(query)),
     async documents(urns) {
       const found = await search.documents(urns);
-      const sight = await look();
-      if (sight.everything) return found;
-      const { condition, perhaps, sees } = sight;
+      const filter = await resolveFilter();
+      if (filter.everything) return found;
+      const { condition, perhaps, sees } = filter;
       const asked = found.filter(
         (one) => one && !holds(condition, one) && perhaps && holds(perhaps, one),
       );
@@ -261,8 +268,8 @@ type Typed = Pick<Scope, "entityTypes">;
 const tooMany = (): CatalogError =>
   new CatalogError(
     "invalid",
-    `more than ${perhapsMax} entities would have to be asked whether you may see them`,
+    `the search would have to check the visibility of more than ${perhapsMax} entities`,
     {
-      hint: "Ask for fewer entity types, or write the policies without owner types and memberships",
+      hint: "Search fewer entity types, or write the policies without owner types and memberships",
     },
   );

@@ -1,34 +1,34 @@
 /**
- * Which position of the log the answers of reads show at least, and waiting until they show another.
- * What this process wrote, reads of entities show at once, and reads of the graph and of timeseries
- * wait for it. Where other processes write to the log, too, that says nothing of what they wrote
- * before: then it is the view that tells.
+ * Read consistency: the minimum log position that reads include, and waiting for a later one.
+ * Entity reads include writes of this process at once; reads of the graph and of timeseries wait
+ * for them. If other processes write to the log, too, only the view's own position counts.
  */
 import { type Position, START } from "../core/position.ts";
 import type { ReadView } from "./catalog.ts";
 
 interface Dependencies {
-  /** Whether other processes write to the log. */
+  /** True if other processes write to the log. */
   readonly sharedLog: boolean;
-  /** Where the view that a kind of reads asks is known to be. */
+  /** Last known position of the view that serves the reads. */
   readonly positionOf: (view: ReadView) => Position;
-  /** Waits, bounded, until that view has a position. */
+  /** Waits, with a timeout, until the view has a position. */
   readonly reached: (view: ReadView, position: Position) => Promise<void>;
-  /** The last position that this process wrote, or that there was when it began. */
+  /** The last position written by this process, or the head of the log at its start. */
   readonly answered: () => Position;
 }
 
 export function createShownPositions(dependencies: Dependencies) {
   const { sharedLog, positionOf, reached, answered } = dependencies;
-  const tellsItself = (view: ReadView): boolean => sharedLog || view === "search";
+  const usesViewPosition = (view: ReadView): boolean => sharedLog || view === "search";
 
   return {
-    positionOf: (view: ReadView): Position => (tellsItself(view) ? positionOf(view) : answered()),
+    positionOf: (view: ReadView): Position =>
+      usesViewPosition(view) ? positionOf(view) : answered(),
 
-    /** Rejects `unavailable` when the view does not come so far in time. */
+    /** Rejects `unavailable` if the view does not reach the position in time. */
     async reach(view: ReadView, position: Position): Promise<void> {
       if (position <= START) return;
-      if (!tellsItself(view) && position <= answered()) return;
+      if (!usesViewPosition(view) && position <= answered()) return;
       await reached(view, position);
     },
   };

@@ -1,17 +1,17 @@
 /**
- * Legacy snapshots as proposals: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}} is one
- * UPSERT per aspect, of one entity, and so one append; without aspects it is that of the key.
- * Record names count under any prefix.
+ * Legacy snapshots as proposals: {<snapshot record>: {urn, aspects: [{<aspect record>: {…}}]}}
+ * becomes one UPSERT per aspect of one entity, and so one append. Without aspects it becomes an
+ * UPSERT of the key. Record names are accepted with any prefix.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import type { Model, Snapshot } from "../model/model.ts";
 import { PLACE, type Proposal, type SnapshotProposal } from "./catalog.ts";
 
-/** How many names an error lists before it says "and n more". */
+/** Maximum number of names that an error lists before "and n more". */
 const listedMax = 12;
 
-/** Throws `malformed` for what no snapshot is, naming the member and what is allowed there. */
+/** Throws `malformed` for an invalid snapshot, naming the member and the allowed values. */
 export function proposalsOf(
   model: Model,
   snapshots: readonly SnapshotProposal[],
@@ -39,18 +39,18 @@ function expand(
   const { urn, aspects } = body;
   if (typeof urn !== "string") throw malformed(`${at}/${name}/urn`, "field is required");
   if (!Array.isArray(aspects)) throw malformed(`${at}/${name}/aspects`, "field is required");
-  const told = { entityType: snapshot.entity, entityUrn: urn, changeType: "UPSERT" } as const;
+  const common = { entityType: snapshot.entity, entityUrn: urn, changeType: "UPSERT" } as const;
   if (aspects.length === 0) {
-    // It says that the entity is there; what a key says is taken from the urn.
+    // It declares that the entity exists; the key is derived from the urn.
     const aspectName = model.findEntity(snapshot.entity)?.keyAspect ?? "";
     const place = `${within}aspects`;
-    return [{ ...told, aspectName, aspect: { value: {} }, systemMetadata, [PLACE]: place }];
+    return [{ ...common, aspectName, aspect: { value: {} }, systemMetadata, [PLACE]: place }];
   }
   return aspects.map((aspect, i) => {
     const path = `${at}/${name}/aspects/${i}`;
     const [record, fields] = onlyMember(aspect, path);
     return {
-      ...told,
+      ...common,
       aspectName: aspectName(model, snapshot, record, path),
       aspect: { value: fields },
       systemMetadata,
@@ -82,6 +82,6 @@ function malformed(at: string, finding: string, allowed: readonly string[] = [])
     hint:
       allowed.length === 0
         ? undefined
-        : `Allowed are ${allowed.slice(0, listedMax).join(", ")}${more}`,
+        : `Allowed: ${allowed.slice(0, listedMax).join(", ")}${more}`,
   });
 }

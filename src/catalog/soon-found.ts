@@ -1,9 +1,9 @@
-/** A search right after a write waits a moment for the search view, which then has the write. */
+/** A search right after a write waits briefly until the search view has the write. */
 import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { Progress } from "../projector/progress.ts";
 
-/** A view that is at most so many records behind reaches the end in about that time. */
+/** A view with at most this many missing records usually catches up within msMax. */
 const SOON = { recordsMax: 500, msMax: 100 };
 
 /**

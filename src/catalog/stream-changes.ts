@@ -1,4 +1,4 @@
-/** The versioned changes of one entity, in their order; what no release can read is passed over. */
+/** The versioned changes of one entity, in order; records that no version can read are skipped. */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { revision } from "../core/position.ts";
@@ -22,7 +22,7 @@ export async function* changesOf(
       const change = readable(parts.decode, record);
       if (change !== undefined) yield change;
     }
-    // A page may end early where records are large; one record more is asked for then.
+    // A page may end early if records are large, so only an empty page is the end.
     if (page.length === 0) return;
   }
 }

@@ -1,4 +1,4 @@
-/** States of entities from their streams in the log, where the aspect view is not to be waited for. */
+/** Folds entity states from their streams in the log, without waiting for the aspect view. */
 import type { EntityState } from "../core/entity-state.ts";
 import { foldEntity } from "../core/fold-entity.ts";
 import { revision } from "../core/position.ts";
@@ -6,7 +6,7 @@ import { entityStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/record-codec.ts";
 
-/** Records of a stream that are held at a time. */
+/** Records of a stream in memory at a time. */
 const pageMax = 500;
 
 export const createStreamStates =

@@ -39,7 +39,7 @@ const answerBytesMax = 16 * 1024 * 1024;
 const eventBytes = 512;
 /** Milliseconds of work before other requests run. */
 const sliceMs = 20;
-/** Names by which older clients ask for a category. */
+/** Names that older clients use for a category. */
 const aliases: Readonly<Record<string, string>> = {
   OWNER: "OWNERSHIP",
   SCHEMA: "TECHNICAL_SCHEMA",
@@ -143,7 +143,7 @@ function createHistory({ categories, startTime, endTime, raw }: Query) {
 const isOf = ({ created }: Write, { time, actor }: AuditStamp): boolean =>
   created.time === time && created.actor === actor;
 
-/** Every aspect with the number of its value, in the form that /entitiesVersionedV2 reads. */
+/** Every aspect with its version, in the form that /entitiesVersionedV2 reads. */
 const stampOf = (versions: ReadonlyMap<string, string>): string =>
   [...versions]
     .map(([aspect, version]) => `${aspect}:${version}`)
@@ -175,7 +175,7 @@ function categoriesOf(names: readonly string[]): ReadonlySet<string> {
       const category = ownValue(aliases, upper) ?? upper;
       if (changeCategories.some((one) => one === category)) return category;
       throw new CatalogError("malformed", `unknown category "${name.slice(0, 60)}"`, {
-        hint: nearest(upper, changeCategories) ?? `There are ${changeCategories.join(", ")}`,
+        hint: nearest(upper, changeCategories) ?? `Send one of ${changeCategories.join(", ")}`,
       });
     }),
   );

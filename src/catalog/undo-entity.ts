@@ -1,10 +1,10 @@
 /**
- * What undoing a run comes to for one entity: from all that the log says of it to the intents that
- * make it what it would be without the run. Reads, but writes nothing.
+ * Rollback of a run for one entity: from the entity's records to the aspect commands that restore
+ * its state without the run. Reads, but writes nothing.
  *
- * An entity that the run brought into being, and of which nobody else told anything, is hidden
- * (`status`), or deleted where that is asked for. One of which others told is kept, unless deleting is
- * asked for; then it goes with what they told.
+ * An entity that the run created and that has no other writers is soft-deleted (`status`), or
+ * hard-deleted if the request says so. An entity with other writers is kept, unless the request
+ * hard-deletes it, including their aspects.
  */
 import { type PlacedChange, restoresEdges, type SystemMetadata } from "../core/change.ts";
 import type { GivenAspect, Intent } from "../core/decide.ts";
@@ -26,7 +26,7 @@ import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import type { Address } from "./address.ts";
 import { createSeriesFold, type SeriesFold, type SeriesUndo } from "./undo-series.ts";
 
-/** An aspect, or an event of one, that the run told and that is undone. */
+/** An aspect or event that the run wrote and that is rolled back. */
 export interface UndoneRow {
   readonly aspect: string;
   readonly version: number;
@@ -35,18 +35,18 @@ export interface UndoneRow {
 }
 
 export interface EntityUndo {
-  /** Of the entity's stream, as it was read. */
+  /** Revision of the entity's stream when it was read. */
   readonly revision: Revision;
   readonly intents: readonly Intent[];
   readonly events: readonly EventIntent[];
-  /** Of the streams of events, by aspect. */
+  /** Revisions of the event streams, by aspect. */
   readonly eventRevisions: ReadonlyMap<string, Revision>;
-  /** Without the key aspect of an entity that the run brought into being. */
+  /** Rolled back rows, without the key aspect of an entity that the run created. */
   readonly rows: readonly UndoneRow[];
   readonly key: UndoneRow | undefined;
-  /** Aspects of such an entity that others told. */
+  /** Number of aspects of such an entity with other writers. */
   readonly others: number;
-  /** What becomes of the entity now, beyond its aspects. */
+  /** Effect on the entity itself. */
   readonly ends: "hidden" | "deleted" | undefined;
 }
 
@@ -58,26 +58,26 @@ interface EventIntent {
 export interface UndoTools {
   readonly log: Pick<ChangeLog, "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
-  /** How the view of timeseries follows from the log. */
+  /** The projection of the timeseries view. */
   readonly project: Projection<TimeseriesWrite>;
 }
 
 export interface UndoRequest extends UndoneRun {
   readonly hardDelete: boolean;
-  /** What an entity gets by itself. */
+  /** Default aspects of an entity. */
   readonly given: (address: Address) => Promise<readonly GivenAspect[]>;
 }
 
-interface Told extends Telling {
+interface AspectWrite extends Telling {
   readonly revision: Revision;
   readonly system: SystemMetadata;
-  /** A rollback decided it. */
+  /** True if a rollback wrote it. */
   readonly decided: boolean;
 }
 
-type Tellings = ReadonlyMap<string, readonly Told[]>;
+type AspectWrites = ReadonlyMap<string, readonly AspectWrite[]>;
 
-/** `changes`: all that bear on the entity, in the order of the log. */
+/** `changes`: all changes that affect the entity, in the order of the log. */
 export async function undoEntity(
   tools: UndoTools,
   address: Address,
@@ -86,15 +86,15 @@ export async function undoEntity(
 ): Promise<EntityUndo> {
   const { urn, entity } = address;
   const { keyAspect } = entity;
-  const { tellings, series, revision } = await fold(tools, changes, keyAspect);
-  const undone = new Map<string, Undone<Told>>();
-  for (const [aspect, all] of tellings) {
+  const { writes, series, revision } = await fold(tools, changes, keyAspect);
+  const undone = new Map<string, Undone<AspectWrite>>();
+  for (const [aspect, all] of writes) {
     const found = undoAspect(all, run);
     if (found !== undefined && hasEffect(found, all)) undone.set(aspect, found);
   }
   const keyUndone = undone.get(keyAspect);
   const created = keyUndone !== undefined && keyUndone.restored === undefined;
-  const others = created ? othersOf(entity, tellings, undone) + series.others(run) : 0;
+  const others = created ? othersOf(entity, writes, undone) + series.others(run) : 0;
   const seriesUndone = series.undo(run);
   const found = {
     revision,
@@ -114,7 +114,7 @@ export async function undoEntity(
     return { ...found, intents, events: [], ends: "deleted" };
   }
   const intents: Intent[] = [];
-  // Whoever else told of it would have brought it into being, with what an entity gets by itself.
+  // Another writer would have created the entity, with its default aspects.
   const given = created && others > 0 ? await run.given(address) : [];
   const hides = created && others === 0 && entity.aspects.includes("status");
   for (const [aspect, one] of undone) {
@@ -123,12 +123,12 @@ export async function undoEntity(
     const own = one.restored === undefined && given.find((other) => other.aspect === aspect);
     intents.push(
       own
-        ? giving(own, run)
-        : await undoing(tools, urn, aspect, one, tellings.get(aspect) ?? [], run),
+        ? writeDefault(own, run)
+        : await undoing(tools, urn, aspect, one, writes.get(aspect) ?? [], run),
     );
   }
-  const ends = hides && tellings.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
-  if (ends !== undefined) intents.push(hiding(run));
+  const ends = hides && writes.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
+  if (ends !== undefined) intents.push(softDelete(run));
   const events: EventIntent[] = [];
   for (const one of seriesUndone) events.push(...(await eventsOf(tools, urn, one, run)));
   return { ...found, intents, events, ends };
@@ -138,8 +138,8 @@ async function fold(
   { project }: UndoTools,
   changes: AsyncIterable<PlacedChange>,
   keyAspect: string,
-): Promise<{ tellings: Tellings; series: SeriesFold; revision: Revision }> {
-  const tellings = new Map<string, Told[]>([[keyAspect, []]]);
+): Promise<{ writes: AspectWrites; series: SeriesFold; revision: Revision }> {
+  const writes = new Map<string, AspectWrite[]>([[keyAspect, []]]);
   const series = createSeriesFold(project);
   let revision = EMPTY_STREAM;
   for await (const change of changes) {
@@ -148,16 +148,16 @@ async function fold(
     revision = change.revision;
     if (restoresEdges(change)) continue;
     const { aspect, changeType } = change;
-    if (!tellings.has(aspect)) tellings.set(aspect, []);
-    // The end of an entity is the end of each of its aspects.
+    if (!writes.has(aspect)) writes.set(aspect, []);
+    // Deleting an entity deletes each of its aspects.
     const ends = changeType === "DELETE" && aspect === keyAspect;
-    const one = toldBy(change);
-    for (const [name, all] of tellings) if (ends || name === aspect) all.push(one);
+    const one = writeOf(change);
+    for (const [name, all] of writes) if (ends || name === aspect) all.push(one);
   }
-  return { tellings, series, revision };
+  return { writes, series, revision };
 }
 
-function toldBy({ changeType, position, revision, system, headers }: PlacedChange): Told {
+function writeOf({ changeType, position, revision, system, headers }: PlacedChange): AspectWrite {
   return {
     changeType,
     position,
@@ -171,21 +171,21 @@ function toldBy({ changeType, position, revision, system, headers }: PlacedChang
   };
 }
 
-/** Whether the aspect becomes another one, or is told by another run. */
-const hasEffect = ({ restored }: Undone<Told>, tellings: readonly Told[]): boolean =>
-  restored !== undefined || isThere(tellings);
+/** True if the aspect changes its value or its run. */
+const hasEffect = ({ restored }: Undone<AspectWrite>, writes: readonly AspectWrite[]): boolean =>
+  restored !== undefined || isThere(writes);
 
-const isThere = (tellings: readonly Told[]): boolean =>
-  tellings.length > 0 && tellings.at(-1)?.changeType !== "DELETE";
+const isThere = (writes: readonly AspectWrite[]): boolean =>
+  writes.length > 0 && writes.at(-1)?.changeType !== "DELETE";
 
-/** Aspects that have a value without the run, beside those that say nothing of the entity. */
+/** Number of aspects with a value without the run, except the key and `status`. */
 function othersOf(
   { keyAspect }: Entity,
-  tellings: Tellings,
-  undone: ReadonlyMap<string, Undone<Told>>,
+  writes: AspectWrites,
+  undone: ReadonlyMap<string, Undone<AspectWrite>>,
 ): number {
   let count = 0;
-  for (const [aspect, all] of tellings) {
+  for (const [aspect, all] of writes) {
     if (aspect === keyAspect || aspect === "status") continue;
     const one = undone.get(aspect);
     if (one === undefined ? isThere(all) : one.restored !== undefined) count++;
@@ -197,14 +197,14 @@ async function undoing(
   tools: UndoTools,
   urn: string,
   aspect: string,
-  { restored }: Undone<Told>,
-  tellings: readonly Told[],
+  { restored }: Undone<AspectWrite>,
+  writes: readonly AspectWrite[],
   { runId }: UndoneRun,
 ): Promise<Intent> {
   const headers = { [UNDOES_HEADER]: runId };
   if (restored === undefined) return intentOf(aspect, "delete", headers);
-  // A telling that confirmed a value names it by its number.
-  const made = tellings.findLast(
+  // A restatement refers to the value by its version.
+  const made = writes.findLast(
     (one) => one.changeType === "UPSERT" && one.version === restored.version,
   );
   const value = made && (await recorded(tools, entityStream(urn), made.revision));
@@ -215,7 +215,7 @@ async function undoing(
 async function eventsOf(
   tools: UndoTools,
   urn: string,
-  { aspect, ranges, retold }: SeriesUndo,
+  { aspect, ranges, restored }: SeriesUndo,
   { runId }: UndoneRun,
 ): Promise<readonly EventIntent[]> {
   const undoes = { [UNDOES_HEADER]: runId };
@@ -223,7 +223,7 @@ async function eventsOf(
     const headers = { ...undoes, "annals-from": String(from), "annals-to": String(to) };
     return { aspect, intent: intentOf(aspect, "delete", headers) };
   });
-  for (const { revision, system } of retold) {
+  for (const { revision, system } of restored) {
     const value = await recorded(tools, timeseriesStream(urn, aspect), revision);
     if (value !== undefined) {
       made.push({ aspect, intent: putting(aspect, value, system, undoes) });
@@ -251,7 +251,7 @@ const intentOf = (aspect: string, kind: "put" | "delete", headers: Intent["heade
   label: "",
 });
 
-/** As the run that is believed again told it; number and stamps are new. */
+/** The value as the effective run wrote it, with a new version and stamps. */
 function putting(
   aspect: string,
   text: string,
@@ -269,13 +269,16 @@ function putting(
   return { ...intentOf(aspect, "put", headers), value, schemaVersion, system };
 }
 
-const giving = ({ aspect, settled, schemaVersion }: GivenAspect, { runId }: UndoneRun): Intent => ({
+const writeDefault = (
+  { aspect, settled, schemaVersion }: GivenAspect,
+  { runId }: UndoneRun,
+): Intent => ({
   ...intentOf(aspect, "put", { [UNDOES_HEADER]: runId }),
   value: settled,
   schemaVersion,
 });
 
-const hiding = ({ runId }: UndoneRun): Intent => ({
+const softDelete = ({ runId }: UndoneRun): Intent => ({
   ...intentOf("status", "put", { [ROLLBACK_HEADER]: runId }),
   value: { value: { removed: true }, text: '{"removed":true}' },
 });

@@ -1,7 +1,7 @@
 /**
- * What undoing a run comes to for the timeseries of one entity. Events are folded as the view folds
- * them: the newest telling of an event counts, and what was taken away is gone. An event that the run
- * told last goes; where another run had told it before, that telling holds again.
+ * Rollback of a run for the timeseries of one entity. Events are folded as in the view: the newest
+ * write of an event counts, and removed events are gone. An event that the run wrote last is
+ * removed; an earlier write of another run is effective again.
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 import type { Position, Revision } from "../core/position.ts";
@@ -9,43 +9,43 @@ import { markOf, type UndoneRun } from "../core/undo.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 
-interface ToldEvent {
+interface EventWrite {
   readonly position: Position;
-  /** In the stream of the aspect's events. */
+  /** Revision in the stream of the aspect's events. */
   readonly revision: Revision;
   readonly system: SystemMetadata;
 }
 
-/** What it takes to undo the run's events of one aspect, in this order. */
+/** The changes that roll back the run's events of one aspect, in this order. */
 export interface SeriesUndo {
   readonly aspect: string;
-  /** What the run told, and is taken away. */
-  readonly undone: readonly ToldEvent[];
-  /** Times of events that are taken away, both ends included. */
+  /** The run's writes that are removed. */
+  readonly undone: readonly EventWrite[];
+  /** Time ranges of removed events, both ends included. */
   readonly ranges: readonly { readonly from: number; readonly to: number }[];
-  /** Tellings that hold again, or went with their time though they are not the run's. */
-  readonly retold: readonly ToldEvent[];
+  /** Writes that are effective again, or that were in a removed range without being the run's. */
+  readonly restored: readonly EventWrite[];
 }
 
 export interface SeriesFold {
-  /** The next change of the log that bears on the entity. */
+  /** Adds the next change of the log that affects the entity. */
   add(change: PlacedChange): void;
   undo(run: UndoneRun): readonly SeriesUndo[];
-  /** How many aspects have events that stay. */
+  /** Number of aspects with remaining events. */
   others(run: UndoneRun): number;
   /** Last revisions of the streams. */
   revisions(): ReadonlyMap<string, Revision>;
 }
 
-/** Tellings of one event, the oldest first. */
+/** Writes of one event, oldest first. */
 interface Event {
   readonly time: number;
-  readonly tellings: ToldEvent[];
+  readonly writes: EventWrite[];
 }
 
 type Series = Map<string, Event>;
 
-/** `project`: how the view of timeseries follows from the log. */
+/** `project`: the projection of the timeseries view. */
 export function createSeriesFold(project: Projection<TimeseriesWrite>): SeriesFold {
   const byAspect = new Map<string, Series>();
   const revisions = new Map<string, Revision>();
@@ -61,9 +61,9 @@ export function createSeriesFold(project: Projection<TimeseriesWrite>): SeriesFo
       case "event": {
         const series = seriesOf(write.aspect);
         const name = `${write.time} ${write.key}`;
-        const event = series.get(name) ?? { time: write.time, tellings: [] };
+        const event = series.get(name) ?? { time: write.time, writes: [] };
         const { position, revision, system } = change;
-        event.tellings.push({ position, revision, system });
+        event.writes.push({ position, revision, system });
         series.set(name, event);
         return;
       }
@@ -99,25 +99,25 @@ function remove(series: Series, gone: (event: Event) => boolean): void {
   for (const [name, event] of series) if (gone(event)) series.delete(name);
 }
 
-const isOwn = ({ system, position }: ToldEvent, run: UndoneRun): boolean =>
+const isOwn = ({ system, position }: EventWrite, run: UndoneRun): boolean =>
   system.runId === run.runId && position <= run.upTo;
 
-/** What holds of an event without the run. */
-function remaining({ tellings }: Event, run: UndoneRun): ToldEvent | undefined {
-  const last = tellings.at(-1);
+/** The effective write of an event without the run. */
+function remaining({ writes }: Event, run: UndoneRun): EventWrite | undefined {
+  const last = writes.at(-1);
   if (last !== undefined && !isOwn(last, run)) return last;
-  return tellings.findLast(
+  return writes.findLast(
     (one) => !isOwn(one, run) && !run.isUndone(one.system.runId, one.position, markOf(one.system)),
   );
 }
 
-/** One range for neighbours in time that all go: a run often told a whole series. */
+/** One range for consecutive events that are all removed: a run often wrote a whole series. */
 function undoSeries(aspect: string, events: readonly Event[], run: UndoneRun): SeriesUndo {
   const ordered = events.toSorted((a, b) => a.time - b.time);
   const ownAt = new Set(ordered.filter((event) => lastIsOwn(event, run)).map(({ time }) => time));
   const ranges: { from: number; to: number }[] = [];
-  const undone: ToldEvent[] = [];
-  const retold: ToldEvent[] = [];
+  const undone: EventWrite[] = [];
+  const restored: EventWrite[] = [];
   let open: { from: number; to: number } | undefined;
   for (const event of ordered) {
     if (!ownAt.has(event.time)) {
@@ -129,15 +129,15 @@ function undoSeries(aspect: string, events: readonly Event[], run: UndoneRun): S
       ranges.push(open);
     }
     open.to = event.time;
-    const last = event.tellings.at(-1);
+    const last = event.writes.at(-1);
     if (last !== undefined && isOwn(last, run)) undone.push(last);
     const rest = remaining(event, run);
-    if (rest !== undefined) retold.push(rest);
+    if (rest !== undefined) restored.push(rest);
   }
-  return { aspect, undone, ranges, retold };
+  return { aspect, undone, ranges, restored };
 }
 
-function lastIsOwn({ tellings }: Event, run: UndoneRun): boolean {
-  const last = tellings.at(-1);
+function lastIsOwn({ writes }: Event, run: UndoneRun): boolean {
+  const last = writes.at(-1);
   return last !== undefined && isOwn(last, run);
 }

@@ -1,9 +1,9 @@
-/** Refusals of aspects that are not there, with the names that come near. */
+/** Errors for unknown aspects, with similar names as hints. */
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
 import type { Entity, Model } from "../model/model.ts";
 
-/** For what is asked of all entities. */
+/** For requests about all entities. */
 export const unknownAspect = ({ aspects }: Model, name: string): CatalogError =>
   new CatalogError("invalid", `unknown aspect "${name.slice(0, 120)}"`, {
     hint: nearest(name, aspects.keys()),

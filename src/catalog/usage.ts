@@ -1,6 +1,6 @@
 /**
- * Usage of a dataset, summed up from its datasetUsageStatistics events: one bucket
- * per event of the asked duration, and the sums over all of them.
+ * Usage of a dataset, summed up from its datasetUsageStatistics events: one bucket per event of the
+ * requested duration, and the sums over all of them.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";

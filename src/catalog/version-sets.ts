@@ -144,7 +144,7 @@ const writesVersion = ({ aspectName, changeType }: Proposal): boolean =>
 const concernsVersions = (proposals: readonly Proposal[]): boolean =>
   proposals.some(writesVersion) && !proposals.some(({ aspectName }) => aspectName === SET);
 
-/** The version that a proposal writes; undefined if the value is none. */
+/** The version that a proposal writes; undefined if the value is not a version. */
 function versionOf(
   { entityUrn }: Proposal,
   value: unknown,

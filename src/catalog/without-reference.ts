@@ -1,18 +1,19 @@
 /**
- * A value without the places that name a urn. What cannot be without its urn goes with it, as far
- * out as need be: an optional field is unset, an item leaves its list, an entry its map.
+ * Removes the references to a urn from a value. A member that requires the urn is removed with it,
+ * up to the nearest optional member: an optional field is unset, a list item or a map entry is
+ * removed.
  *
  *   {tags: [{tag: A}, {tag: B}]} without A   → {tags: [{tag: B}]}
  *   {definition: "…", parentNode: A}         → {definition: "…"}
- *   {container: A}                           → nothing: the field is required
+ *   {container: A}                           → undefined: the field is required
  */
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import type { Field, FieldType, Model } from "../model/model.ts";
 
 interface WithoutReference {
-  /** Undefined: the aspect cannot be without the urn. */
+  /** Undefined: the aspect requires the urn. */
   readonly value: unknown;
-  /** Names of the relationships that were there, each once. */
+  /** Distinct names of the removed relationships. */
   readonly removed: readonly string[];
 }
 
@@ -33,26 +34,26 @@ type ReferenceRemoval = (
   urn: string,
 ) => WithoutReference;
 
-/** In place of what has to go. */
+/** Marks a value to remove. */
 const GONE = Symbol("gone");
 
 export function createReferenceRemoval(model: Model): ReferenceRemoval {
   return (aspect, value, rules, urn) => {
     const type = { kind: "named", name: model.aspects.get(aspect)?.record ?? "" } as const;
-    const there = rules.filter(
+    const present = rules.filter(
       (rule) => without(value, type, rule.path, { ...rule, urn }) !== value,
     );
     let left = value;
-    for (const rule of there) {
+    for (const rule of present) {
       if (left !== GONE) left = without(left, type, rule.path, { ...rule, urn });
     }
     return {
       value: left === GONE ? undefined : left,
-      removed: [...new Set(there.map(({ name }) => name))],
+      removed: [...new Set(present.map(({ name }) => name))],
     };
   };
 
-  /** The value itself when the urn is not there. */
+  /** Returns the same value if it does not contain the urn. */
   function without(
     value: unknown,
     type: FieldType,

@@ -1,9 +1,9 @@
-/** What is written, and who writes it: part of what a door may ask (catalog.ts). */
+/** Writes and their callers: part of the catalog's interface (catalog.ts). */
 import type { SystemMetadata } from "../core/change.ts";
 import type { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
-/** Who asks, and what they said about the request. */
+/** The caller of a request. */
 export interface Caller {
   /** Urn of the acting user; undefined: the system. */
   readonly actor?: string | undefined;
@@ -20,19 +20,19 @@ export type ProposedChange =
   | "PATCH"
   | "DELETE";
 
-/** Most proposals of one write, and aspects of its snapshots: they are decided in one piece. */
+/** Maximum number of proposals, or of snapshot aspects, of one write: it is decided as a whole. */
 export const proposalsMax = 20_000;
 
 /** Characters of JSON text. Another thread handles longer ones: 1 MiB takes up to 300 ms. */
 export const largeCharacters = 256 * 1024;
 
-/** In no proposal that a client sends, and in no key of a request. */
+/** Never in a client's proposal or in a request's key. */
 export const PLACE: unique symbol = Symbol("place");
 
-/** Also in no proposal of a client: records of the value name themselves (model/type-names.ts). */
+/** Never in a client's proposal: records of the value contain their names (model/type-names.ts). */
 export const NAMED: unique symbol = Symbol("named");
 
-/** Also in no proposal of a client: the result of an earlier validation (checked-proposals.ts). */
+/** Never in a client's proposal: the result of an earlier validation (checked-proposals.ts). */
 export const CHECKED: unique symbol = Symbol("checked");
 
 /**
@@ -41,7 +41,7 @@ export const CHECKED: unique symbol = Symbol("checked");
  */
 export type CheckedValue = "valid" | "open" | { readonly refusal: CatalogError };
 
-/** A proposal as clients send it, its aspect value as they wrote it. */
+/** A proposal with its aspect value as the client sent it. */
 export interface Proposal {
   readonly entityType: string;
   readonly entityUrn?: string | undefined;
@@ -55,7 +55,7 @@ export interface Proposal {
     | undefined;
   readonly systemMetadata?: Partial<SystemMetadata> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where its sender finds it in the request; `proposals[<index>]` when absent. */
+  /** Its path in the request; `proposals[<index>]` when absent. */
   readonly [PLACE]?: string | undefined;
   readonly [NAMED]?: true | undefined;
   readonly [CHECKED]?: CheckedValue | undefined;
@@ -74,16 +74,19 @@ export interface Written {
 
 export interface Ingested extends Written {
   /**
-   * Entities of which something is new, each once; not those of which all that was told was known. Of a
-   * request that was sent before, with its key: all that it wrote of then.
+   * Distinct urns of changed entities; without entities whose values were only confirmed. For a
+   * repeated request with its key: all entities that the request wrote.
    */
   readonly changed: readonly string[];
 }
 
 export interface Writes {
-  /** Validates all, then appends all: a refused member changes nothing and is named by its index. */
+  /**
+   * Validates all proposals, then appends all: a rejected proposal changes nothing, and the error
+   * contains its index.
+   */
   ingest(proposals: readonly Proposal[], caller: Caller): Promise<Ingested>;
-  /** The same of the aspects of all snapshots. */
+  /** The same for the aspects of all snapshots. */
   ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Ingested>;
   /**
    * Hard delete. Without an aspect: the entity and its timeseries. With one (timeseries only):
@@ -100,9 +103,9 @@ export interface Writes {
     caller: Caller,
   ): Promise<Written & { urn: string; rows?: number; timeseriesRows: number }>;
   /**
-   * Takes the urn out of every aspect that refers to it, by ordinary proposals; entities whose key
-   * names it stay. `total` counts (entity, aspect, relationship), of which a few are shown. In
-   * steps: a failure leaves what was done done, and the request can be sent again.
+   * Removes the urn from every aspect that refers to it, by ordinary proposals; entities whose keys
+   * contain it stay. `total` counts (entity, aspect, relationship); a few of them are returned.
+   * Runs in steps: after a failure completed steps remain, and the request can be sent again.
    */
   deleteReferences(
     request: { readonly urn: string; readonly dryRun?: boolean | undefined },
@@ -119,8 +122,9 @@ export interface Writes {
   >;
 
   /**
-   * The graph forgets every edge from and to the entity, now and whenever it is regrown. What told
-   * them stays as it is: an aspect that is told anew with another value tells its edges again.
+   * Removes every edge from and to the entity from the graph, now and in every rebuild. The aspects
+   * that declare the edges stay unchanged; a later write of such an aspect with another value
+   * declares its edges again.
    */
   forgetRelationships(urn: string, caller: Caller): Promise<Written>;
 }

@@ -34,7 +34,7 @@ function searchesOn({ type, values, seen = true, asked = [] }: Asking) {
   const definitions: PropertyDefinitions = async (urns) => {
     asked.push(...urns);
     return urns.map((urn) =>
-      urn.endsWith(":io.p") ? { type, version: undefined, seen } : undefined,
+      urn.endsWith(":io.p") ? { type, version: undefined, visible: seen } : undefined,
     );
   };
   const searches = createSearches({

@@ -99,7 +99,7 @@ describe("lineage is searched", () => {
     const { scrollId = "" } = await searches.scrollLineage(request(), { count: 4 });
     const other = request({ direction: "DOWNSTREAM" });
     await expect(searches.scrollLineage(other, { scrollId, count: 4 })).rejects.toThrow(
-      "is not of this request",
+      "does not belong to this request",
     );
   });
 

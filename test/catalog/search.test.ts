@@ -405,12 +405,12 @@ describe("a filter finds", () => {
     [{ field: "constructor", value: "x" }, "no entity type has"],
     [
       { field: "hasTags", value: "maybe" },
-      '"maybe" is no value of the field "hasTags". Its values are true or false',
+      '"maybe" is not a value of the field "hasTags". Send true or false',
     ],
     [{ field: "numActiveIncidents", value: "many" }, '"many" is no value'],
     [
       { field: "createdAt", condition: "GREATER_THAN", value: "soon" },
-      "Its values are a time, in epoch milliseconds or as 2026-03-01",
+      "Send a time, in epoch milliseconds or as 2026-03-01",
     ],
     [{ field: "hasTags", condition: "GREATER_THAN", value: "1" }, '"1" is no value'],
     [{ field: "name", condition: "NEARLY", value: "x" }, '"NEARLY" is not a condition'],
@@ -729,7 +729,7 @@ describe("a scroll", () => {
       "W10",
     ]) {
       await expect(searches.scroll(request, { scrollId: changed, count: 2 })).rejects.toThrow(
-        "is not of this request",
+        "does not belong to this request",
       );
     }
   });

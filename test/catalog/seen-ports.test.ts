@@ -108,6 +108,6 @@ test("a search for which too many would have to be asked is refused, and not cut
   };
   const { aspects } = seenPorts({ ...ports, search: endless }, () => sight);
   const listing = aspects.listUrns("tag", { start: 0, count: 10 });
-  await expect(listing).rejects.toThrow("more than 100000 entities would have to be asked");
+  await expect(listing).rejects.toThrow("the visibility of more than 100000 entities");
   expect(asked).toBe(perhapsMax);
 });

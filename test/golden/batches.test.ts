@@ -161,15 +161,18 @@ test("definitions of properties are found however a patch spells their urns", as
   });
 });
 
-test.each(["annals-from", "Annals-Undoes"])("a client cannot set the reserved header %s", async (name) => {
-  const urn = table();
-  await ingest(status(urn), event(urn, 1));
-  const own = { ...deletion(urn, "datasetProfile"), headers: { [name]: "xyz" } };
-  const reply = await ingest(status(urn), own);
-  expect(reply).toMatchObject({ status: 422, body: { code: "invalid" } });
-  expect(reply.body.message).toContain(`proposals[1]: header "${name}"`);
-  expect(await eventsOf(urn)).toEqual([1]);
-});
+test.each(["annals-from", "Annals-Undoes"])(
+  "a client cannot set the reserved header %s",
+  async (name) => {
+    const urn = table();
+    await ingest(status(urn), event(urn, 1));
+    const own = { ...deletion(urn, "datasetProfile"), headers: { [name]: "xyz" } };
+    const reply = await ingest(status(urn), own);
+    expect(reply).toMatchObject({ status: 422, body: { code: "invalid" } });
+    expect(reply.body.message).toContain(`proposals[1]: header "${name}"`);
+    expect(await eventsOf(urn)).toEqual([1]);
+  },
+);
 
 describe("OpenAPI", () => {
   const entity = (urn: string) => `/openapi/v3/entity/dataset/${encoded(urn)}`;

@@ -120,7 +120,7 @@ describe("If-None-Match", () => {
       const urn = await tagWithTwoValues();
       const more = { changeType, headers: { "If-None-Match": "*" } };
       const reply = await write(urn, {}, more);
-      expect(reply).toMatchObject(refused(`If-None-Match does not go with ${changeType}`));
+      expect(reply).toMatchObject(refused(`If-None-Match is not allowed with ${changeType}`));
       expect(reply.body.message).toContain("CREATE");
     },
   );

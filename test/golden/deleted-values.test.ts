@@ -16,7 +16,7 @@ test("version 0 of a deleted aspect is told as deleted, with what is left of it"
 
   for (let n = 0; n < 2; n++) {
     const message = (text: string) => ({ status: 404, body: { code: "not_found", message: text } });
-    const deleted = `"tagProperties" of "${urn}" was deleted. What it was is still there under its number: versions 1 to 2`;
+    const deleted = `"tagProperties" of "${urn}" was deleted. Earlier values can be read by version: versions 1 to 2`;
     expect(await read("tagProperties", 0)).toMatchObject(message(deleted));
     expect(await read("tagProperties", -1)).toMatchObject(message(deleted));
     expect(await read("tagProperties", 3)).toMatchObject(

@@ -148,7 +148,7 @@ describe("dates", () => {
   test("that are none are refused", async () => {
     const reply = await search({ filter: filterOf(`${FIELD}.io.due`, "GREATER_THAN", "soon") });
     expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
-    expect(reply.body.message).toContain(`"soon" is no value of the field "${FIELD}.io.due"`);
+    expect(reply.body.message).toContain(`"soon" is not a value of the field "${FIELD}.io.due"`);
   });
 
   test("decide orders", async () => {
@@ -168,7 +168,7 @@ describe("numbers", () => {
     expect(await typed("io.rank:>=9")).toBe("ab");
     expect(await found({ sort: { field: `${FIELD}.io.rank`, order: "ASCENDING" } })).toBe("dabc");
     const reply = await search({ filter: filterOf(`${FIELD}.io.rank`, "EQUAL", "many") });
-    expect(reply.body.message).toContain("is no value of the field");
+    expect(reply.body.message).toContain("is not a value of the field");
   });
 });
 

@@ -513,13 +513,13 @@ describe("hostile requests", () => {
 
   test.each<[object, number, unknown]>([
     [{ input: "a".repeat(10_001) }, 400, "the query has 10001 characters of at most 10000"],
-    [{ input: "-a ".repeat(101) }, 400, "more than 100 parts"],
+    [{ input: "-a ".repeat(101) }, 400, "more than 100 terms"],
     [{ entity: "starship" }, 422, 'unknown entity type "starship"'],
     [{ entity: "__proto__" }, 422, 'unknown entity type "__proto__"'],
     [{ start: -1 }, 400, "[from] parameter cannot be negative, found [-1]"],
     [{ count: -1 }, 400, "[size] parameter cannot be negative, found [-1]"],
     [{ start: 10_001 }, 400, "scrollAcrossEntities"],
-    [{ start: 1e15 }, 400, "pages begin at 10000 at most"],
+    [{ start: 1e15 }, 400, "the maximum is 10000"],
     [{ start: "0" }, 400, "/start"],
     [{ input: 5 }, 400, "/input"],
     [{ input: null }, 400, "/input"],

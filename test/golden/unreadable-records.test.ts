@@ -32,7 +32,7 @@ const refused = () => ({
     ...{ status: 500, code: "unreadable", exceptionClass: expect.any(String) },
     message: expect.stringMatching(
       new RegExp(
-        `^record at position ${at} has an unknown schema, fingerprint (?:09)+\\. A later release wrote it: .*\\. Who can do without it goes on after ${at}$`,
+        `^record at position ${at} has an unknown schema, fingerprint (?:09)+\\. A later release wrote it: .*\\. To skip it, continue after ${at}$`,
       ),
     ),
   },

@@ -1,5 +1,5 @@
 /** /openapi/v1/events/poll: events of the reference's topics, for clients without Kafka. */
-import type { Catalog, Meaning, ChangeEntry } from "../../catalog/catalog.ts";
+import type { Catalog, ChangeEntry, Meaning } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { EventTexts } from "../../feed/event-texts.ts";
