@@ -1,7 +1,6 @@
 /**
- * From proposals to intents: everything about a proposal that can be judged without the entity's
- * state. Form, names, size, schema and derived fields; what fails is refused with the member of the
- * request that it was.
+ * Validates proposals and turns them into aspect commands, as far as the entity's state is not
+ * needed: form, names, size, schema and derived fields. An error names the member of the request.
  */
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import {
@@ -37,7 +36,7 @@ import { labelled, labelOf } from "./labels.ts";
 import type { Needed } from "./other-entities.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
 
-/** A proposal of which only the entity's state is still to be asked. */
+/** A validated proposal; only the entity's state is still unknown. */
 export interface Prepared {
   readonly urn: string;
   readonly entity: Entity;
@@ -45,7 +44,7 @@ export interface Prepared {
   readonly intent: Intent;
 }
 
-/** A proposal whose address and names are known good. */
+/** A proposal with a valid urn and valid names. */
 export interface Addressed extends Address {
   readonly aspect: Aspect;
   readonly proposal: Proposal;
@@ -55,7 +54,7 @@ export interface Addressed extends Address {
 }
 
 export interface Preparation {
-  /** Looks at address and names; `place` is where among the proposals it stands. */
+  /** Validates the urn and the names; `place` is the proposal's index in the request. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
   /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
   prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
@@ -63,7 +62,7 @@ export interface Preparation {
   standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
   /** The other entities that `prepare` reads; undefined when there are none. */
   needs(addressed: Addressed): Needed | undefined;
-  /** The key and default aspects of an entity that comes to be. */
+  /** The key and default aspects of a new entity. */
   given(
     entity: Entity,
     urn: string,
@@ -83,7 +82,7 @@ interface Dependencies {
   readonly patchRules: PatchRules;
   /** Computes large values; they are computed here if it is absent. */
   readonly valueThread?: ValueThread | undefined;
-  /** A sent key aspect says something else than the urn. */
+  /** Called if a sent key aspect contradicts the urn. */
   readonly onContradictedKey: (urn: string) => void;
 }
 
@@ -153,7 +152,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         throw new CatalogError(
           "invalid",
           `change type ${proposal.changeType} is not supported for the timeseries aspect "${aspect.name}"`,
-          { hint: "Send UPSERT: an event told again replaces its earlier telling" },
+          { hint: "Send UPSERT: an event with the same time and key replaces the earlier one" },
         );
       }
       const conditions = conditionsOf(proposal);
@@ -211,9 +210,10 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const settledBefore = checkedBefore(proposal);
     if (settledBefore !== undefined) return settledBefore;
     const rule: WriteContext = { namespace, urn, others };
-    const told = sentOnce();
+    const parsed = sentOnce();
     const type = { kind: "named", name: aspect.record } as const;
-    const sent = proposal[NAMED] === undefined ? told : withoutTypeNames(told, type, model.types);
+    const sent =
+      proposal[NAMED] === undefined ? parsed : withoutTypeNames(parsed, type, model.types);
     /** Checks its required entities, except for RESTATE, which restores values in any order, as in DataHub. */
     const check = (value: unknown): CheckedValue =>
       checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
@@ -259,7 +259,10 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       });
   }
 
-  /** What a schema has no place for is left out of a value that is sent; a patch would have changed nothing. */
+  /**
+   * Fields that are not in the schema are removed from a sent value; in a patch they are an error,
+   * because the patch would change nothing.
+   */
   function refuseUnknownFields({ operations }: Patch, { name, record }: Aspect): void {
     const type = model.types.get(record);
     if (type?.kind !== "record") return;
@@ -275,7 +278,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     }
   }
 
-  /** The urn decides; a sent key is looked at only to be counted when it says something else. */
+  /** The urn takes precedence; a sent key is only compared with it. */
   function keyOf(urn: string, aspect: Aspect, sent: unknown): Settled {
     const value = addresses.known(urn).key;
     const checked = model.check(aspect, sent);
@@ -435,12 +438,12 @@ function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | unde
   return settledText(String(aspect?.value));
 }
 
-/** Only what a teller may say; the rest is the server's. */
-function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
-  if (told === undefined) return {};
-  const { lastObserved, pipelineName, registryName, registryVersion, properties } = told;
-  // An empty one names no run: it is as if absent, and the one of those that name none.
-  const runId = told.runId === "" ? undefined : told.runId;
+/** The system metadata that a client may set; the server sets the rest. */
+function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMetadata> {
+  if (sent === undefined) return {};
+  const { lastObserved, pipelineName, registryName, registryVersion, properties } = sent;
+  // An empty run id counts as absent.
+  const runId = sent.runId === "" ? undefined : sent.runId;
   for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
   for (const name in properties) {
     refuseHalf(name);
@@ -450,7 +453,10 @@ function systemOf({ systemMetadata: told }: Proposal): Partial<SystemMetadata> {
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
 }
 
-/** It would be another text in the log, and not be found by what was sent. */
+/**
+ * Rejects text that the log would store differently, because a search for the sent text would not
+ * find it.
+ */
 function refuseHalf(text: string | undefined): void {
   if (text === undefined || text.isWellFormed()) return;
   throw new CatalogError(

@@ -40,7 +40,7 @@ export async function login(
     value: { server: address, user, file },
     table: `${address}: ${user === undefined ? anonymous : `logged in as ${user}`}`,
   });
-  output.terminal.tell(`stored in ${file}`);
+  output.terminal.note(`stored in ${file}`);
 }
 
 const anonymous = "no token is needed; the service records its own user as the actor";
@@ -99,7 +99,7 @@ export async function openPage(session: Session): Promise<void> {
   if (!session.terminal.isInteractive) return;
   const opener = { darwin: "open", win32: "explorer" }[String(process.platform)] ?? "xdg-open";
   const child = spawn(opener, [url], { stdio: "ignore", detached: true });
-  child.on("error", () => session.terminal.tell("no browser was found: open the address by hand"));
+  child.on("error", () => session.terminal.note("no browser was found: open the address by hand"));
   child.unref();
 }
 
@@ -132,7 +132,7 @@ export async function listTokens(session: Session, { start, count }: Page): Prom
     none: "there are no tokens",
   });
   const more = page.total - start - page.tokens.length;
-  if (more > 0) session.terminal.tell(`${more} more; --count shows more`);
+  if (more > 0) session.terminal.note(`${more} more; --count shows more`);
 }
 
 export async function revokeToken(

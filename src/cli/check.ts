@@ -25,7 +25,7 @@ export async function check(
   let ok = true;
   for (const { store, place, checking } of await operations.checkStores(config)) {
     const { version, findings } = await checking;
-    const verdict = findings.length === 0 ? "ok" : "to be mended";
+    const verdict = findings.length === 0 ? "ok" : "to be repaired";
     await show([store.padEnd(10), place, version, verdict].filter(Boolean).join("  "));
     for (const finding of findings) await show(`  - ${finding}`);
     stores.push({ store, place, version, findings });

@@ -264,5 +264,5 @@ const copyHelp = `a data directory, "embedded" for that of --data, or the URL of
 const ingestHelp = `
 A file is a JSON array of records or has a record in each line. A record is a proposal or a legacy
 snapshot. Records about one urn are sent in the order of the files; every record that is refused is
-told in a line on stderr.
+reported in a line on stderr.
 ${exitCodesHelp}`;

@@ -76,7 +76,7 @@ const unquoted = (word: string): string =>
 
 interface Place {
   readonly command: Command;
-  /** What the next word is the value of: an option or an argument by its name; undefined for neither. */
+  /** The option or argument that the next word is the value of; undefined for neither. */
   readonly option: string | undefined;
   readonly argument: string | undefined;
   readonly values: readonly string[];

@@ -43,7 +43,7 @@ interface Target {
   close(): void;
 }
 
-/** What a resumed export continues from. */
+/** The state from which a resumed export continues. */
 interface Saved {
   readonly scrollId: string;
   /** Of the file. */
@@ -92,7 +92,7 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
     if (flags.file === undefined || scrollId === undefined) throw error;
     const resume = `Resume with: ${ownCommand(`export --file '${flags.file}' --resume`)} and the same flags`;
     if (signal.aborted) throw new Interrupted(resume);
-    if (error instanceof AnnalsError) terminal.tell(resume);
+    if (error instanceof AnnalsError) terminal.note(resume);
     throw error;
   } finally {
     bar.stop();
@@ -101,7 +101,7 @@ export async function exportCatalog(session: Session, flags: ExportFlags): Promi
   if (flags.file !== undefined) {
     await session.print({ value: { file: flags.file, aspects, entities: done }, table: "" });
   }
-  terminal.tell(`exported ${aspects} aspects of ${done} entities`);
+  terminal.note(`exported ${aspects} aspects of ${done} entities`);
 }
 
 interface Exported {

@@ -93,11 +93,11 @@ export async function lineage(
       found.map(({ path }) => path),
     ),
   });
-  if (found.length === 0) session.terminal.tell(`nothing is ${direction} of it`);
+  if (found.length === 0) session.terminal.note(`nothing is ${direction} of it`);
   if (value.total > found.length) {
-    session.terminal.tell(`${found.length} of ${value.total}; --count shows more`);
+    session.terminal.note(`${found.length} of ${value.total}; --count shows more`);
   }
-  if (value.partial) session.terminal.tell("the walk ended early: the result is not complete");
+  if (value.partial) session.terminal.note("the walk ended early: the result is not complete");
 }
 
 interface Node {

@@ -42,7 +42,7 @@ export async function history(
     none: "no changes",
   });
   const more = changes.length - shown.length;
-  if (more > 0) session.terminal.tell(`${more} older changes; --count shows more`);
+  if (more > 0) session.terminal.note(`${more} older changes; --count shows more`);
 }
 
 async function changesOf(

@@ -1,7 +1,7 @@
 /**
  * `annals ingest`: sends the records of files to a catalog. Records about one urn keep their order.
- * When a batch is refused, it is halved until exactly the records that are at fault remain; each of
- * them is told in a line, and all others are ingested.
+ * A rejected batch is halved until only the invalid records remain; each of them is reported in a
+ * line, and all others are ingested.
  */
 import { randomBytes } from "node:crypto";
 import { ownCommand } from "../core/own-command.ts";
@@ -77,14 +77,14 @@ export async function ingest(
   const client = createCatalogClient({
     ...options,
     signal: either,
-    onWait: (reason) => spoken.tell(`waiting for ${options.server} (${reason})`),
+    onWait: (reason) => spoken.note(`waiting for ${options.server} (${reason})`),
   });
   await client.check();
 
   const tally: Tally = { sent: 0, records: 0, aspects: 0, failed: 0, position: 0 };
   const fail = (place: string, reason: string): void => {
     tally.failed++;
-    terminal.tell(shortened(`${place}: ${reason}`));
+    terminal.note(shortened(`${place}: ${reason}`));
   };
   const lanes = createLanes<Item>({
     count: options.concurrency,
@@ -104,8 +104,8 @@ export async function ingest(
   const { runIdOf, used } = chooseRunId(options.runId);
 
   const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, spoken);
-  if (broken instanceof Interrupted) terminal.tell(describeFailure(interruptionOf(tally, used())));
-  else if (broken !== undefined) terminal.tell(describeFailure(broken));
+  if (broken instanceof Interrupted) terminal.note(describeFailure(interruptionOf(tally, used())));
+  else if (broken !== undefined) terminal.note(describeFailure(broken));
   const seconds = (performance.now() - start) / 1000;
   const { records, aspects, failed, position } = tally;
   const value = {
@@ -120,10 +120,10 @@ export async function ingest(
   await printResult(result, { terminal, output: options.output ?? "table" });
   if (broken instanceof Interrupted) return exitCodes.interrupted;
   if (tally.failed > 0 || broken !== undefined) return exitCodes.failed;
-  if (tally.records === 0) spoken.tell("nothing to ingest: the input has no records");
+  if (tally.records === 0) spoken.note("nothing to ingest: the input has no records");
   const reason = await client.healthError();
   if (reason === undefined) return exitCodes.done;
-  terminal.tell(`the records are in the log, but ${options.server} is not healthy: ${reason}`);
+  terminal.note(`the records are in the log, but ${options.server} is not healthy: ${reason}`);
   return exitCodes.failed;
 }
 
@@ -174,15 +174,15 @@ async function sendInput(input: Input, run: Run, onBytes: (bytes: number) => voi
 /** So many texts at the beginning of a file, none of which looks like a record, and it is none of records. */
 const openingMax = 5;
 
-const noRecords = `it is no file of records: none of its first ${openingMax} begins with {. ${shapes}`;
+const noRecords = `it is not a file of records: none of its first ${openingMax} begins with {. ${shapes}`;
 
 /** Keeps what is wrong with the first texts of a file until it shows whether it is one of records. */
-function createOpening(tell: (number: number, fault: string) => void) {
+function createOpening(report: (number: number, fault: string) => void) {
   const kept: (readonly [number, string])[] = [];
   let ended = false;
   const end = (): void => {
     ended = true;
-    for (const [number, fault] of kept.splice(0)) tell(number, fault);
+    for (const [number, fault] of kept.splice(0)) report(number, fault);
   };
   return {
     end,

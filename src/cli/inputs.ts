@@ -43,7 +43,7 @@ async function findInput(file: string): Promise<Input> {
   }
 }
 
-/** Ends after a fault of the input, which is told, not thrown. Rejects when the signal aborts. */
+/** Ends after an input error, which is reported and not thrown. Rejects when the signal aborts. */
 export async function* readInput(
   input: Input,
   { signal, onBytes }: { signal: AbortSignal; onBytes: (bytes: number) => void },

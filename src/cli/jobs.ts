@@ -7,7 +7,7 @@ import type { OperatorClient } from "./operator-client.ts";
 import type { CommandOutput } from "./output.ts";
 import { interrupted } from "./signals.ts";
 
-interface ToldJob {
+interface JobReply {
   readonly id: string;
   readonly kind: string;
   readonly state: "running" | "done" | "failed" | "cancelled";
@@ -34,7 +34,7 @@ export async function listJobs(
   count: number,
   { client, terminal, print }: Operation,
 ): Promise<ExitCode> {
-  const listed = await client.act<{ total: number; jobs: readonly ToldJob[] }>("listJobs", {
+  const listed = await client.act<{ total: number; jobs: readonly JobReply[] }>("listJobs", {
     count,
   });
   const rows = listed.jobs.map((job) => [
@@ -48,19 +48,19 @@ export async function listJobs(
   });
   const more = listed.total - listed.jobs.length;
   if (more > 0 && rows.length > 0) {
-    terminal.tell(`${more} older ones are shown with a larger --count`);
+    terminal.note(`${more} older ones are shown with a larger --count`);
   }
   return exitCodes.done;
 }
 
 export async function showJob(id: string, { client, print }: Operation): Promise<ExitCode> {
-  const job = await client.act<ToldJob>("getJob", { id });
+  const job = await client.act<JobReply>("getJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
 
 export async function cancelJob(id: string, { client, print }: Operation): Promise<ExitCode> {
-  const job = await client.act<ToldJob>("cancelJob", { id });
+  const job = await client.act<JobReply>("cancelJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
@@ -84,11 +84,11 @@ export async function followJob(
   id: string,
   { client, terminal }: Pick<Operation, "client" | "terminal">,
   signal: AbortSignal = interrupted(),
-): Promise<ToldJob> {
+): Promise<JobReply> {
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");
   try {
     for (;;) {
-      const job = await client.act<ToldJob>("getJob", { id });
+      const job = await client.act<JobReply>("getJob", { id });
       bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
       if (job.state !== "running") return job;
       if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
@@ -106,9 +106,9 @@ const paused = (signal: AbortSignal): Promise<boolean> =>
   sleep(lookMs, true, { signal }).catch(() => false);
 
 /** A line for each member of the job. */
-export function jobText(job: ToldJob): string {
+export function jobText(job: JobReply): string {
   const { started, ended, counts, perSecond, error } = job;
-  const told = Object.entries(counts).map(
+  const countTexts = Object.entries(counts).map(
     ([name, count]) => `${name} ${count.toLocaleString("en")}`,
   );
   const rows = [
@@ -123,14 +123,14 @@ export function jobText(job: ToldJob): string {
       ["started", isoTime(started)],
     ],
     ...(ended === undefined ? [] : [["ended", isoTime(ended)]]),
-    ["counts", told.join(", ")],
+    ["counts", countTexts.join(", ")],
     ["rate", `${perSecond.toLocaleString("en")}/s`],
     ...(error === undefined ? [] : [["error", error]]),
   ];
   return rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n");
 }
 
-function progressOf(job: ToldJob): string {
+function progressOf(job: JobReply): string {
   const { total = 0 } = job.counts;
   const done = doneOf(job.counts).toLocaleString("en");
   return total === 0 ? done : `${done} of ${total.toLocaleString("en")}`;

@@ -44,7 +44,8 @@ export function createLanes<T>(options: LanesOptions<T>): Lanes<T> {
     await lane.sending;
     if (lane.batch.length === 0) return;
     lane.sending = send(lane.batch);
-    // Whoever awaits the lane next is told; until then it is no unhandled rejection.
+    // The next caller that awaits the lane gets the error; until then it must not be an unhandled
+    // rejection.
     lane.sending.catch(() => {});
     lane.batch = [];
     lane.bytes = 0;

@@ -1,4 +1,4 @@
-/** What is told, whichever command asked, when nobody answers at the address of a service. */
+/** The error of every command when a service does not respond. */
 import { CatalogError } from "../core/errors.ts";
 import { startCommand } from "../core/own-command.ts";
 
@@ -10,7 +10,7 @@ export const noAnswer = (server: string, cause: unknown): CatalogError =>
     cause,
   });
 
-/** What answers https in plain text is no TLS to OpenSSL; another try would end the same. */
+/** A plain-text response is not TLS for OpenSSL; another attempt would fail the same way. */
 const speaksNoTls = (cause: unknown): boolean => PLAIN_ANSWERS.has(connectionCause(cause));
 
 const PLAIN_ANSWERS: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /**
- * What the commands ask of the rest of the process. main.ts gives them; nothing else in this folder
- * knows how a catalog is put together.
+ * Interface of the commands to the rest of the process. main.ts provides the implementation; no
+ * other file in this folder
  */
 import type { Config } from "../config/config.ts";
 import type { Change } from "../core/change.ts";
@@ -38,7 +38,7 @@ export interface Rebuilt {
   readonly records: number;
 }
 
-/** What is found of a view that is compared with the log. */
+/** Result of the comparison of a view with the log. */
 export interface VerifiedStore {
   readonly view: string;
   /** Up to here. */
@@ -64,9 +64,9 @@ export interface VerifiedStores {
   readonly unknown: readonly { readonly view: string; readonly reason: string }[];
   /** Of the log, that were compared. */
   readonly records: number;
-  /** Entities that were made anew. */
+  /** Number of rebuilt entities. */
   readonly mended: number;
-  /** Views that were grown anew. */
+  /** Names of rebuilt views. */
   readonly rebuilt: readonly string[];
 }
 
@@ -87,10 +87,9 @@ export interface Operations {
   readLog(config: Config, query: LogQuery): AsyncIterable<readonly LoggedRecord[]>;
 
   /**
-   * Grows the named views (none named: all) again; they take the places of those that are there.
-   * Throws CatalogError `invalid` for a view that there is not and `unavailable` while a service runs
-   * on the data directory; and the signal's reason when it aborts before they are in place: nothing
-   * of them is left then.
+   * Rebuilds the named views (none named: all) and swaps them in. Throws CatalogError `invalid` for
+   * an unknown view, `unavailable` while a service runs on the data directory, and the signal's
+   * reason when it aborts before the swap: the staged views are then removed.
    */
   rebuild(
     config: Config,
@@ -176,7 +175,7 @@ export interface StoreCheck {
   /** Where it is, without a password. */
   readonly place: string;
   readonly checking: Promise<{
-    /** Empty where there is none to tell. */
+    /** Empty if unknown. */
     readonly version: string;
     /** Sentences that say what is wrong and how to mend it; none: it is well. */
     readonly findings: readonly string[];

@@ -55,7 +55,7 @@ function refusal(server: string, status: number, message: string | undefined): C
       hint: "Name the data directory of the service with --data, or a file with a token with --token-file",
     });
   }
-  // Who asked for what is not there, or may not be, has to ask something else.
-  const told = status >= 400 && status < 500 && status !== 409 && status !== 429;
-  return new CatalogError(told ? "invalid" : "unavailable", text);
+  // For other 4xx statuses another attempt with the same request fails again.
+  const isRequestError = status >= 400 && status < 500 && status !== 409 && status !== 429;
+  return new CatalogError(isRequestError ? "invalid" : "unavailable", text);
 }

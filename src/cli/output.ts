@@ -57,7 +57,7 @@ export async function printResult(
         if (shown !== "") await terminal.print(wrap(shown, width).join("\n"));
       } else if (shown.rows.length > 0) {
         await terminal.print(tableOf(shown.heads, shown.rows, terminal));
-      } else if (none !== undefined) terminal.tell(none);
+      } else if (none !== undefined) terminal.note(none);
   }
 }
 

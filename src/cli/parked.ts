@@ -2,7 +2,7 @@
 import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operation } from "./jobs.ts";
 
-interface ToldParked {
+interface ParkedEntity {
   readonly view: string;
   readonly urn: string;
   readonly position: number;
@@ -14,7 +14,7 @@ interface ToldParked {
 
 interface Page {
   readonly total: number;
-  readonly parked: readonly ToldParked[];
+  readonly parked: readonly ParkedEntity[];
 }
 
 /** Succeeds also where entities are parked. */
@@ -43,12 +43,12 @@ export async function settleParked(
   entity: { readonly view: string; readonly urn: string },
   { client, print }: Operation,
 ): Promise<ExitCode> {
-  const answer = await client.act<{ parked: boolean; entity?: ToldParked }>(action, entity);
+  const answer = await client.act<{ parked: boolean; entity?: ParkedEntity }>(action, entity);
   await print({ value: answer, urns: [entity.urn], table: sentence(entity, answer.entity) });
   return answer.parked ? exitCodes.failed : exitCodes.done;
 }
 
-const sentence = ({ view, urn }: { view: string; urn: string }, still: ToldParked | undefined) =>
+const sentence = ({ view, urn }: { view: string; urn: string }, still: ParkedEntity | undefined) =>
   still === undefined
     ? `${view} has ${urn} again`
     : `${view} still passes over ${urn}, from position ${still.position}: ${still.reason}`;

@@ -33,7 +33,7 @@ export async function runProgram(
     await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    // Commander has told its own errors, with the nearest flag, and shown the help it was asked for.
+    // Commander has already printed its own errors and help.
     if (error instanceof CommanderError) {
       if (error.code === "commander.excessArguments") process.stderr.write(lostFlag(args));
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;

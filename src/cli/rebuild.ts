@@ -51,7 +51,7 @@ export async function rebuildRunning(
 ): Promise<ExitCode> {
   const body = views.length === 0 ? {} : { views };
   const id = await operation.client.act<string>("rebuildViews", body);
-  operation.terminal.tell(
+  operation.terminal.note(
     `job ${id} of the service rebuilds the views; it continues without this command`,
   );
   return watchJob(id, operation);

@@ -46,7 +46,7 @@ export async function truncate(
   if (run) return follow(answer, operation);
   const found = answer.split(" Reindexing ")[0] ?? answer;
   await print({ value: { dryRun: true, found }, table: found });
-  terminal.tell("nothing was deleted; --run does it");
+  terminal.note("nothing was deleted; --run does it");
   return exitCodes.done;
 }
 
@@ -57,7 +57,7 @@ export async function scavenge(run: boolean, operation: StartedOperation): Promi
   if (run) return follow(answer, operation);
   const found = answer.split(" This was a dry run.")[0] ?? answer;
   await print({ value: { dryRun: true, found }, table: found });
-  terminal.tell("nothing was taken out; --run does it, for good");
+  terminal.note("nothing was taken out; --run does it, for good");
   return exitCodes.done;
 }
 

@@ -36,7 +36,7 @@ export async function list(
     none: `there are no entities of type "${entityType}"`,
   });
   if (urns.length > 0 && start + urns.length < total) {
-    session.terminal.tell(`${urns.length} of ${total}; --all lists every one`);
+    session.terminal.note(`${urns.length} of ${total}; --all lists every one`);
   }
 }
 
@@ -87,7 +87,7 @@ export async function search(session: Session, input: string, flags: SearchFlags
   });
   const shown = flags.start + entities.length;
   if (!flags.facets && entities.length > 0 && shown < numEntities) {
-    session.terminal.tell(`${entities.length} of ${numEntities}; --scroll lists every one`);
+    session.terminal.note(`${entities.length} of ${numEntities}; --scroll lists every one`);
   }
 }
 

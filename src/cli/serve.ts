@@ -54,7 +54,7 @@ export async function serve(
     await service.close();
   } catch (error) {
     logger.error({ err: error }, "could not close");
-    terminal.tell(describeFailure(error));
+    terminal.note(describeFailure(error));
     return exitCodes.failed;
   }
   logger.info("stopped");

@@ -56,7 +56,7 @@ export async function openSession(flags: CommonFlags, terminal: Terminal): Promi
   const output = commandOutput(flags, terminal);
   const client = createAnnalsClient({
     ...{ address: server, token, signal },
-    onRetry: (reason) => output.terminal.tell(`waiting for ${server} (${reason})`),
+    onRetry: (reason) => output.terminal.note(`waiting for ${server} (${reason})`),
   });
   return { ...output, client, connection, signal };
 }

@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from "./failure.ts";
 import type { Operation } from "./jobs.ts";
 import { table } from "./table.ts";
 
-interface ToldStatus {
+interface StatusReply {
   readonly ok: boolean;
   readonly version: string;
   readonly uptimeSeconds: number;
@@ -13,11 +13,11 @@ interface ToldStatus {
     readonly recordsPerSecond: number;
     readonly error?: string;
   };
-  readonly views: Readonly<Record<string, ToldView>>;
+  readonly views: Readonly<Record<string, ViewStatus>>;
   readonly jobsRunning: number;
 }
 
-interface ToldView {
+interface ViewStatus {
   readonly position: number;
   readonly lagRecords: number;
   readonly lagSeconds: number;
@@ -38,12 +38,12 @@ interface ToldView {
 }
 
 export async function showStatus({ client, terminal, print }: Operation): Promise<ExitCode> {
-  const status = await client.act<ToldStatus>("getStatus");
+  const status = await client.act<StatusReply>("getStatus");
   await print({ value: status, table: text(status, terminal.width) });
   return status.ok ? exitCodes.done : exitCodes.failed;
 }
 
-function text(status: ToldStatus, width: number | undefined): string {
+function text(status: StatusReply, width: number | undefined): string {
   const { ok, version, uptimeSeconds, log, views, jobsRunning } = status;
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
@@ -65,7 +65,7 @@ function text(status: ToldStatus, width: number | undefined): string {
 const megabytes = (bytes: number | undefined): string =>
   bytes === undefined ? "-" : (bytes / 1e6).toFixed(1);
 
-function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ToldView): string {
+function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ViewStatus): string {
   if (error !== undefined) return error;
   if (stalled) return "stands still";
   if (stale === true) return "of another model";
@@ -73,7 +73,7 @@ function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ToldVie
   return lagRecords === 0 ? "up to date" : "follows";
 }
 
-function rebuildOf({ rebuild }: ToldView): string {
+function rebuildOf({ rebuild }: ViewStatus): string {
   if (rebuild === undefined) return "";
   const { position, head, recordsPerSecond } = rebuild;
   const [at, of, rate] = [position, head, Math.round(recordsPerSecond)].map((count) =>

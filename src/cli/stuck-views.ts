@@ -25,7 +25,7 @@ export async function unlessStuck(
   } catch (error) {
     // A token may allow the command but not getStatus.
     if (!(error instanceof CatalogError) || error.code !== "forbidden") throw error;
-    terminal.tell("cannot check that the views follow the log: the token may not read the status");
+    terminal.note("cannot check that the views follow the log: the token may not read the status");
     return code;
   }
   const stuck = Object.entries(status.views).flatMap(([view, { position, stalled, error }]) =>

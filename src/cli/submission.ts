@@ -10,9 +10,9 @@
 import { saidBy } from "../core/errors.ts";
 export interface Submission {
   readonly kind: "proposal" | "snapshot";
-  /** What it is about; of a proposal that has only a key: the key as text. */
+  /** The urn of its entity; for a proposal with only a key: the key as text. */
   readonly urn: string;
-  /** How many aspects it tells. */
+  /** Number of aspects that it writes. */
   readonly aspects: number;
   /** JSON text of the proposal; of a snapshot: of `{"value": {…}}`. */
   readonly body: string;
@@ -25,7 +25,7 @@ export type RunIdOf = (own: unknown) => unknown;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a record looks like, for who sent something else. */
+/** The forms of a record, for error messages. */
 export const shapes =
   "A record is a proposal {entityType, entityUrn, changeType, aspectName, aspect} or a snapshot {proposedSnapshot: {…}}";
 

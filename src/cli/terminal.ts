@@ -9,14 +9,14 @@ import { columnsOf, isColorOff } from "../config/terminal-environment.ts";
 export interface Terminal {
   /** Columns that a line of output may have; undefined for any number. */
   readonly width?: number | undefined;
-  /** Whether stdout is a terminal. */
+  /** True if stdout is a terminal. */
   readonly isInteractive?: boolean | undefined;
   /** The text in a style, where stdout is a terminal with colors. */
   readonly styled?: (style: Style, text: string) => string;
   /** A line of output. Resolves when more may be written. */
   print(line: string): Promise<void>;
   /** A line about the work. */
-  tell(line: string): void;
+  note(line: string): void;
   /** `format`: a text with `{bar}`, `{percentage}`, `{value}`, `{total}` and names of `shown`. */
   startBar(format: string): Bar;
 }
@@ -53,7 +53,7 @@ export function openTerminal(): Terminal {
         if (stdout.write(`${line}\n`)) resolve();
         else stdout.once("drain", resolve);
       }),
-    tell(line) {
+    note(line) {
       if (bars === undefined) stderr.write(`${line}\n`);
       else bars.log(`${line}\n`);
     },
@@ -130,6 +130,6 @@ export const widthOf = (columns: number | undefined): number | undefined =>
 /** Output alone: no messages about the work, and no bars. */
 export const quiet = (terminal: Terminal): Terminal => ({
   ...terminal,
-  tell: () => {},
+  note: () => {},
   startBar: () => noBar,
 });

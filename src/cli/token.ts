@@ -51,7 +51,7 @@ export async function createToken(
   const { id, actorUrn: user, expiresAt } = metadata;
   const until =
     expiresAt === null ? "never expires" : `expires ${new Date(expiresAt).toISOString()}`;
-  terminal.tell(`token ${id} acts for ${user} and ${until}; it is shown this once`);
+  terminal.note(`token ${id} acts for ${user} and ${until}; it is shown this once`);
   const value = { accessToken, id, actorUrn: user, expiresAt };
   await print({ value, table: accessToken, verbatim: true });
   return exitCodes.done;

@@ -62,7 +62,7 @@ export async function verify(
     urns: urnsOf(found),
     table: lines.join("\n"),
   });
-  terminal.tell(`${records} records in ${seconds.toFixed(1)} s`);
+  terminal.note(`${records} records in ${seconds.toFixed(1)} s`);
   const equal = left.every(({ count }) => count === 0);
   return equal && unknown.length === 0 ? exitCodes.done : exitCodes.failed;
 }

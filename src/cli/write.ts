@@ -168,7 +168,7 @@ export async function remove(
   const { position } = session.client;
   await session.print({ value: { ...plan, position }, urns: [urn], table: `done: ${plan.text}` });
   if (!hard && !references && found.length === 0) {
-    session.terminal.tell(`undo: ${ownCommand(`put '${urn}' status --value '{"removed":false}'`)}`);
+    session.terminal.note(`undo: ${ownCommand(`put '${urn}' status --value '{"removed":false}'`)}`);
   }
 }
 
@@ -251,7 +251,7 @@ async function write(session: Session, aspect: Aspect, change: Write): Promise<v
     urns: [urn],
     table: `wrote ${aspectName} of ${urn} at position ${position}`,
   });
-  session.terminal.tell(`undo: ${ownCommand(`runs rollback ${runId}`)}`);
+  session.terminal.note(`undo: ${ownCommand(`runs rollback ${runId}`)}`);
 }
 
 /** Writes under a run id of its own, so that `annals runs rollback` reverts the write. */

@@ -8,6 +8,8 @@ export function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
-/** Whether requests need a bearer token: as `--auth` says; `auto` requires one beyond loopback. */
+/**
+ * True if requests need a bearer token, as `--auth` sets it; `auto` requires one beyond loopback.
+ */
 export const requiresTokens = ({ auth, host }: Pick<Config, "auth" | "host">): boolean =>
   auth === "auto" ? !isLoopback(host) : auth === "on";

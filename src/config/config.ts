@@ -2,8 +2,8 @@
  * The settings of one run: flags before environment before defaults, checked and frozen. The only
  * place that reads process.env.
  *
- * An unknown ANNALS_ variable or a malformed value throws CatalogError `invalid` that names it, so
- * that a misspelt setting stops the start instead of being passed over.
+ * An unknown ANNALS_ variable or a malformed value throws CatalogError `invalid` that names it: a
+ * misspelt setting must stop the start, not be ignored.
  */
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
@@ -59,7 +59,7 @@ function readOne(
   if (flag !== undefined) {
     return { value: parse(key, flagOf(key), flag), source: "flag" };
   }
-  // An empty variable counts as not set: compose files pass one on where the user gave none.
+  // An empty variable counts as not set: compose files pass an empty value for an unset one.
   const variable = environment[variableOf(key)];
   if (variable !== undefined && variable !== "") {
     return { value: parse(key, variableOf(key), variable), source: "environment" };
@@ -77,13 +77,13 @@ function parse(key: SettingKey, name: string, given: string): unknown {
   const value = kind.parse(given);
   if (value === undefined) {
     throw new CatalogError("invalid", `${name} cannot be "${withoutPassword(given)}"`, {
-      hint: `Allowed is ${kind.allowed}`,
+      hint: `Allowed: ${kind.allowed}`,
     });
   }
   return value;
 }
 
-/** Whether the environment sets it. */
+/** True if the environment sets it. */
 export const isSet = (key: SettingKey, environment: Environment = process.env): boolean =>
   (environment[variableOf(key)] ?? "") !== "";
 
@@ -91,7 +91,7 @@ function refuseUnknown(environment: Environment): void {
   const known = new Set(settingKeys.map(variableOf));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith(variablePrefix) || known.has(name)) continue;
-    throw new CatalogError("invalid", `the environment sets "${name}", which is no setting`, {
+    throw new CatalogError("invalid", `the environment sets "${name}", which is not a setting`, {
       hint: nearest(name, known) ?? `All settings are listed by: ${ownCommand("settings")}`,
     });
   }

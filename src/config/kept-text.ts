@@ -1,6 +1,6 @@
 /**
- * A short text that is made once and kept in a file of the data directory, for its owner's eyes
- * only. It is there whole or not at all, whenever the process ends.
+ * A short text that is created once and stored in a file of the data directory, readable by its
+ * owner only. The file is written atomically: it is complete or absent, whenever the process ends.
  */
 import {
   closeSync,
@@ -14,16 +14,16 @@ import {
 } from "node:fs";
 import { CatalogError } from "../core/errors.ts";
 
-/** Of its owner alone: reading and writing. */
+/** Readable and writable by the owner only. */
 const OWNER_ONLY = 0o600;
 
-/** Gives the text of the file; `make` gives it where there is none yet. */
+/** Returns the text of the file; `make` creates it if the file does not exist. */
 export function keepText(file: string, make: () => string): { text: string; made: boolean } {
   try {
     if (existsSync(file)) return { text: readFileSync(file, "utf8").trim(), made: false };
     const text = make();
     const beside = `${file}.new`;
-    // One that is left of an ended process, or was put there, would keep its mode.
+    // An existing temporary file would keep its mode.
     rmSync(beside, { force: true });
     const descriptor = openSync(beside, "wx", OWNER_ONLY);
     try {
@@ -35,8 +35,8 @@ export function keepText(file: string, make: () => string): { text: string; made
     renameSync(beside, file);
     return { text, made: true };
   } catch (cause) {
-    throw new CatalogError("invalid", `cannot read or make the file "${file}"`, {
-      hint: `${(cause as Error).message}. Look whether this user may read it, and write its directory`,
+    throw new CatalogError("invalid", `cannot read or create the file "${file}"`, {
+      hint: `${(cause as Error).message}. Check that this user may read the file and write to its directory`,
       cause,
     });
   }

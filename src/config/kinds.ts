@@ -9,7 +9,7 @@ import { withoutPassword } from "../core/server-address.ts";
 export interface Kind<T> {
   /** Stands for the value in `--help`: <port>. */
   readonly placeholder: string;
-  /** What may be given, to follow "is allowed:". */
+  /** Allowed values, to follow "is allowed:". */
   readonly allowed: string;
   /** undefined: not allowed. */
   readonly parse: (text: string) => T | undefined;
@@ -53,7 +53,7 @@ export function wholeNumber(placeholder: string, min: number, max: number): Kind
 
 const units = { "": 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** Some of a few words, separated by commas, at least one. */
+/** A list of words from a set, separated by commas, at least one. */
 export function choices<const T extends string>(
   placeholder: string,
   values: readonly T[],
@@ -72,7 +72,7 @@ export function choices<const T extends string>(
   };
 }
 
-/** The word that stands for a store in the data directory. */
+/** The value for a store in the data directory. */
 export const embedded = "embedded";
 
 /** Where a store is: in the data directory, or at a URL of one of some schemes. */
@@ -181,7 +181,7 @@ function within(value: number | undefined, min: number, max: number): number | u
   return value !== undefined && value >= min && value <= max ? value : undefined;
 }
 
-/** In whole GiB or MiB where it can be: 67108864 → 64MiB, 2048 → 2048. */
+/** Formats bytes in whole GiB or MiB if possible: 67108864 → 64MiB, 2048 → 2048. */
 function showBytes(value: number): string {
   for (const unit of ["GiB", "MiB"] as const) {
     if (value >= units[unit] && value % units[unit] === 0) return `${value / units[unit]}${unit}`;

@@ -67,7 +67,7 @@ const neo4j = ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"];
 
 const server: readonly Command[] = ["serve"];
 const clients: readonly Command[] = ["client commands"];
-/** Those that ask a running service with its operator's token. */
+/** Commands that send the admin token to a running service. */
 const operating = ["token", "status", "jobs", "parked", "restore", "truncate", "scavenge"] as const;
 const offline: readonly Command[] = ["serve", "rebuild", "verify", "log", "copy-log"];
 const modelled: readonly Command[] = ["serve", "rebuild", "verify"];
@@ -340,7 +340,7 @@ export type SettingKey = keyof typeof settings;
 
 export const settingKeys = Object.keys(settings) as readonly SettingKey[];
 
-/** What a setting's value is once it is read. */
+/** Type of a setting's value. */
 export type Value<S> = S extends Setting<infer T> ? T : never;
 
 /** `bodyBytesMax` → `--body-bytes-max` */

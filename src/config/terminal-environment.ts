@@ -1,4 +1,4 @@
-/** What the environment says about the terminal, beside what the terminal says itself. */
+/** Terminal settings from the environment, in addition to those of the terminal itself. */
 import type { Environment } from "./config.ts";
 
 /** Columns of the terminal from `COLUMNS`; undefined where it is not set. */

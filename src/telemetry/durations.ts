@@ -1,24 +1,27 @@
 /**
- * A histogram of Prometheus for what is counted with each request: plain numbers by route, made lines of
- * when somebody reads. Prometheus' library looks up and checks every label anew, which costs a request
- * more than routing it.
+ * A Prometheus histogram for measurements of every request: plain numbers by route, formatted when
+ * the metrics are read. Prometheus' library validates every label at each observation, which takes
+ * longer than routing a request.
  */
 interface Durations {
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
-  /** In the text format, without a line's end at the end. */
+  /** In the text format, without a final line break. */
   text(): string;
 }
 
 interface Series {
   readonly method: string;
   readonly status: number;
-  /** Of each bucket alone. */
+  /** Count of each bucket, not cumulative. */
   readonly counts: number[];
   count: number;
   sum: number;
 }
 
-/** `buckets`: their upper bounds, growing. Labels are the service's own words: nothing in them is escaped. */
+/**
+ * `buckets`: upper bounds, ascending. Label values come from the service only, so they are not
+ * escaped.
+ */
 export function createDurations(
   name: string,
   options: { readonly help: string; readonly buckets: readonly number[] },
@@ -32,7 +35,7 @@ export function createDurations(
       ofRoute = [];
       routes.set(route, ofRoute);
     }
-    // A route has few answers, the usual one first.
+    // A route has few statuses; the most common one is first.
     for (const one of ofRoute) if (one.status === status && one.method === method) return one;
     const own = { method, status, counts: buckets.map(() => 0), count: 0, sum: 0 };
     ofRoute.push(own);

@@ -3,11 +3,11 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Figures, ViewFigures } from "./metrics.ts";
 
 export interface FigureGauges {
-  /** The lines of all of them, in the text format. */
+  /** All metrics in the text format. */
   text(figures: Figures): Promise<string>;
 }
 
-/** A gauge for each view; those whose number is not known are left out. */
+/** A gauge per view; views with an unknown number are omitted. */
 const viewGauges: readonly (readonly [
   name: string,
   help: string,
@@ -62,7 +62,7 @@ const viewGauges: readonly (readonly [
 
 export function createFigureGauges(): FigureGauges {
   const registry = new Registry();
-  // The usual 10 milliseconds would wake an idle process a hundred times a second.
+  // The default of 10 milliseconds would wake an idle process a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   const registers = [registry];
   const build = new Gauge({
@@ -112,7 +112,7 @@ export function createFigureGauges(): FigureGauges {
     labelNames: ["kind", "state"] as const,
   });
 
-  /** Counters of other modules: each is set to its present value. */
+  /** Counters of other modules: each is set to its current value. */
   function setCounters({ log, views: byName, jobsEnded }: Figures): void {
     appended.reset();
     appended.inc(log.records);

@@ -1,21 +1,21 @@
 /**
- * The service's numbers in the text format of Prometheus. Requests are counted as they are answered;
- * all other numbers are read when somebody asks. docs/operations.md lists every name.
+ * The service's metrics in the text format of Prometheus. Requests are counted as they are
+ * answered; all other numbers are read on request. docs/operations.md lists every name.
  */
 import { createDurations } from "./durations.ts";
 import type { FigureGauges } from "./figure-gauges.ts";
 
-/** Undefined where a number is unknown: the store is in a server, or no verification has run. */
+/** Undefined if a number is unknown: the store is in a server, or no verification has run. */
 export interface ViewFigures {
   readonly position: number;
   readonly lagRecords: number;
   readonly lagSeconds: number;
-  /** Records that it was brought since the process began. */
+  /** Records applied since the process began. */
   readonly records: number;
   readonly stalled: boolean;
-  /** Times that it began anew since the process began. */
+  /** Rebuilds since the process began. */
   readonly emptied?: number | undefined;
-  /** Entities that it passes over. */
+  /** Parked entities. */
   readonly parked: number;
   readonly bytes?: number | undefined;
   readonly generation?: number | undefined;
@@ -23,7 +23,7 @@ export interface ViewFigures {
   readonly differences?: number | undefined;
   /** Epoch milliseconds. */
   readonly verifiedAt?: number | undefined;
-  /** Another model made it. */
+  /** True if another model built it. */
   readonly stale?: boolean | undefined;
   /** While it is rebuilt. */
   readonly rebuild?: { readonly position: number } | undefined;
@@ -33,9 +33,9 @@ export interface ViewFigures {
 export interface Figures {
   readonly version: string;
   readonly log: {
-    /** Of the last record of the log. */
+    /** Position of the last record of the log. */
     readonly position: number;
-    /** Records that came since the process began. */
+    /** Records appended since the process began. */
     readonly records: number;
     readonly bytes?: number | undefined;
     readonly error?: string | undefined;
@@ -52,16 +52,16 @@ export interface Figures {
 
 interface Metrics {
   text(): Promise<string>;
-  /** A request was answered; `route` is one of the route table's. */
+  /** Counts an answered request; `route` is a path of the route table. */
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
 }
 
-/** Reads of a cached entity take parts of a millisecond, long lists seconds. */
+/** Reads of a cached entity take fractions of a millisecond, long lists seconds. */
 const secondsBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ];
 
-/** Prometheus' library is loaded by the first reader: a start does not wait for it. */
+/** Prometheus' library is loaded at the first read, so it does not delay the start. */
 export function createMetrics(figures: () => Promise<Figures>): Metrics {
   const requests = createDurations("annals_http_request_duration_seconds", {
     help: "Time from a request's head to the end of its answer",

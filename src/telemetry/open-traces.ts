@@ -2,7 +2,7 @@
  * Traces by OpenTelemetry, sent to a collector over OTLP/HTTP. Loaded when an endpoint is configured,
  * and only then: the libraries cost memory that an idle service has no use for.
  *
- * Nothing is registered for the whole process: whoever has the Traces has the tracer.
+ * Nothing is registered globally: the tracer is only available through Traces.
  */
 import {
   type Context,
@@ -21,16 +21,16 @@ import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Traces } from "./traces.ts";
 
 export interface TracesOptions {
-  /** Of the collector: `/v1/traces` is below it. */
+  /** URL of the collector; `/v1/traces` is appended. */
   readonly endpoint: string;
   /** The service's own version. */
   readonly version: string;
-  /** Milliseconds that spans gather before they are sent; 5,000 when absent. */
+  /** Milliseconds for which spans are buffered before they are sent; 5,000 when absent. */
   readonly gatherMs?: number | undefined;
 }
 
 const GATHER_MS = 5_000;
-/** A collector that does not answer must not keep the process from ending. */
+/** A collector that does not respond must not delay the end of the process. */
 const EXPORT_MS_MAX = 3_000;
 
 export function openTraces({ endpoint, version, gatherMs = GATHER_MS }: TracesOptions): Traces {
@@ -39,7 +39,7 @@ export function openTraces({ endpoint, version, gatherMs = GATHER_MS }: TracesOp
   const gathering = { scheduledDelayMillis: gatherMs, exportTimeoutMillis: EXPORT_MS_MAX };
   const own = { "service.name": "annals", "service.version": version };
   const provider = new TracerProvider({
-    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say more, or otherwise.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to this or override it.
     resource: resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter, ...gathering })],
   });
@@ -85,7 +85,7 @@ export function openTraces({ endpoint, version, gatherMs = GATHER_MS }: TracesOp
 
     async close() {
       contexts.disable();
-      // Spans that nobody takes are lost, which is told nowhere else either.
+      // Spans that the collector does not accept are dropped without a report.
       await provider.shutdown().catch(() => undefined);
     },
   };

@@ -13,7 +13,7 @@ export function readableLine(line: string): string {
   return err === undefined ? `${parts}\n` : `${parts}\n${readableError(err)}\n`;
 }
 
-/** A plain word stays as it is; JSON escapes spaces, quotes and control characters. */
+/** A plain word stays unchanged; JSON escapes spaces, quotes and control characters. */
 function readableValue(value: unknown): string {
   return typeof value === "string" && /^[^\s\p{Cc}"=]+$/u.test(value)
     ? value

@@ -2,7 +2,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Traces } from "./traces.ts";
 
-/** What answers at once, or is asked all the time and tells nothing. */
+/** Methods without spans: they return at once, or are called too often to be useful. */
 const untraced = new Set<string>(["positionOf", "reach", "health", "peek", "edition"]);
 
 type Method = (...args: unknown[]) => unknown;
@@ -11,7 +11,7 @@ export function traceCatalog<C extends Catalog>(catalog: C, traces: Pick<Traces,
   const traced = Object.entries(catalog).map(([name, method]) => {
     if (untraced.has(name)) return [name, method];
     const call = method as Method;
-    // What somebody sees of it is a catalog, too.
+    // The catalog for one caller is traced, too.
     if (name === "authorizedFor") {
       return [name, (...args: unknown[]) => traceCatalog(call(...args) as Catalog, traces)];
     }

@@ -1,4 +1,4 @@
-/** A log whose appends are spans. Reads are within those of what asks for them. */
+/** A log whose appends are spans. Reads are part of the spans of their callers. */
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Traces } from "./traces.ts";
 

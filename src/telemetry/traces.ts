@@ -1,15 +1,15 @@
 /**
- * What the service tells a tracer of its work. open-traces.ts tells it to a collector; where none is
- * configured there are no traces at all, and nothing of OpenTelemetry is loaded.
+ * The service's interface to a tracer. open-traces.ts sends spans to a collector; without a
+ * configured collector there are no traces, and OpenTelemetry is not loaded.
  */
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Traces {
-  /** Does the work within a span, below the one that is active where this is called. */
+  /** Runs the work in a span below the active one. */
   span<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
-  /** Something that was done elsewhere; times in epoch milliseconds. */
+  /** Records a span of work done elsewhere; times in epoch milliseconds. */
   note(name: string, attributes: Attributes, done: Done): void;
-  /** Goes on within the span of a request, which may belong to a trace that its headers name. */
+  /** Continues within the span of a request, which may belong to a trace named in its headers. */
   request(
     request: {
       readonly method: string;
@@ -17,7 +17,7 @@ export interface Traces {
     },
     go: () => void,
   ): EndRequest;
-  /** What was told reaches the collector, or is given up after some seconds. */
+  /** Sends the remaining spans to the collector; gives up after some seconds. */
   close(): Promise<void>;
 }
 
@@ -27,5 +27,5 @@ interface Done {
   readonly error?: string | undefined;
 }
 
-/** `route` is one of the route table's. */
+/** `route` is a path of the route table. */
 type EndRequest = (ended: { readonly route: string; readonly status: number }) => void;

@@ -83,7 +83,7 @@ describe("a token that somebody else keeps", () => {
 test("a directory that cannot be written is said so", () => {
   const missing = join(directory.path, "missing");
   expect(() => openOperatorToken({ data: missing, given: "", logger })).toThrow(
-    refused(/cannot read or make the file/),
+    refused(/cannot read or create the file/),
   );
   chmodSync(directory.path, 0o700);
 });

@@ -47,8 +47,15 @@ async function tell(urn: string, destinations: readonly string[]): Promise<void>
   const edges = destinations.map((destination) => ({
     ...{ source: urn, type: "TaggedWith", destination, path: "/tags/*/tag" },
   }));
-  const told = { time: 1, actor: ada };
-  const write = { op: "replace", urn, aspect: "globalTags", position: position(++at), told, edges };
+  const stamp = { time: 1, actor: ada };
+  const write = {
+    op: "replace",
+    urn,
+    aspect: "globalTags",
+    position: position(++at),
+    stamp,
+    edges,
+  };
   await sink.apply([write as never], position(at));
 }
 

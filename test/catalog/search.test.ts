@@ -407,12 +407,12 @@ describe("a filter finds", () => {
       { field: "hasTags", value: "maybe" },
       '"maybe" is not a value of the field "hasTags". Send true or false',
     ],
-    [{ field: "numActiveIncidents", value: "many" }, '"many" is no value'],
+    [{ field: "numActiveIncidents", value: "many" }, '"many" is not a value'],
     [
       { field: "createdAt", condition: "GREATER_THAN", value: "soon" },
       "Send a time, in epoch milliseconds or as 2026-03-01",
     ],
-    [{ field: "hasTags", condition: "GREATER_THAN", value: "1" }, '"1" is no value'],
+    [{ field: "hasTags", condition: "GREATER_THAN", value: "1" }, '"1" is not a value'],
     [{ field: "name", condition: "NEARLY", value: "x" }, '"NEARLY" is not a condition'],
   ])("nothing it cannot ask: %j", async (criterion, text) => {
     const refused = search("*", { filter: filtered(criterion) });

@@ -52,7 +52,7 @@ async function run(
   const told: string[] = [];
   const terminal: Terminal = {
     print: async (line) => void printed.push(line),
-    tell: (line) => void told.push(line),
+    note: (line) => void told.push(line),
     startBar: () => ({ update: () => {}, stop: () => {} }),
   };
   const defaults = { batch: 500, concurrency: 4, retryDelayMs: 1 };

@@ -81,7 +81,7 @@ describe("the output", () => {
     const { messages, terminal: whole } = recordedOutput();
     const flags = { output: "table", json: true, quiet: true } as const;
     const { terminal, output } = commandOutput(flags, whole);
-    terminal.tell("a message");
+    terminal.note("a message");
     expect({ output, messages }).toEqual({ output: "json", messages: [] });
   });
 });

@@ -48,7 +48,7 @@ describe("the command line", () => {
     for (const args of [["serve"], ["log"], ["rebuild"], ["settings"], ["ingest", "x"]]) {
       const { code, stderr } = await runProgram(args, {}, { ANNALS_HOTS: "0.0.0.0" });
       expect(code, args[0]).toBe(2);
-      expect(stderr).toContain('"ANNALS_HOTS", which is no setting. Did you mean "ANNALS_HOST"');
+      expect(stderr).toContain('"ANNALS_HOTS", which is not a setting. Did you mean "ANNALS_HOST"');
     }
   });
 
@@ -137,11 +137,11 @@ describe("annals copy-log", () => {
 });
 
 describe("annals check", () => {
-  test("tells each store with what is to be mended, and ends with 1 if anything is", async () => {
+  test("tells each store with what is to be repaired, and ends with 1 if anything is", async () => {
     const { code, stdout } = await runProgram(["check"]);
     expect(code).toBe(1);
     expect(stdout).toBe(
-      "log         esdb://here  9  ok\ngraph       bolt://there  to be mended\n  - Mend it\n",
+      "log         esdb://here  9  ok\ngraph       bolt://there  to be repaired\n  - Mend it\n",
     );
     expect((await runProgram(["check"], { records: 0 })).code).toBe(0);
   });

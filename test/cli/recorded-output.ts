@@ -17,7 +17,7 @@ export function recordedOutput(
   const terminal: Terminal = {
     ...more,
     print: async (line) => void printed.push(line),
-    tell: (line) => void messages.push(line),
+    note: (line) => void messages.push(line),
     startBar: () => ({ update: () => {}, stop: () => {} }),
   };
   const print: CommandOutput["print"] = (result) => printResult(result, { terminal, output });

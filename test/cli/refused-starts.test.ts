@@ -180,7 +180,7 @@ describe("a file that this user may not use ends with 2", () => {
     const { code, stdout } = await asUser("check", "--data", own);
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: expect.stringMatching(/to be mended\n {2}- ".*log\.sqlite" may not be written/),
+      stdout: expect.stringMatching(/to be repaired\n {2}- ".*log\.sqlite" may not be written/),
     });
   });
 

@@ -170,17 +170,17 @@ describe("settings", () => {
 describe("a wrong setting stops the start", () => {
   test("with the names near an unknown variable", () => {
     expect(refusal({}, { ANNALS_PROT: "9000" })).toContain(
-      'the environment sets "ANNALS_PROT", which is no setting. Did you mean "ANNALS_PORT"',
+      'the environment sets "ANNALS_PROT", which is not a setting. Did you mean "ANNALS_PORT"',
     );
     expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain("annals -- settings");
   });
 
   test("with name, value and what is allowed", () => {
     expect(refusal({}, { ANNALS_PORT: "http" })).toBe(
-      'ANNALS_PORT cannot be "http". Allowed is a whole number from 0 to 65,535',
+      'ANNALS_PORT cannot be "http". Allowed: a whole number from 0 to 65,535',
     );
     expect(refusal({ port: "65536" }, {})).toBe(
-      '--port cannot be "65536". Allowed is a whole number from 0 to 65,535',
+      '--port cannot be "65536". Allowed: a whole number from 0 to 65,535',
     );
   });
 

@@ -87,7 +87,7 @@ async function ingestFile(service: RunningService, some: readonly object[]): Pro
   writeFileSync(file, JSON.stringify(some));
   const terminal = {
     print: async () => {},
-    tell: () => {},
+    note: () => {},
     startBar: () => ({ update: () => {}, stop: () => {} }),
   };
   const options = { files: [file], server: service.address, batch: 5, concurrency: 2 };

@@ -23,7 +23,7 @@ test("version 0 of a deleted aspect is told as deleted, with what is left of it"
       message(`"tagProperties" of "${urn}" has no version 3`),
     );
     expect((await read("tagProperties", 2)).status).toBe(200);
-    expect((await read("status", 0)).body.message).toMatch(/was deleted.*number: version 1$/);
+    expect((await read("status", 0)).body.message).toMatch(/was deleted.*by version: version 1$/);
     expect(await read("ownership", 0)).toMatchObject(
       message(`"ownership" of "${urn}" has no version 0`),
     );
