@@ -1,8 +1,8 @@
 /**
- * Decides the writeRequests of a request in slices, with turns of the event loop between them, so that a
+ * Decides the write requests of a request in slices, with turns of the event loop between them, so that a
  * large request does not block other requests. Each decision records the state that it is based on.
  * The last step is synchronous: it repeats the decisions on entities whose state has changed since.
- * The result therefore equals that of one synchronous step over all writeRequests.
+ * The result therefore equals that of one synchronous step over all write requests.
  */
 import type { EntityState } from "../core/entity-state.ts";
 import { computeAhead } from "./computed-ahead.ts";
@@ -17,7 +17,7 @@ import type { WriteRequest } from "./demands.ts";
 import type { EntityStates, Entry } from "./entity-states.ts";
 import { createPause, type Pause } from "./in-slices.ts";
 
-/** Number of writeRequests whose entities are loaded together. */
+/** Number of write requests whose entities are loaded together. */
 const LOADED_MAX = 200;
 /** Outdated decisions that the last step repeats; if there are more, slices repeat them first. */
 const REPEATED_MAX = 100;
@@ -33,13 +33,13 @@ interface Parts {
 }
 
 /**
- * Returns one decision for each writeRequest, based on the newest states, or the first rejection. Returns
+ * Returns one decision for each write request, based on the newest states, or the first rejection. Returns
  * undefined if an append of another request has just failed: then the entities must be loaded again.
  * The turn that calls it must also append the decisions.
  */
 type LastStep = () => readonly EntityDecision[] | Rejection | undefined;
 
-/** A writeRequest with its entity, and the decision once there is one. */
+/** A write request with its entity, and the decision once there is one. */
 interface Loaded {
   readonly writeRequest: WriteRequest;
   readonly terms: RequestTerms;
@@ -66,7 +66,7 @@ export async function decideInSlices(
     }));
   }
 
-  /** The rejection; undefined when the writeRequest is accepted. */
+  /** The rejection; undefined when the write request is accepted. */
   function decide(one: Loaded): Rejection | undefined {
     const { writeRequest, entry } = one;
     try {
