@@ -166,7 +166,7 @@ test("a file that is none of records is told in a line, and others go in", async
     server: catalog.address,
   });
   expect(code).toBe(1);
-  const why = "is no file of records: none of its first 5 begins with {. A record is a proposal";
+  const why = "is not a file of records: none of its first 5 begins with {. A record is a proposal";
   expect(told).toEqual([
     expect.stringContaining(`${prose}: it ${why}`),
     expect.stringContaining(`${numbers}: it ${why}`),
