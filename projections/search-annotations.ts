@@ -6,7 +6,29 @@ import { CatalogError } from "../src/core/errors.ts";
 import { jsonObject } from "../src/core/json.ts";
 import type { Annotation, Aspect, Field, FieldType, Model } from "../src/model/model.ts";
 import { type AnnotatedPlace, annotatedPlaces } from "./annotated-places.ts";
-import type { SearchField, SearchFieldType } from "./search-rules.ts";
+
+export type SearchFieldType =
+  | ("KEYWORD" | "TEXT" | "TEXT_PARTIAL" | "WORD_GRAM" | "URN" | "URN_PARTIAL")
+  | ("BROWSE_PATH" | "BROWSE_PATH_V2")
+  | ("BOOLEAN" | "COUNT" | "DATETIME" | "DOUBLE")
+  /** Each key has a field of its own, `<name>.<key>`, with its values; this field has the keys. */
+  | ("OBJECT" | "MAP_ARRAY");
+
+/** A field of an entity type's documents. */
+export interface SearchField {
+  readonly name: string;
+  readonly type: SearchFieldType;
+  /** Weight of its texts, a multiple of 1/64. */
+  readonly boost: number;
+  /** True if queries without a field search its texts. */
+  readonly queried: boolean;
+  /** True if autocomplete suggests its texts. */
+  readonly suggested: boolean;
+  /** The display name of a default facet; undefined for other fields. */
+  readonly facet?: string | undefined;
+  /** The first aspect that defines it; undefined for the fields that every document has. */
+  readonly aspect?: string | undefined;
+}
 
 export type AspectField = Omit<SearchField, "aspect">;
 

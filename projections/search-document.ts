@@ -3,8 +3,8 @@
  * size is bounded. Search does not find values beyond the bounds; the aspect still has them.
  */
 import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
+import type { SearchField } from "./search-annotations.ts";
 import { cutText } from "./search-characters.ts";
-import type { SearchField } from "./search-rules.ts";
 import { foldText, wordsCharsMax, wordsOf } from "./search-words.ts";
 
 /** Maximum number of values of a field; tables with 12,000 columns exist. */

@@ -6,31 +6,10 @@
  * the others in registry order, then timeseries aspects. The boost is the greatest one, and the field
  * is queried, suggested or a facet if one of them is. Timeseries fields come from the latest event.
  */
+
 import type { Model } from "../src/model/model.ts";
+import type { SearchField } from "./search-annotations.ts";
 import { type AspectField, type AspectRule, readAspectRules } from "./search-annotations.ts";
-
-export type SearchFieldType =
-  | ("KEYWORD" | "TEXT" | "TEXT_PARTIAL" | "WORD_GRAM" | "URN" | "URN_PARTIAL")
-  | ("BROWSE_PATH" | "BROWSE_PATH_V2")
-  | ("BOOLEAN" | "COUNT" | "DATETIME" | "DOUBLE")
-  /** Each key has a field of its own, `<name>.<key>`, with its values; this field has the keys. */
-  | ("OBJECT" | "MAP_ARRAY");
-
-/** A field of an entity type's documents. */
-export interface SearchField {
-  readonly name: string;
-  readonly type: SearchFieldType;
-  /** Weight of its texts, a multiple of 1/64. */
-  readonly boost: number;
-  /** True if queries without a field search its texts. */
-  readonly queried: boolean;
-  /** True if autocomplete suggests its texts. */
-  readonly suggested: boolean;
-  /** The display name of a default facet; undefined for other fields. */
-  readonly facet?: string | undefined;
-  /** The first aspect that defines it; undefined for the fields that every document has. */
-  readonly aspect?: string | undefined;
-}
 
 /** A default facet: of one field, or of the combinations of two. */
 export interface SearchFacet {

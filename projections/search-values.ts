@@ -5,9 +5,8 @@
 import { slashedPath } from "../src/core/browse-path.ts";
 import { jsonObject } from "../src/core/json.ts";
 import type { FieldValue } from "../src/search/search.ts";
-import type { AspectRule } from "./search-annotations.ts";
+import type { AspectRule, SearchFieldType } from "./search-annotations.ts";
 import { plainText } from "./search-plain-text.ts";
-import type { SearchFieldType } from "./search-rules.ts";
 import { SEPARATOR, wordsCharsMax } from "./search-words.ts";
 
 /** Map entries with a value of this length or longer are skipped: such a value is a whole document. */

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { directions, generated, mayOpenAdapters } from "./tidy/house-rules.ts";
 import {
+  checkCycles,
   checkExports,
   checkLinks,
   checkMentions,
@@ -57,6 +58,11 @@ describe("the house is tidy", () => {
     expect(files.length).toBeGreaterThan(50);
     const written = files.filter(({ path }) => !generated.includes(path));
     expect(written.flatMap(tidy)).toEqual([]);
+  });
+
+  test("has no files that import each other in a cycle", () => {
+    const files = sources().filter(({ path }) => !path.startsWith("test/"));
+    expect(checkCycles(files)).toEqual([]);
   });
 
   test("in the files that its comments name", () => {
@@ -320,4 +326,21 @@ describe("the tidier lets pass", () => {
   test.each(good)("%s", (_, file) => {
     expect(tidy(file)).toEqual([]);
   });
+});
+
+test("a cycle of imports is found once, with its files; import() makes none", () => {
+  const file = (path: string, ...imports: readonly string[]) => ({
+    path,
+    text: imports.join("\n"),
+  });
+  const files = [
+    file("src/a.ts", 'import { b } from "./b.ts";'),
+    file("src/b.ts", 'import type { C } from "./c.ts";'),
+    file("src/c.ts", 'import "./a.ts";', 'import { d } from "./d.ts";'),
+    file("src/d.ts", 'const late = () => import("./c.ts");'),
+  ];
+  expect(checkCycles(files)).toEqual([
+    "src/a.ts → src/b.ts → src/c.ts → src/a.ts: move what they share into one of them",
+  ]);
+  expect(checkCycles(files.slice(1))).toEqual([]);
 });

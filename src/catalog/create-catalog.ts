@@ -1,27 +1,18 @@
 /** Assembles the use cases of the catalog over ports. service.ts opens adapters and threads. */
-import type { AspectReader } from "../aspects/aspect-table.ts";
-import type { Change, PlacedChange } from "../core/change.ts";
+
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { createInTurn } from "../core/in-turn.ts";
-import { type JsonLimits, jsonLimits } from "../core/json-text.ts";
-import type { PatchRules } from "../core/patch.ts";
+import { jsonLimits } from "../core/json-text.ts";
 import { type Position, START } from "../core/position.ts";
-import type { UrnLimits } from "../core/urn.ts";
-import type { GraphReader } from "../graph/graph.ts";
-import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import { watchLog } from "../log/watched-log.ts";
-import type { Model } from "../model/model.ts";
 import { parkingNow } from "../projector/parking.ts";
-import type { Progress, Restoration } from "../projector/progress.ts";
-import type { Projection } from "../projector/sink.ts";
-import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
 import type { AccessContext } from "./access-filter.ts";
 import { createAddresses } from "./address.ts";
 import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
-import type { ValueThread } from "./computed-ahead.ts";
+import type { CatalogParts } from "./catalog-parts.ts";
 import { createDefinitionRemoval } from "./definition-removal.ts";
 import { createDelete } from "./delete.ts";
 import { entitiesBehind } from "./entities-behind.ts";
@@ -29,58 +20,22 @@ import { createEntityStates } from "./entity-states.ts";
 import { createGiveDefaults } from "./given-aspects.ts";
 import { createHiddenStages } from "./hidden-stages.ts";
 import { createIngestion } from "./ingest.ts";
-import type { LineageSteps } from "./lineage.ts";
 import { refuseOwnHeaders } from "./own-headers.ts";
 import { createPreparation } from "./prepare.ts";
 import { createEnvelopes } from "./read-entities.ts";
 import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
-import { createDeleteReferences, type ReferencePaths } from "./references.ts";
-import { createRestoreEdges, type StatedEdges } from "./restore-edges.ts";
+import { createDeleteReferences } from "./references.ts";
+import { createRestoreEdges } from "./restore-edges.ts";
 import { createRollback } from "./rollback.ts";
 import { createRunLedger } from "./run-ledger.ts";
 import { createRuns, createSeenRuns } from "./runs.ts";
 import { createSearchFields } from "./search-fields.ts";
-import type { SearchParts } from "./searches.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 import { createShownPositions } from "./shown-positions.ts";
 import { proposalsOf } from "./snapshots.ts";
 import { soonReached } from "./soon-found.ts";
 import { createStreamStates } from "./stream-states.ts";
 import { withVersionSets } from "./version-sets.ts";
-
-export interface CatalogParts {
-  readonly model: Model;
-  readonly patchRules: PatchRules;
-  readonly valueThread?: ValueThread | undefined;
-  readonly log: ChangeLog;
-  readonly encode: (change: Change) => Uint8Array;
-  readonly decode: (record: LogRecord) => PlacedChange | undefined;
-  readonly aspects: AspectReader;
-  readonly timeseries: TimeseriesReader;
-  readonly graph: GraphReader;
-  readonly lineage: LineageSteps;
-  readonly references: ReferencePaths;
-  /** The projection of the timeseries view. */
-  readonly projectTimeseries: Projection<TimeseriesWrite>;
-  /** The graph projection, for restoring edges. */
-  readonly statedEdges: StatedEdges;
-  readonly search: SearchParts;
-  readonly progress: Progress & Pick<Restoration, "restorations" | "onRestored">;
-  readonly namespace: string;
-  readonly urnLimits: UrnLimits;
-  readonly aspectBytesMax: number;
-  /** Limits of JSON texts in proposals; the defaults when absent. */
-  readonly jsonLimits?: JsonLimits | undefined;
-  readonly cacheBytesMax: number;
-  /** Whether other processes write to the log, too. */
-  readonly sharedLog: boolean;
-  /** Records that the aspect view may be behind before writes wait for it. */
-  readonly lagMax: number;
-  /** Milliseconds that a read waits for a view. */
-  readonly waitMsMax: number;
-  readonly now: () => number;
-  readonly onContradictedKey: (urn: string) => void;
-}
 
 /** Maximum number of urns in a page. */
 const listedMax = 1_000;

@@ -2,6 +2,7 @@
  * The entities that the proposals of a request refer to. Each proposal reads their stored state with the
  * writes of the proposals before it. Rules of aspects read them (core/reference-rules.ts).
  */
+
 import type { AuditStamp } from "../core/change.ts";
 import type { Settled } from "../core/decide.ts";
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
@@ -16,13 +17,7 @@ import {
 import type { Address, Addresses } from "./address.ts";
 import type { EntityStates } from "./entity-states.ts";
 import { inSlices } from "./in-slices.ts";
-import type { Addressed, Preparation, Prepared } from "./prepare.ts";
-
-/** The needs of one proposal: urns, and all entities of a type with the key of its own urn. */
-export interface Needed {
-  readonly urns: readonly string[];
-  readonly all?: (AllOfType & { readonly key: string }) | undefined;
-}
+import type { Addressed, Needed, Preparation, Prepared } from "./prepare.ts";
 
 interface Reading {
   readonly addresses: Pick<Addresses, "known">;

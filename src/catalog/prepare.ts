@@ -15,6 +15,7 @@ import { CatalogError } from "../core/errors.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type JsonLimits, readJson } from "../core/json-text.ts";
 import { nearest } from "../core/nearest.ts";
+import type { AllOfType } from "../core/other-entities.ts";
 import { type OtherEntities, textsIn } from "../core/other-entities.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../core/patch.ts";
 import { entityTypeOf, HALF, isUrn } from "../core/urn.ts";
@@ -33,8 +34,13 @@ import { type Address, type Addresses, unknownEntityType } from "./address.ts";
 import { CHECKED, largeCharacters, NAMED, type Proposal, type ProposedChange } from "./catalog.ts";
 import { computedAhead, type ValueThread } from "./computed-ahead.ts";
 import { labelled, labelOf } from "./labels.ts";
-import type { Needed } from "./other-entities.ts";
 import { conditionsOf, refuseConditions } from "./proposal-conditions.ts";
+
+/** The needs of one proposal: urns, and all entities of a type with the key of its own urn. */
+export interface Needed {
+  readonly urns: readonly string[];
+  readonly all?: (AllOfType & { readonly key: string }) | undefined;
+}
 
 /** A validated proposal; only the entity's state is still unknown. */
 export interface Prepared {

@@ -3,7 +3,7 @@
  * numbers, times in epoch milliseconds, days as 2026-03-01.
  */
 import { slashedPath } from "../core/browse-path.ts";
-import type { Ends } from "../core/search-query.ts";
+import type { Ends } from "../core/search-query-values.ts";
 import type { Condition, FieldValue } from "../search/search.ts";
 import type { FieldKind, KnownField, SearchFields } from "./search-fields.ts";
 import { dayFrom, dayUpTo, finite, spanEnds, spanOf } from "./search-times.ts";

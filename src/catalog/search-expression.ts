@@ -13,14 +13,8 @@
  */
 import { CatalogError } from "../core/errors.ts";
 import { plainField } from "../core/filter.ts";
-import {
-  type FieldQuestion,
-  parseSearchQuery,
-  type QueryTree,
-  type QueryWord,
-  type WholeQuestion,
-  wholeQuestion,
-} from "../core/search-query.ts";
+import { parseSearchQuery, type WholeQuestion, wholeQuestion } from "../core/search-query.ts";
+import type { FieldQuestion, QueryTree, QueryWord } from "../core/search-query-builder.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Expression, WordChoice } from "../search/search.ts";
 import { type Asked, conditionOn } from "./search-conditions.ts";

@@ -5,6 +5,7 @@
  * Keyed arrays are opened as Members when a path first leads into them and written back when the
  * value is read as a whole. The document owns its value and changes it in place.
  */
+
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
 import {
@@ -17,18 +18,8 @@ import {
   withKeys,
 } from "./patch-keys.ts";
 import { lineagePlace } from "./patch-lineage.ts";
+import type { Place } from "./patch-members.ts";
 import { canonical, createMembers, type Members } from "./patch-members.ts";
-
-/** What a path names. */
-export interface Place {
-  /** undefined: nothing is there. */
-  readonly read: () => unknown;
-  readonly add: (value: unknown) => void;
-  /** Of what is absent: adds. */
-  readonly replace: (value: unknown) => void;
-  /** Of what is absent: does nothing. */
-  readonly remove: () => void;
-}
 
 export interface PatchDocument {
   /**

@@ -6,8 +6,8 @@
  */
 import { CatalogError } from "./errors.ts";
 import { jsonObject } from "./json.ts";
-import type { Place } from "./patch-document.ts";
 import { LINEAGES, NO_LINEAGE_KEY, shown } from "./patch-keys.ts";
+import type { Place } from "./patch-members.ts";
 import { canonical, type Members } from "./patch-members.ts";
 
 interface Lineage {

@@ -7,6 +7,17 @@
  */
 import { withNamespace } from "./urn.ts";
 
+/** What a path names. */
+export interface Place {
+  /** undefined: nothing is there. */
+  readonly read: () => unknown;
+  readonly add: (value: unknown) => void;
+  /** Of what is absent: adds. */
+  readonly replace: (value: unknown) => void;
+  /** Of what is absent: does nothing. */
+  readonly remove: () => void;
+}
+
 /** The texts of a member's keys, in order; an unaddressable member has none. */
 export type TextsOf = (member: unknown) => readonly string[];
 

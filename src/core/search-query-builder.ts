@@ -2,7 +2,34 @@
  * Puts the parts of a search query together: operators, brackets, and words in a row, with no
  * recursion, so that no text is too deep (search-query.ts).
  */
-import type { FieldQuestion, QueryTree, QueryWord } from "./search-query.ts";
+import type { Ends } from "./search-query-values.ts";
+
+export type QueryTree =
+  | { readonly kind: "all" }
+  /** All of them. `text` is the run as it was typed. */
+  | { readonly kind: "words"; readonly text: string; readonly words: readonly QueryWord[] }
+  | { readonly kind: "phrase"; readonly text: string }
+  | { readonly kind: "field"; readonly field: string; readonly value: FieldQuestion }
+  | { readonly kind: "and"; readonly all: readonly QueryTree[] }
+  | { readonly kind: "or"; readonly any: readonly QueryTree[] }
+  | { readonly kind: "not"; readonly not: QueryTree };
+
+export interface QueryWord {
+  readonly text: string;
+  /** It is the beginning of a word. */
+  readonly open: boolean;
+}
+
+export type FieldQuestion =
+  | { readonly kind: "exists" }
+  /** `typed`: the question as words, should the field have no such values. */
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly how: "equals" | "starts" | "ends" | "contains";
+      readonly typed: string;
+    }
+  | { readonly kind: "range"; readonly ends: Ends; readonly typed: string };
 
 /** MUST joins as being next to each other does. */
 export type Operator = "AND" | "OR" | "NOT" | "MUST";

@@ -1,5 +1,11 @@
 /** The values within a search query: how far they go, and what they say (search-query.ts). */
-import type { Ends } from "./search-query.ts";
+
+export interface Ends {
+  readonly above?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly below?: string;
+}
 
 /** What was read; `end` is the index after it. */
 interface Scanned {

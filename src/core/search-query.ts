@@ -21,43 +21,11 @@
  * operator with nothing to join, a bracket or quote without its other half, and so on. Reading takes
  * time in proportion to the text.
  */
+
 import { CatalogError } from "./errors.ts";
+import type { FieldQuestion, QueryTree } from "./search-query-builder.ts";
 import { createQueryBuilder, type Operator, type QueryBuilder } from "./search-query-builder.ts";
 import { scanPhrase, scanRange, scanValue, unescaped } from "./search-query-values.ts";
-
-export type QueryTree =
-  | { readonly kind: "all" }
-  /** All of them. `text` is the run as it was typed. */
-  | { readonly kind: "words"; readonly text: string; readonly words: readonly QueryWord[] }
-  | { readonly kind: "phrase"; readonly text: string }
-  | { readonly kind: "field"; readonly field: string; readonly value: FieldQuestion }
-  | { readonly kind: "and"; readonly all: readonly QueryTree[] }
-  | { readonly kind: "or"; readonly any: readonly QueryTree[] }
-  | { readonly kind: "not"; readonly not: QueryTree };
-
-export interface QueryWord {
-  readonly text: string;
-  /** It is the beginning of a word. */
-  readonly open: boolean;
-}
-
-export type FieldQuestion =
-  | { readonly kind: "exists" }
-  /** `typed`: the question as words, should the field have no such values. */
-  | {
-      readonly kind: "text";
-      readonly text: string;
-      readonly how: "equals" | "starts" | "ends" | "contains";
-      readonly typed: string;
-    }
-  | { readonly kind: "range"; readonly ends: Ends; readonly typed: string };
-
-export interface Ends {
-  readonly above?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly below?: string;
-}
 
 /** Longest text, in UTF-16 code units. */
 export const queryCharactersMax = 10_000;

@@ -15,6 +15,30 @@ import type {
   UnionMember,
 } from "./model.ts";
 
+/** An entity in one directory: complete, or (in an extension) its additions. */
+export interface EntityEntry {
+  readonly name: string;
+  readonly keyAspect: string | undefined;
+  readonly aspects: readonly string[];
+  readonly category: string | undefined;
+  readonly searchGroup: string | undefined;
+  readonly file: string;
+}
+
+export interface SnapshotEntry {
+  readonly record: string;
+  readonly entity: string;
+  readonly aspects: readonly string[];
+  readonly file: string;
+}
+
+export interface ModelPart {
+  /** By full name as the model gives it out. */
+  readonly types: ReadonlyMap<string, DefinedType>;
+  readonly entities: readonly EntityEntry[];
+  readonly snapshots: readonly SnapshotEntry[];
+}
+
 /** A named type as one file defines it. */
 export interface DefinedType {
   readonly type: NamedType;

@@ -7,16 +7,12 @@
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { CatalogError } from "../core/errors.ts";
+import type { EntityEntry, ModelPart, SnapshotEntry } from "./avro-schema.ts";
 import { broken, type DefinedType } from "./avro-schema.ts";
 import { checkFields, checkTimeseries, keyOfEntity, namesIn } from "./coherence.ts";
 import { createValidator } from "./create-validator.ts";
 import type { Aspect, Entity, Model, NamedType, Snapshot } from "./model.ts";
-import {
-  type EntityEntry,
-  type ModelPart,
-  readDirectory,
-  type SnapshotEntry,
-} from "./read-directory.ts";
+import { readDirectory } from "./read-directory.ts";
 import { createNameIndex, WRITTEN_PREFIX } from "./record-names.ts";
 import { createUrnChecks } from "./urn-check.ts";
 import { rulesOfField } from "./urn-rules.ts";

@@ -9,9 +9,9 @@
  * - a union whose members have aliases is a record of optional fields and a "fieldDiscriminator".
  */
 import { basename } from "node:path";
+import type { EntityEntry, ModelPart, SnapshotEntry } from "./avro-schema.ts";
 import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import type { FieldType } from "./model.ts";
-import type { EntityEntry, ModelPart, SnapshotEntry } from "./read-directory.ts";
 import { WRITTEN_PREFIX, withPrefix } from "./record-names.ts";
 
 interface SchemaFile {

@@ -6,36 +6,14 @@
  * published  *.avsc beside each other, as the reference's Python package carries them: every file
  *            defines its types inline, key records carry the registry
  */
+
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CatalogError, saidBy } from "../core/errors.ts";
+import type { ModelPart } from "./avro-schema.ts";
 import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import { fromPublished } from "./published-layout.ts";
 import { withPrefix } from "./record-names.ts";
-
-/** An entity in one directory: complete, or (in an extension) its additions. */
-export interface EntityEntry {
-  readonly name: string;
-  readonly keyAspect: string | undefined;
-  readonly aspects: readonly string[];
-  readonly category: string | undefined;
-  readonly searchGroup: string | undefined;
-  readonly file: string;
-}
-
-export interface SnapshotEntry {
-  readonly record: string;
-  readonly entity: string;
-  readonly aspects: readonly string[];
-  readonly file: string;
-}
-
-export interface ModelPart {
-  /** By full name as the model gives it out. */
-  readonly types: ReadonlyMap<string, DefinedType>;
-  readonly entities: readonly EntityEntry[];
-  readonly snapshots: readonly SnapshotEntry[];
-}
 
 /** Throws CatalogError `invalid` when the directory holds no model or a broken one. */
 export function readDirectory(directory: string, prefix: string): ModelPart {

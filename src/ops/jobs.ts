@@ -17,6 +17,13 @@ import type { Position } from "../core/position.ts";
 import type { JobRecord } from "../log/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
+/** The result of an operation. */
+export interface Outcome {
+  readonly text: string;
+  /** Position of the last record written; absent when none was. */
+  readonly position?: Position;
+}
+
 export interface Job {
   /** `<node>:<number>` */
   readonly id: string;

@@ -2,20 +2,22 @@
  * The operations on views, timeseries and jobs, for the HTTP API. The caller has been authorized
  * with the admin token. Errors are CatalogErrors.
  */
+
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
-import type { Ended, Job } from "./jobs.ts";
+import type { Ended, Job, Outcome } from "./jobs.ts";
 import type { Stalled } from "./readiness.ts";
 import type { RebuildRequest } from "./rebuild.ts";
-import type { RestoredBatch } from "./restored-text.ts";
+import type { RestoredBatch, RestoreRequest } from "./restored-text.ts";
 import type { ScavengeRequest } from "./scavenge.ts";
 import type { ServiceStatus } from "./status.ts";
 import type { TaskQuery } from "./task-status.ts";
 import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
-export type { Job } from "./jobs.ts";
+export type { Job, Outcome } from "./jobs.ts";
 export type { RebuildRequest } from "./rebuild.ts";
+export type { RestoreRequest } from "./restored-text.ts";
 export type { ScavengeRequest } from "./scavenge.ts";
 export type { ServiceStatus, ViewStatus } from "./status.ts";
 export type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
@@ -32,33 +34,6 @@ export interface TruncateRequest {
   readonly timeoutSeconds?: number | undefined;
   readonly forceDeleteByQuery?: boolean | undefined;
   readonly forceReindex?: boolean | undefined;
-}
-
-/** Rows are the current aspects of entities, by urn and then by aspect. */
-export interface RestoreRequest {
-  readonly urn?: string | undefined;
-  /** These entities. */
-  readonly urns?: readonly string[] | undefined;
-  /** SQL LIKE. */
-  readonly urnLike?: string | undefined;
-  readonly aspect?: string | undefined;
-  readonly aspectNames?: readonly string[] | undefined;
-  /** Number of rows to skip. */
-  readonly start?: number | undefined;
-  /** Rows of one batch. */
-  readonly batchSize: number;
-  /** Rows in all; 0: no limit. */
-  readonly limit: number;
-  /** Rows written in this range, both ends inclusive. Epoch milliseconds. */
-  readonly gePitEpochMs?: number | undefined;
-  readonly lePitEpochMs?: number | undefined;
-  readonly createDefaultAspects?: boolean | undefined;
-  /** Between two batches. */
-  readonly batchDelayMs?: number | undefined;
-  /** With urnBasedPagination: rows after this one. */
-  readonly urnBasedPagination?: boolean | undefined;
-  readonly lastUrn?: string | undefined;
-  readonly lastAspect?: string | undefined;
 }
 
 /** Size of the events of one timeseries aspect of one entity type. */
@@ -82,13 +57,6 @@ export interface ParkedEntity extends ParkedQuery {
   readonly time: number;
   /** Number of later records of the entity, 1,000 at most. */
   readonly waiting: number;
-}
-
-/** The result of an operation. */
-export interface Outcome {
-  readonly text: string;
-  /** Position of the last record written; absent when none was. */
-  readonly position?: Position;
 }
 
 /** The result of a restoration, or its progress after some seconds; the job then continues. */

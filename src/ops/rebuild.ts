@@ -8,9 +8,8 @@ import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import type { Rebuilding } from "../projector/rebuilding.ts";
 import type { BuildProgress, RebuildProgress } from "../projector/staging.ts";
-import type { Jobs, JobWork } from "./jobs.ts";
+import type { Jobs, JobWork, Outcome } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
-import type { Outcome } from "./operations.ts";
 
 export interface RebuildRequest {
   /** None: all. */

@@ -17,7 +17,8 @@ import type { Restoration } from "../projector/progress.ts";
 import { type EntityRow, entityRows } from "./entity-rows.ts";
 import { expectRows } from "./expected-rows.ts";
 import type { Job, JobRun, Jobs, JobWork } from "./jobs.ts";
-import type { Restored, RestoreRequest } from "./operations.ts";
+import type { Restored } from "./operations.ts";
+import type { RestoreRequest } from "./restored-text.ts";
 import { type RestoredBatch, restoredText } from "./restored-text.ts";
 
 /** Time that a response waits for the job, which continues afterwards. */

@@ -2,7 +2,33 @@
  * The result of restoreIndices in DataHub's forms: the text of a map, which its command line prints,
  * and members of JSON. Times that exist only in DataHub are 0.
  */
-import type { RestoreRequest } from "./operations.ts";
+
+/** Rows are the current aspects of entities, by urn and then by aspect. */
+export interface RestoreRequest {
+  readonly urn?: string | undefined;
+  /** These entities. */
+  readonly urns?: readonly string[] | undefined;
+  /** SQL LIKE. */
+  readonly urnLike?: string | undefined;
+  readonly aspect?: string | undefined;
+  readonly aspectNames?: readonly string[] | undefined;
+  /** Number of rows to skip. */
+  readonly start?: number | undefined;
+  /** Rows of one batch. */
+  readonly batchSize: number;
+  /** Rows in all; 0: no limit. */
+  readonly limit: number;
+  /** Rows written in this range, both ends inclusive. Epoch milliseconds. */
+  readonly gePitEpochMs?: number | undefined;
+  readonly lePitEpochMs?: number | undefined;
+  readonly createDefaultAspects?: boolean | undefined;
+  /** Between two batches. */
+  readonly batchDelayMs?: number | undefined;
+  /** With urnBasedPagination: rows after this one. */
+  readonly urnBasedPagination?: boolean | undefined;
+  readonly lastUrn?: string | undefined;
+  readonly lastAspect?: string | undefined;
+}
 
 export interface RestoredBatch {
   readonly rowsMigrated: number;

@@ -19,8 +19,7 @@ import { decodeRecord, encodeChange } from "../log/record-codec.ts";
 import { isScavenged, scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../timeseries/timeseries-table.ts";
-import type { Jobs, JobWork } from "./jobs.ts";
-import type { Outcome } from "./operations.ts";
+import type { Jobs, JobWork, Outcome } from "./jobs.ts";
 
 export interface ScavengeRequest {
   /** True when absent. */

@@ -15,8 +15,8 @@ import { truncationStream } from "../core/stream.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesIndex, TimeseriesReader } from "../timeseries/timeseries-table.ts";
-import type { Jobs, JobWork } from "./jobs.ts";
-import type { Outcome, TruncateRequest } from "./operations.ts";
+import type { Jobs, JobWork, Outcome } from "./jobs.ts";
+import type { TruncateRequest } from "./operations.ts";
 
 /** Events of one transaction: the maximum and the default. */
 const batchSizeMax = 10_000;

@@ -11,9 +11,8 @@ import type { Difference } from "../projector/verify/differences.ts";
 import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
 import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
-import type { Jobs, JobWork } from "./jobs.ts";
+import type { Jobs, JobWork, Outcome } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
-import type { Outcome } from "./operations.ts";
 import { type StandingView, standing } from "./standing-views.ts";
 
 export interface VerifyRequest {

@@ -1,6 +1,50 @@
 /** Gauges and counters of the process, the log, its views and its jobs, with Prometheus' library. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import type { Figures, ViewFigures } from "./metrics.ts";
+
+/** Undefined if a number is unknown: the store is in a server, or no verification has run. */
+export interface ViewFigures {
+  readonly position: number;
+  readonly lagRecords: number;
+  readonly lagSeconds: number;
+  /** Records applied since the process began. */
+  readonly records: number;
+  readonly stalled: boolean;
+  /** Rebuilds since the process began. */
+  readonly emptied?: number | undefined;
+  /** Parked entities. */
+  readonly parked: number;
+  readonly bytes?: number | undefined;
+  readonly generation?: number | undefined;
+  readonly verifiedPosition?: number | undefined;
+  readonly differences?: number | undefined;
+  /** Epoch milliseconds. */
+  readonly verifiedAt?: number | undefined;
+  /** True if another model built it. */
+  readonly stale?: boolean | undefined;
+  /** While it is rebuilt. */
+  readonly rebuild?: { readonly position: number } | undefined;
+  readonly error?: string | undefined;
+}
+
+export interface Figures {
+  readonly version: string;
+  readonly log: {
+    /** Position of the last record of the log. */
+    readonly position: number;
+    /** Records appended since the process began. */
+    readonly records: number;
+    readonly bytes?: number | undefined;
+    readonly error?: string | undefined;
+  };
+  readonly views: Readonly<Record<string, ViewFigures>>;
+  readonly jobsRunning: number;
+  /** Since the process began. */
+  readonly jobsEnded: readonly {
+    readonly kind: string;
+    readonly state: string;
+    readonly count: number;
+  }[];
+}
 
 export interface FigureGauges {
   /** All metrics in the text format. */

@@ -2,53 +2,9 @@
  * The service's metrics in the text format of Prometheus. Requests are counted as they are
  * answered; all other numbers are read on request. docs/operations.md lists every name.
  */
+
 import { createDurations } from "./durations.ts";
-import type { FigureGauges } from "./figure-gauges.ts";
-
-/** Undefined if a number is unknown: the store is in a server, or no verification has run. */
-export interface ViewFigures {
-  readonly position: number;
-  readonly lagRecords: number;
-  readonly lagSeconds: number;
-  /** Records applied since the process began. */
-  readonly records: number;
-  readonly stalled: boolean;
-  /** Rebuilds since the process began. */
-  readonly emptied?: number | undefined;
-  /** Parked entities. */
-  readonly parked: number;
-  readonly bytes?: number | undefined;
-  readonly generation?: number | undefined;
-  readonly verifiedPosition?: number | undefined;
-  readonly differences?: number | undefined;
-  /** Epoch milliseconds. */
-  readonly verifiedAt?: number | undefined;
-  /** True if another model built it. */
-  readonly stale?: boolean | undefined;
-  /** While it is rebuilt. */
-  readonly rebuild?: { readonly position: number } | undefined;
-  readonly error?: string | undefined;
-}
-
-export interface Figures {
-  readonly version: string;
-  readonly log: {
-    /** Position of the last record of the log. */
-    readonly position: number;
-    /** Records appended since the process began. */
-    readonly records: number;
-    readonly bytes?: number | undefined;
-    readonly error?: string | undefined;
-  };
-  readonly views: Readonly<Record<string, ViewFigures>>;
-  readonly jobsRunning: number;
-  /** Since the process began. */
-  readonly jobsEnded: readonly {
-    readonly kind: string;
-    readonly state: string;
-    readonly count: number;
-  }[];
-}
+import type { FigureGauges, Figures } from "./figure-gauges.ts";
 
 interface Metrics {
   text(): Promise<string>;

@@ -3,7 +3,7 @@
  * kind, by `<field>:<value>`, and decides an order.
  */
 import { describe, expect, test } from "vitest";
-import type { SearchField } from "../../projections/search-rules.ts";
+import type { SearchField } from "../../projections/search-annotations.ts";
 import { foldText, wordsOf } from "../../projections/search-words.ts";
 import type { SearchRequest } from "../../src/catalog/search-requests.ts";
 import type { Criterion } from "../../src/core/filter.ts";

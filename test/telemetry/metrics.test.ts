@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createMetrics, type Figures } from "../../src/telemetry/metrics.ts";
+import type { Figures } from "../../src/telemetry/figure-gauges.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 const figures: Figures = {
   version: "1.2.3",

@@ -236,9 +236,54 @@ function beginningOfComment(line: string, before: string): string {
 
 const isComment = (line: string): boolean => /\/\/|^\s*\/?\*/.test(line);
 
+/**
+ * Groups of files that import each other, types included. Each finding names the files of one group;
+ * loading a module with `import()` or in a thread is no dependency here.
+ */
+export function checkCycles(files: readonly SourceFile[]): readonly Finding[] {
+  const targets = new Map(
+    files.map(({ path, text }) => [
+      path,
+      importsOf(text)
+        .filter(({ dynamic, from }) => !dynamic && from.startsWith("."))
+        .map(({ from }) => posix.join(posix.dirname(path), from)),
+    ]),
+  );
+  // A file that imports nothing of the rest is in no cycle; neither is one once its imports are gone.
+  for (let before = -1; before !== targets.size; ) {
+    before = targets.size;
+    for (const [path, of] of targets) {
+      if (!of.some((target) => targets.has(target))) targets.delete(path);
+    }
+  }
+  return [...targets.keys()].flatMap((path) => {
+    const cycle = cycleFrom(path, targets);
+    return cycle === undefined
+      ? []
+      : [`${cycle.join(" → ")}: move what they share into one of them`];
+  });
+}
+
+/** The shortest cycle through the file, from its smallest path on; undefined for a larger path. */
+function cycleFrom(
+  start: string,
+  targets: ReadonlyMap<string, readonly string[]>,
+): readonly string[] | undefined {
+  const ways = new Map<string, readonly string[]>([[start, [start]]]);
+  for (const [path, way] of ways) {
+    for (const target of targets.get(path) ?? []) {
+      if (target === start) return [...way, start];
+      if (target > start && !ways.has(target)) ways.set(target, [...way, target]);
+    }
+  }
+  return undefined;
+}
+
 interface Import {
   readonly from: string;
   readonly typeOnly: boolean;
+  /** Loaded with `import()` or in a thread. */
+  readonly dynamic: boolean;
   readonly line: number;
 }
 
@@ -268,6 +313,7 @@ function importsOf(text: string): readonly Import[] {
   return [...text.matchAll(pattern)].map((match) => ({
     from: match[2] ?? match[3] ?? match[4] ?? match[5] ?? "",
     typeOnly: match[1] !== undefined,
+    dynamic: match[4] !== undefined || match[5] !== undefined,
     line: text.slice(0, match.index).split("\n").length,
   }));
 }

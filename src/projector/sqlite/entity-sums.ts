@@ -3,14 +3,8 @@
  * the hashes of each urn are kept by its number, eight bytes for an entity.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import {
-  createRowHash,
-  hashed,
-  hashText,
-  noSums,
-  type RowHash,
-  type RowSums,
-} from "../verify/row-sums.ts";
+import { createRowHash, hashed, hashText, noSums, type RowHash } from "../verify/row-sums.ts";
+import type { RowSums } from "../verify/view-rows.ts";
 import type { Prepared } from "./prepared.ts";
 
 export interface EntitySums {

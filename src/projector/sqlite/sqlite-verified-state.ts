@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../verify/differences.ts";
-import { noSums, type RowSums, sumsFormat } from "../verify/row-sums.ts";
+import { noSums, sumsFormat } from "../verify/row-sums.ts";
 import {
   differencesMax,
   type Look,
@@ -11,6 +11,7 @@ import {
   type Verified,
   type VerifiedState,
 } from "../verify/verified-state.ts";
+import type { RowSums } from "../verify/view-rows.ts";
 import { preparingOn } from "./prepared.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, diskIsFull, isSqliteError } from "./sqlite-errors.ts";

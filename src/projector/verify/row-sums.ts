@@ -3,13 +3,10 @@
  * of its urn and its cells, which are added up in one of some thousand buckets of urns. Two stores
  * with the same sums have the same rows; where the sums of a bucket differ, one of its entities does.
  */
-import type { Cell, Row } from "./view-rows.ts";
+import type { Cell, Row, RowSums } from "./view-rows.ts";
 
 /** A power of two. At a million entities some 250 share one. */
 const bucketCount = 4_096;
-
-/** Two sums for each bucket, modulo 2^32. */
-export type RowSums = Uint32Array;
 
 /** Raised when hashes are made in another way: sums that are remembered are void then. */
 export const sumsFormat = 1;

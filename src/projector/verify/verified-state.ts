@@ -1,7 +1,7 @@
 /** Port: what is remembered of verifications, so that the next one goes on from there. */
 import type { Position } from "../../core/position.ts";
 import type { Difference } from "./differences.ts";
-import type { RowSums } from "./row-sums.ts";
+import type { RowSums } from "./view-rows.ts";
 
 export interface Look {
   readonly position: Position;

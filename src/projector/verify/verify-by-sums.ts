@@ -15,14 +15,7 @@ import { placeInLog } from "./beyond-log.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import type { Summed } from "./hands.ts";
 import { entitiesOf } from "./log-entities.ts";
-import {
-  addSums,
-  bucketOf,
-  noSums,
-  type RowSums,
-  subtractSums,
-  unlikeBuckets,
-} from "./row-sums.ts";
+import { addSums, bucketOf, noSums, subtractSums, unlikeBuckets } from "./row-sums.ts";
 import {
   batchesOf,
   batchMax,
@@ -38,7 +31,7 @@ import { type Touched, touchedSince } from "./touched.ts";
 import { findUnknown, lookAgain } from "./unknown.ts";
 import type { Verified } from "./verified-state.ts";
 import type { Told } from "./verify-entities.ts";
-import type { VerifiedView } from "./view-rows.ts";
+import type { RowSums, VerifiedView } from "./view-rows.ts";
 
 /** Entities written since that are compared one by one; more are folded with all others. */
 const TOUCHED_MAX = 200_000;

@@ -16,7 +16,8 @@ import type { ReadParking } from "../parking.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
-import { addRows, createRowHash, noSums, type RowHash, type RowSums } from "./row-sums.ts";
+import { addRows, createRowHash, noSums, type RowHash } from "./row-sums.ts";
+import type { RowSums } from "./view-rows.ts";
 import { type FoldedRows, type FoldedView, type HeldRows, madeOf, type Row } from "./view-rows.ts";
 
 export interface Entity {

@@ -5,7 +5,9 @@
 import type { PlacedChange } from "../../core/change.ts";
 import type { ParkedValues } from "../../core/parked-values.ts";
 import type { Position } from "../../core/position.ts";
-import type { RowSums } from "./row-sums.ts";
+
+/** Two sums for each bucket, modulo 2^32. */
+export type RowSums = Uint32Array;
 
 export type Cell = string | number | null;
 
