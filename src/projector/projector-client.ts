@@ -143,13 +143,15 @@ export async function startProjectorThread(
     worker.on("error", (cause) => {
       reason = new CatalogError("internal", `the projector ended: ${cause}`, { cause });
     });
-    worker.on("exit", (code) => {
+    function onExit(code: number): void {
       reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
       thread = undefined;
       connection.end(unavailable(reason.message));
       if (running) onCrash(reason);
       else reject(reason);
-    });
+    }
+    // The error of `open` may arrive in the same turn of the event loop, and is handled after it.
+    worker.on("exit", (code) => setImmediate(onExit, code));
     return promise;
   }
 
