@@ -1,40 +1,40 @@
 /**
- * Rebuilds views that another model made, which it reports once, and views whose files are damaged, as far as
- * this process projects them. A view that a process of another model still projects is left to that process: when the
- * nodes of a cluster are replaced one after the other, a view is rebuilt once, after the last of them.
+ * Rebuilds views of another model and views with damaged files, if this process projects them. A
+ * view that a process of another model still projects is left to that process: when the nodes of a
+ * cluster are replaced one after the other, a view is rebuilt once, after the last of them.
  */
 export interface OutdatedParts {
-  /** Views that another model made, as far as is known by now; it may become known late. */
+  /** Views of another model, as far as they are known yet. */
   readonly stale: () => readonly string[];
   /** Views whose files are damaged. */
   readonly damaged: () => readonly string[];
-  /** Views that this process feeds. */
+  /** Views that this process projects. */
   readonly fed: () => readonly string[];
-  /** Called when a view was found to be of another model, and when it is not any more. */
+  /** Called when a view is found to be of another model, and after its rebuild. */
   readonly onStale: (view: string, stale: boolean) => void;
-  /** Whether those of another model are rebuilt. */
+  /** Rebuild views of another model. */
   readonly ofAnotherModel: boolean;
   /** Starts the job. */
   readonly rebuild: (views: readonly string[]) => Promise<unknown>;
-  /** How often views were put in place anew. */
+  /** Number of finished rounds of rebuilds. */
   readonly rebuilt: () => number;
-  /** Whether views are being rebuilt. */
+  /** True while views are rebuilt. */
   readonly underWay: () => boolean;
   readonly logger: { error(fields: object, message: string): void };
   readonly lookMs?: number | undefined;
 }
 
 const LOOK_MS = 1_000;
-/** Until a rebuild that did not succeed is tried again, first and at most. */
+/** Backoff after a failed rebuild. */
 const RETRY_MS = { first: 30_000, max: 600_000 };
-/** Between two rebuilds, whatever there is to be rebuilt. */
+/** Pause between two rebuilds. */
 const PAUSE_MS = 5_000;
 
-/** Resolves when it has looked once. */
+/** Resolves after the first check. */
 export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
   const { onStale, underWay, logger, lookMs = LOOK_MS } = parts;
   let known: readonly string[] = [];
-  /** Those of which nothing was tried yet are due at once, and all after something came of it. */
+  /** Views of failed rebuilds; new views are due at once, these after the backoff. */
   let tried: readonly string[] = [];
   let rebuilt = parts.rebuilt();
   let retryMs = RETRY_MS.first;

@@ -1,7 +1,7 @@
 /**
- * Rebuilding views: regrown from the log beside those in use, which they then take the place of
- * (projector/rebuilding.ts). Views that are made of others come after those. A job that was cut off
- * begins again with the views that were not in place; what it had grown of them is cleared away.
+ * Rebuilds of views: staging generations are built from the log and swapped in
+ * (projector/rebuilding.ts). A view comes after the views that it is built from. An interrupted job
+ * starts again with the views that were not swapped yet, and deletes their staging generations.
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -16,11 +16,11 @@ export interface RebuildRequest {
   readonly views?: readonly string[] | undefined;
 }
 
-/** Where a rebuild is; told by its job. */
+/** The checkpoint of a rebuild, which its job reports. */
 export interface RebuildPlace extends RebuildProgress {
-  /** Views that are in place. */
+  /** Views that are swapped. */
   readonly done: readonly string[];
-  /** Views that are being grown. */
+  /** Views that are being built. */
   readonly views: readonly string[];
 }
 
@@ -28,9 +28,9 @@ export interface RebuildParts {
   readonly rebuilding: Rebuilding;
   /** Every view. */
   readonly views: readonly string[];
-  /** Those that are rebuilt together; what is made of others comes after them. */
+  /** Views that are rebuilt together; each round needs the rounds before it. */
   readonly rounds: readonly (readonly string[])[];
-  /** Called when views are in place. */
+  /** Called when views are swapped. */
   readonly onRebuilt: (views: readonly string[]) => void;
   readonly logger: { info(fields: object, message: string): void };
 }
@@ -54,11 +54,11 @@ export function createRebuilds(parts: RebuildParts) {
       .map((round) => round.filter((view) => views.includes(view)))
       .filter((round) => round.length > 0);
 
-  /** One round after the other; `after` is called with how far each had come when it is in place. */
+  /** Runs one round after the other; `after` gets the last progress of each round. */
   async function inRounds(
     rounds: readonly (readonly string[])[],
     signal: AbortSignal,
-    told: {
+    events: {
       onProgress(progress: BuildProgress, round: number): Promise<void>;
       onTaking(round: number): void;
       after(last: BuildProgress | undefined, round: number): Promise<void>;
@@ -72,15 +72,15 @@ export function createRebuilds(parts: RebuildParts) {
           signal,
           onProgress(progress) {
             last = progress;
-            // How far it is may be written down late; that it cannot be is told by the end of the job.
-            void told.onProgress(progress, n).catch(() => {});
+            // Progress may be recorded late. A log that cannot be written fails the end of the job.
+            void events.onProgress(progress, n).catch(() => {});
           },
-          onTaking: () => told.onTaking(n),
+          onTaking: () => events.onTaking(n),
         });
         count++;
         onRebuilt(round);
         logger.info({ views: round, position: last?.position }, "views are rebuilt and in place");
-        await told.after(last, n);
+        await events.after(last, n);
       }
     } finally {
       underWay--;
@@ -121,7 +121,7 @@ export function createRebuilds(parts: RebuildParts) {
   return {
     work,
 
-    /** Throws `invalid` for a view that there is not, and `conflict` while others are rebuilt. */
+    /** Throws `invalid` for an unknown view, and `conflict` during another rebuild. */
     async rebuild({ views = [] }: RebuildRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
       const unknown = views.find((view) => !parts.views.includes(view));
       if (unknown !== undefined) throw noSuchView(unknown, parts.views);
@@ -131,7 +131,7 @@ export function createRebuilds(parts: RebuildParts) {
       return { text: id, position };
     },
 
-    /** As part of another job. Rejects with the signal's reason when it aborts before they are in place. */
+    /** Rebuilds as part of another job. Rejects with the signal's reason when it aborts before the swap. */
     async regrow(views: readonly string[], signal: AbortSignal): Promise<void> {
       requireNone();
       await inRounds(roundsOf(views), signal, {
@@ -142,12 +142,12 @@ export function createRebuilds(parts: RebuildParts) {
     },
 
     underWay: () => underWay > 0,
-    /** How often views were put in place. */
+    /** Number of finished rounds. */
     count: () => count,
   };
 }
 
-/** What is told of a view of another model where that is not to be read. */
+/** The error for a view of another model, where such views are not read. */
 export const staleView = (view: string, command: string): CatalogError =>
   new CatalogError("unavailable", `the view "${view}" was made by another model`, {
     hint: `POST /operations?action=rebuildViews makes it anew while the service runs; stopped: ${command}`,
