@@ -91,7 +91,7 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     const refused = await more().catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: "unavailable",
-      hint: expect.stringMatching(/Give the user of ANNALS_KAFKA the right that is missing/),
+      hint: expect.stringMatching(/Grant the user of ANNALS_KAFKA the missing permission/),
     });
     await grant([AclResourceTypes.TOPIC]);
     await expect

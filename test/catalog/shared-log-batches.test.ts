@@ -137,7 +137,7 @@ test("a batch that is refused after a part of it was written says which", time, 
   const { status, body } = await batch([create(tag("first")), create(tag("second"))]);
   expect(status).toBe(422);
   expect(JSON.stringify(body)).toContain("proposals[1]: Cannot perform CREATE");
-  expect(JSON.stringify(body)).toMatch(/Of the request .*-first.* had been written/);
+  expect(JSON.stringify(body)).toMatch(/The request is partially committed: .*-first/);
   expect(names(tag("first"))).toEqual(["n"]);
   expect(names(tag("second"))).toEqual(["a"]);
 });

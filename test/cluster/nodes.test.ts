@@ -133,7 +133,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
         ...changed,
       }).ended;
     const findings = (stdout: string) =>
-      [...stdout.matchAll(/^(\w+) .* (ok|to be mended)((?:\n {2}- .*)*)$/gm)].map(
+      [...stdout.matchAll(/^(\w+) .* (ok|to be repaired)((?:\n {2}- .*)*)$/gm)].map(
         ([, store = "", , found = ""]) => [store, found.trim()] as const,
       );
     const well = await check();

@@ -110,7 +110,11 @@ describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, (
     await using place = opened;
     const { disk, store, cluster, node } = place;
     disk.fill();
-    await writeUntilSaid(place, "aspects", /No space left on device\. Give the server disk space/);
+    await writeUntilSaid(
+      place,
+      "aspects",
+      /No space left on device\. Free disk space on the server/,
+    );
     disk.release();
     await cluster.caughtUp(node);
 
@@ -119,7 +123,7 @@ describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, (
     await writeUntilSaid(
       place,
       "aspects",
-      /PostgreSQL at .* could not serve .*See that the server/,
+      /PostgreSQL at .* could not serve .*Check that the server/,
     );
     disk.release();
     await store.kill();
