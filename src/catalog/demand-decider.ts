@@ -99,7 +99,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
       keyAspect: entity.keyAspect,
       created,
       systemActor,
-      tellings: writeRequest.events.flatMap(({ intent, after = 0 }) =>
+      events: writeRequest.events.flatMap(({ intent, after = 0 }) =>
         intent.kind === "delete" ? [] : [{ after, system: intent.system }],
       ),
       given() {

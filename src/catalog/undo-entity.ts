@@ -12,8 +12,8 @@ import { EMPTY_STREAM, type Revision } from "../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import {
   markOf,
+  type RecordedWrite,
   ROLLBACK_HEADER,
-  type Telling,
   UNDOES_HEADER,
   type Undone,
   type UndoneRun,
@@ -68,7 +68,7 @@ export interface UndoRequest extends UndoneRun {
   readonly given: (address: Address) => Promise<readonly GivenAspect[]>;
 }
 
-interface AspectWrite extends Telling {
+interface AspectWrite extends RecordedWrite {
   readonly revision: Revision;
   readonly system: SystemMetadata;
   /** True if a rollback wrote it. */
@@ -103,10 +103,10 @@ export async function undoEntity(
     rows: [
       ...[...undone]
         .filter(([aspect]) => !created || aspect !== keyAspect)
-        .map(([aspect, { told }]) => rowOf(aspect, told)),
+        .map(([aspect, { newest }]) => rowOf(aspect, newest)),
       ...seriesUndone.flatMap((one) => one.undone.map((event) => rowOf(one.aspect, event))),
     ],
-    key: created ? rowOf(keyAspect, keyUndone.told) : undefined,
+    key: created ? rowOf(keyAspect, keyUndone.newest) : undefined,
   };
   if (created && run.hardDelete) {
     const headers = { [ROLLBACK_HEADER]: run.runId };

@@ -1,10 +1,10 @@
 /**
- * Deciding: what an entity's state and the proposals about it come to. Pure: no clock, no I/O.
+ * The decider: state of an entity and proposals in, changes and next state out. Pure: no clock, no I/O.
  *
- * A proposal that holds becomes one change; one that tells what is there already becomes a change
- * that only confirms it; one that does not hold is refused, and with it everything it came with.
- * Proposals are decided in order, each on the outcome of those before it. An entity that comes to
- * be gets its key aspect and its default aspects, the latter only where the proposals left room.
+ * An accepted proposal becomes one change. A proposal of the current value becomes a change that only
+ * confirms it (RESTATE). A rejected proposal rejects its whole request. Proposals are decided in order,
+ * each on the result of those before it. A new entity gets its key aspect, and the default aspects
+ * that the proposals do not write.
  */
 import type { AuditStamp, Change, SystemMetadata } from "./change.ts";
 import { NO_RUN_ID } from "./change.ts";
@@ -21,7 +21,7 @@ export interface Conditions {
   readonly modifiedSince?: number | undefined;
   /** Epoch milliseconds: the current value must not be younger. */
   readonly unmodifiedSince?: number | undefined;
-  /** If-None-Match: a CREATE of what is there is passed over instead of refused. */
+  /** If-None-Match: a CREATE of an existing aspect is skipped instead of rejected. */
   readonly noneMatch?: boolean | undefined;
 }
 
@@ -31,20 +31,19 @@ export interface Settled {
   readonly text: string;
 }
 
-/** Throws `invalid` where no value follows. `sibling` is another aspect's value, if it has one. */
+/** Throws `invalid` without a valid value. `sibling` returns the value of another aspect, if any. */
 export type Following = (
   current: Settled | undefined,
   sibling: (aspect: string) => Record<string, unknown> | undefined,
 ) => Settled;
 
-/** What is to happen to one aspect; everything that needs the model has been done. */
+/** A command on one aspect, validated against the model. */
 export interface Intent {
   readonly aspect: string;
   readonly kind: "put" | "create" | "create_entity" | "delete" | "restate";
   /**
-   * The new value, or how it follows from the current one (a patch; rules that look back) and from
-   * the entity's other aspects; none for a delete or a restatement. Of a key aspect it is the value
-   * derived from the urn.
+   * The new value, or a function of the current one (patches; rules that compare) and of the entity's
+   * other aspects; none for a delete or a restatement. For a key aspect the value derived from the urn.
    */
   readonly value?: Settled | Following;
   /**
@@ -56,11 +55,11 @@ export interface Intent {
   readonly system: Partial<SystemMetadata>;
   readonly conditions: Conditions;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Put before the message of a refusal: which member of the request it was. */
+  /** Prefix of error messages: the member of the request. */
   readonly label: string;
 }
 
-/** An aspect that an entity gets by itself. */
+/** A default aspect of a new entity. */
 export interface GivenAspect {
   readonly aspect: string;
   readonly settled: Settled;
@@ -74,14 +73,14 @@ export interface DecisionContext {
   readonly created: AuditStamp;
   /** The system's own actor; its writes carry no aspectCreated/aspectModified. */
   readonly systemActor: string;
-  /** What else was told of the entity (timeseries events), so that it comes to be anyway. */
-  readonly tellings?: readonly Telling[] | undefined;
-  /** Key aspect and defaults of the entity, asked for only when it comes to be. */
+  /** Timeseries events of the same request, which create the entity, too. */
+  readonly events?: readonly NewEvent[] | undefined;
+  /** Key aspect and defaults of the entity, called only when it is created. */
   readonly given: () => readonly GivenAspect[];
 }
 
-interface Telling {
-  /** How many of the intents came before it. */
+interface NewEvent {
+  /** Number of the intents before it. */
   readonly after: number;
   readonly system: Partial<SystemMetadata>;
 }
@@ -111,27 +110,27 @@ export function decide(
   return draft.finish();
 }
 
-/** Whether the intent ends the entity: what was told before it, ends with it. */
+/** True for a command that deletes the entity. */
 export const isEnd = (
   { kind, aspect }: Pick<Intent, "kind" | "aspect">,
   keyAspect: string,
 ): boolean => kind === "delete" && aspect === keyAspect;
 
-/** What is told of an entity up to one of its ends, or to the last intent. */
+/** The commands on an entity up to one of its deletions, or to the last one. */
 interface Life {
   readonly intents: readonly Intent[];
-  /** With the first event. */
-  readonly told: Partial<SystemMetadata> | undefined;
+  /** System metadata of the first event. */
+  readonly eventSystem: Partial<SystemMetadata> | undefined;
 }
 
 const lifeOf = (
   intents: readonly Intent[],
   from: number,
   to: number,
-  { tellings = [] }: DecisionContext,
+  { events = [] }: DecisionContext,
 ): Life => ({
   intents: intents.slice(from, to),
-  told: tellings.find(({ after }) => after >= from && after <= to)?.system,
+  eventSystem: events.find(({ after }) => after >= from && after <= to)?.system,
 });
 
 /** The state being decided on, and the changes so far. */
@@ -142,13 +141,13 @@ interface Draft {
     aspect: string,
     settled: Settled,
     schemaVersion: number,
-    told: Pick<Intent, "system" | "headers">,
+    source: Pick<Intent, "system" | "headers">,
     first?: boolean,
   ) => void;
-  readonly confirm: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
+  readonly confirm: (current: AspectState, source: Pick<Intent, "system" | "headers">) => void;
   /** Appends the current value again, so that views apply it again; the aspect does not change. */
   readonly restate: (current: AspectState) => void;
-  readonly remove: (current: AspectState, told: Pick<Intent, "system" | "headers">) => void;
+  readonly remove: (current: AspectState, source: Pick<Intent, "system" | "headers">) => void;
   readonly finish: () => Decision;
 }
 
@@ -173,7 +172,7 @@ function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void
     throw failedCondition(intent, obstacle);
   }
   const settled = settle(intent, current, draft);
-  // The key is given with the entity: until it exists, telling the key means "let it exist".
+  // The key aspect is a default: before the entity exists, writing it creates the entity.
   if (intent.aspect === context.keyAspect && current === undefined) return;
   if (current !== undefined && sameValue(current, settled)) draft.confirm(current, intent);
   else draft.put(intent.aspect, settled, intent.schemaVersion, intent);
@@ -211,17 +210,17 @@ function sameValue(current: AspectState, settled: Settled): boolean {
   return sameJson(JSON.parse(current.value), settled.value);
 }
 
-/** An entity of which something was told, since its end if it had one, comes to be. */
+/** A write since its last deletion creates an entity that does not exist. */
 function giveMissing(draft: Draft, life: Life, context: DecisionContext): void {
   const { intents } = life;
-  const told = intents.at(-1)?.system ?? life.told;
-  if (draft.entityExists() || told === undefined) return;
+  const system = intents.at(-1)?.system ?? life.eventSystem;
+  if (draft.entityExists() || system === undefined) return;
   for (const { aspect, settled, schemaVersion } of context.given()) {
     if (draft.aspect(aspect) !== undefined) continue;
     const first = aspect === context.keyAspect;
-    // Whoever told the key itself brought the entity into being.
+    // A proposal of the key itself is the one that created the entity.
     const own = first ? intents.findLast((one) => one.aspect === aspect) : undefined;
-    draft.put(aspect, settled, schemaVersion, own ?? { system: told }, first);
+    draft.put(aspect, settled, schemaVersion, own ?? { system }, first);
   }
 }
 
@@ -240,7 +239,7 @@ function checkConditions(current: AspectState | undefined, intent: Intent): void
   }
 }
 
-/** The sentences are the reference's: its clients look for them. */
+/** DataHub's sentences: its clients search for them. */
 function obstacleToCreating(
   draft: Draft,
   { kind }: Intent,
@@ -267,7 +266,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
   const { created, entityType, keyAspect, systemActor } = context;
   const { urn } = state;
   let exists = currentAspect(state, keyAspect) !== undefined;
-  /** Where the key of a new entity belongs among the changes: after the old one's deletion. */
+  /** Index of a new entity's key among the changes: after the deletion of the old entity. */
   let birth = 0;
 
   const change = (
@@ -281,11 +280,11 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
     },
     entityExists: () => exists,
 
-    put(aspect, settled, schemaVersion, told, first = false) {
+    put(aspect, settled, schemaVersion, source, first = false) {
       const before = aspects.get(aspect);
       const version = (before?.version ?? 0) + 1;
       const living = before?.removed ? undefined : before;
-      const system: Writable<SystemMetadata> = systemOf(told.system, living, created);
+      const system: Writable<SystemMetadata> = systemOf(source.system, living, created);
       system.version = String(version);
       system.schemaVersion = schemaVersion;
       addModificationStamps(system, living, created, systemActor);
@@ -299,23 +298,23 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
         removed: false,
       });
       if (aspect === keyAspect) exists = true;
-      const { headers } = told;
+      const { headers } = source;
       const put = change({ aspect, changeType: "UPSERT", value: settled.text, system, headers });
-      // The key opens the entity's life in the log, though it is decided on last.
+      // The key comes first in the log, although it is decided last.
       if (first) changes.splice(birth, 0, put);
       else changes.push(put);
     },
 
-    confirm(current, told) {
+    confirm(current, source) {
       const { version, schemaVersion, aspectCreated, aspectModified } = current.system;
-      const system: Writable<SystemMetadata> = systemOf(told.system, current, created);
+      const system: Writable<SystemMetadata> = systemOf(source.system, current, created);
       if (version !== undefined) system.version = version;
       if (schemaVersion !== undefined) system.schemaVersion = schemaVersion;
       if (aspectCreated !== undefined) system.aspectCreated = aspectCreated;
       if (aspectModified !== undefined) system.aspectModified = aspectModified;
       aspects.set(current.name, { ...current, system });
       changes.push(
-        change({ aspect: current.name, changeType: "RESTATE", system, headers: told.headers }),
+        change({ aspect: current.name, changeType: "RESTATE", system, headers: source.headers }),
       );
     },
 
@@ -324,17 +323,17 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       changes.push({ ...restated, created: { time, actor } });
     },
 
-    remove(current, told) {
+    remove(current, source) {
       if (current.name === keyAspect) {
         exists = false;
         for (const [name, aspect] of aspects) aspects.set(name, { ...aspect, removed: true });
       } else aspects.set(current.name, { ...current, removed: true });
       const system = {
-        ...systemOf(told.system, current, created),
+        ...systemOf(source.system, current, created),
         version: String(current.version),
       };
       changes.push(
-        change({ aspect: current.name, changeType: "DELETE", system, headers: told.headers }),
+        change({ aspect: current.name, changeType: "DELETE", system, headers: source.headers }),
       );
       if (current.name === keyAspect) birth = changes.length;
     },
@@ -350,19 +349,19 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 const after = (last: Revision, count: number): Revision => revision(last + count);
 
 /**
- * What the teller says of the telling; the server decides on version and stamps.
- * There are several of these for every write: they are built member by member, absent ones left out.
+ * The system metadata of a write, from the client's part; the server sets version and stamps. Built
+ * member by member, without absent ones: each write has several.
  */
 export function systemOf(
-  told: Partial<SystemMetadata>,
+  sent: Partial<SystemMetadata>,
   before: AspectState | undefined,
   created: AuditStamp,
 ): SystemMetadata {
   const system: Writable<SystemMetadata> = {
-    lastObserved: told.lastObserved ? told.lastObserved : created.time,
-    runId: told.runId ?? NO_RUN_ID,
+    lastObserved: sent.lastObserved ? sent.lastObserved : created.time,
+    runId: sent.runId ?? NO_RUN_ID,
   };
-  const { pipelineName, registryName, registryVersion, properties } = told;
+  const { pipelineName, registryName, registryVersion, properties } = sent;
   if (before !== undefined) system.lastRunId = before.system.runId;
   if (pipelineName !== undefined) system.pipelineName = pipelineName;
   if (registryName !== undefined) system.registryName = registryName;

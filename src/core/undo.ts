@@ -1,42 +1,42 @@
 /**
- * Undoing a run: what an aspect would be if the run had never told of it. Pure.
+ * Rolling back a run: the value that an aspect would have without the run's writes. Pure.
  *
- * The newest telling decides. Where it is the run's own, the newest one before it that is another's
- * holds again; where it is not, nothing changes. What earlier undoings wrote says nothing of its own:
- * it followed from the rest. What a run told that was undone since does not come back.
+ * The newest write decides. If the run wrote it, the newest write of another run before it holds
+ * again; otherwise nothing changes. Writes of rollbacks are skipped, because they follow from the
+ * others. Writes of a run that was rolled back later do not return.
  */
 import type { ChangeType, SystemMetadata } from "./change.ts";
 import type { Position } from "./position.ts";
 
-/** Header of what an undoing wrote in place of what was told: the run's id, or the registry's mark. */
+/** Header of a value that a rollback wrote: the run's id, or the registry's mark. */
 export const UNDOES_HEADER = "annals-undoes";
 
-/** Header of what a rollback decided beyond undoing, hiding and deleting: the run's id. */
+/** Header of other writes of a rollback: the run's id. */
 export const ROLLBACK_HEADER = "annals-rollback";
 
-/** One record about one aspect, without its value. */
-export interface Telling {
+/** One record of an aspect, without its value. */
+export interface RecordedWrite {
   readonly changeType: ChangeType;
   readonly position: Position;
   readonly runId: string;
-  /** Number of the value that it made, confirmed or took away. */
+  /** Number of the value that it wrote, confirmed or deleted. */
   readonly version: number;
-  /** Mark of the model registry that it was told with. */
+  /** Mark of the model registry that it was written with. */
   readonly registry?: string | undefined;
-  /** The run, or the registry, that it undid. */
+  /** The run, or the registry, that it rolled back. */
   readonly undoes?: string | undefined;
 }
 
-/** A model registry of clients: `system.registryName` and `registryVersion` of what they tell. */
+/** A model registry of clients: `system.registryName` and `registryVersion` of their writes. */
 export interface Registry {
   readonly name: string;
   readonly version: string;
 }
 
-/** In the place of a run's id, where all that was told with a registry is undone. */
+/** Stands for a run's id when all writes with a registry are rolled back. */
 export const registryMark = ({ name, version }: Registry): string => `registry ${name}:${version}`;
 
-/** Undefined: it was told with none. */
+/** Undefined for a write without a registry. */
 export const markOf = ({
   registryName: name,
   registryVersion: version,
@@ -45,37 +45,37 @@ export const markOf = ({
 
 export interface UndoneRun {
   readonly runId: string;
-  /** What the run tells after this is not undone. */
+  /** Later writes of the run are not rolled back. */
   readonly upTo: Position;
-  /** Whether what another run told at a position, with a registry or none, was undone since. */
+  /** True when the write of another run at a position was rolled back later. */
   readonly isUndone: (runId: string, position: Position, registry: string | undefined) => boolean;
 }
 
-export interface Undone<T extends Telling> {
-  /** The newest of what the run told. */
-  readonly told: T;
-  /** What holds again; undefined: the aspect has no value. */
+export interface Undone<T extends RecordedWrite> {
+  /** The newest write of the run. */
+  readonly newest: T;
+  /** The write that holds again; undefined: the aspect has no value. */
   readonly restored: T | undefined;
 }
 
-/** `tellings`: of one aspect, the oldest first. Undefined: the run has no part in what it is. */
-export function undoAspect<T extends Telling>(
-  tellings: readonly T[],
+/** `writes`: of one aspect, the oldest first. Undefined: the run did not write the current value. */
+export function undoAspect<T extends RecordedWrite>(
+  writes: readonly T[],
   run: UndoneRun,
 ): Undone<T> | undefined {
   const passed = new Set<string>();
-  let told: T | undefined;
-  for (const one of tellings.toReversed()) {
+  let newest: T | undefined;
+  for (const one of writes.toReversed()) {
     if (one.undoes !== undefined) passed.add(one.undoes);
     if (one.undoes !== undefined || passed.has(one.runId)) continue;
     if (one.registry !== undefined && passed.has(one.registry)) continue;
     if (one.runId === run.runId && one.position <= run.upTo) {
-      told ??= one;
+      newest ??= one;
       continue;
     }
     if (run.isUndone(one.runId, one.position, one.registry)) continue;
-    if (told === undefined) return undefined;
-    return { told, restored: one.changeType === "DELETE" ? undefined : one };
+    if (newest === undefined) return undefined;
+    return { newest, restored: one.changeType === "DELETE" ? undefined : one };
   }
-  return told && { told, restored: undefined };
+  return newest && { newest, restored: undefined };
 }
