@@ -115,7 +115,7 @@ describe("annals truncate, restore and jobs", () => {
     [["truncate", "dataset", "datasetProfile"], "--before"],
     [["truncate", "dataset", "datasetProfile", "--before", "soon"], "It is a date like"],
     [["truncate", "dataset", "nothing", "--before", "2026-01-01"], "nothing"],
-    [["jobs", "show", "node:99"], 'no job "node:99"'],
+    [["jobs", "show", "node:99"], 'job "node:99" does not exist'],
     [["parked", "retry", "graph", "urn:li:tag:well"], "not parked"],
     [["parked", "--view", "attic"], "attic"],
   ])("%j ends with 2 and says why", async (args, why) => {
