@@ -42,7 +42,7 @@ export default defineConfig({
     globalSetup: ["test/support/servers/shared-stores.ts"],
     setupFiles: ["test/support/seed.ts"],
     testTimeout: patience,
-    hookTimeout: patience,
+    hookTimeout: 3 * patience, // A cluster of servers starts in a hook.
     expect: { poll: { timeout: 30_000, interval: 50 } },
     pool: "forks",
     // Files of a worker share the modules of the project, which are evaluated once and stay compiled:
