@@ -61,6 +61,8 @@ export interface ProjectorThreadOptions {
 interface RunningThread {
   readonly worker: Worker;
   readonly connection: Connection<ProjectorThread>;
+  /** Resolves when the exit of the thread is handled. */
+  readonly exited: Promise<void>;
 }
 
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
@@ -133,7 +135,8 @@ export async function startProjectorThread(
       },
       note,
     } satisfies ProjectorOwner);
-    thread = { worker, connection };
+    const exit = Promise.withResolvers<void>();
+    thread = { worker, connection, exited: exit.promise };
     connection.call("open", options.stores).catch((cause) => {
       reason ??=
         cause instanceof CatalogError
@@ -146,6 +149,7 @@ export async function startProjectorThread(
     function onExit(code: number): void {
       reason ??= new CatalogError("internal", `the projector ended with exit code ${code}`);
       thread = undefined;
+      exit.resolve();
       connection.end(unavailable(reason.message));
       if (running) onCrash(reason);
       else reject(reason);
@@ -281,11 +285,10 @@ interface WaitOptions {
   readonly patient?: boolean;
 }
 
-async function stopped({ worker, connection }: RunningThread): Promise<void> {
-  const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+async function stopped({ worker, connection, exited }: RunningThread): Promise<void> {
   const impatience = setTimeout(() => void worker.terminate(), STOP_MS_MAX);
   connection.notify("stop", undefined);
-  await exit;
+  await exited;
   clearTimeout(impatience);
 }
 
