@@ -26,7 +26,7 @@ export function uncleanViews(config: Places): readonly ViewName[] {
   });
 }
 
-const process = new URL("./projector/sqlite/view-check-process.ts", import.meta.url);
+const checkModule = new URL("./projector/sqlite/view-check-process.ts", import.meta.url);
 
 /** Starts the checks. `onDamaged` is called with each damaged view and the views that are built from it. */
 export function checkViews(
@@ -44,7 +44,7 @@ export function checkViews(
 
   async function check(view: ViewName): Promise<void> {
     const file = fileInPlace(viewFile(config, view));
-    const finding = await checkInProcess(process, file, closing.signal);
+    const finding = await checkInProcess(checkModule, file, closing.signal);
     // A rebuilt view may have replaced the file meanwhile.
     if (finding === undefined || fileInPlace(viewFile(config, view)) !== file) return;
     logger.warn({ view, finding }, "the view failed SQLite's integrity check; it is rebuilt");
