@@ -2,10 +2,7 @@
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/;
 
-/**
- * Epoch milliseconds, as Date.parse has them; NaN also for a day that there is not: that would take the
- * 30th of February for a day of March.
- */
+/** Date.parse, but NaN for a day that does not exist: Date.parse takes February 30 for March 1 or 2. */
 export function parseTime(text: string): number {
   const [, year, month, day] = DAY.exec(text) ?? [];
   if (day === undefined) return Date.parse(text);

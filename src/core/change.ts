@@ -7,9 +7,9 @@
 import type { Position, Revision } from "./position.ts";
 
 /**
- * UPSERT: the aspect has a new value. RESTATE: a proposal told the value that was there already
- * (no `value`; `system.version` names the version it confirms). DELETE: the aspect is gone; of a
- * key aspect: the entity is gone with all its aspects and timeseries.
+ * UPSERT: the aspect has a new value. RESTATE: a proposal repeats the current value (no `value`;
+ * `system.version` names the version that it confirms). DELETE: the aspect is deleted; for a key
+ * aspect: the entity with all its aspects and timeseries.
  */
 export type ChangeType = "UPSERT" | "RESTATE" | "DELETE";
 
@@ -19,7 +19,7 @@ export interface AuditStamp {
   readonly actor: string;
 }
 
-/** Who told us and when; `version` is the number of the value this change made or confirmed. */
+/** Run and time of the write; `version` is the version that this change made or confirmed. */
 export interface SystemMetadata {
   readonly lastObserved: number;
   readonly runId: string;
@@ -58,10 +58,7 @@ export interface PlacedChange extends Change {
   readonly timeseries: boolean;
 }
 
-/**
- * Whether subscribers are told. They are not told of what only confirms a value, and not of what
- * takes events out of a timeseries.
- */
+/** Subscribers get the change: not a confirmed value, and not the truncation of a timeseries. */
 export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
   timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
 

@@ -22,10 +22,7 @@ interface BrowsePathEntry {
 interface DefaultAspectsOptions {
   /** Namespace of the urns that are made here. */
   readonly namespace: string;
-  /**
-   * What separates the parts of a dataset's name on its platform (`datasetNameDelimiter` of its
-   * dataPlatformInfo); undefined: a full stop.
-   */
+  /** `datasetNameDelimiter` of the platform's dataPlatformInfo; undefined: a full stop. */
   readonly delimiterOf?: ((platformUrn: string) => string | undefined) | undefined;
 }
 

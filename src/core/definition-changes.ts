@@ -1,7 +1,7 @@
 /**
- * Definitions of structured properties may change as long as every value that was told of them stays
- * right. What would make some wrong (another type, fewer values) needs a new `version`; the name that
- * values are found by cannot change at all.
+ * The definition of a structured property may change as long as all its stored values stay valid.
+ * Any other change (another type, fewer allowed values) needs a new `version`. The qualified name,
+ * by which searches find the values, never changes.
  */
 import { CatalogError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
@@ -49,7 +49,7 @@ function refusalOfChange(value: JsonObject, previous: JsonObject): CatalogError 
   return invalid(what, 'Give the definition a later version, as "20260731120000"');
 }
 
-/** What values that were right before could be wrong by. */
+/** The change that can invalidate stored values. */
 function breakIn(value: JsonObject, previous: JsonObject): string | undefined {
   if (value.valueType !== previous.valueType) {
     return `Value type cannot be changed as this is a backwards incompatible change: "${previous.valueType}" to "${value.valueType}"`;

@@ -1,6 +1,4 @@
-/**
- * What an entity is now: the fold of its stream. The decider reads it, the aspect table stores it.
- */
+/** The current state of an entity: the fold of its stream. The decider reads it, the aspect table stores it. */
 import type { SystemMetadata } from "./change.ts";
 import { EMPTY_STREAM, type Revision } from "./position.ts";
 

@@ -27,7 +27,7 @@ export class CatalogError extends Error {
   readonly hint: string | undefined;
   /** When the same request may succeed, where that is known. */
   readonly retryAfterSeconds: number | undefined;
-  /** Who was refused, for the audit trail alone. */
+  /** The rejected user, for the audit trail only. */
   readonly actor: string | undefined;
   /** For `invalid`: a condition of the request does not hold, such as If-Version-Match. */
   readonly failedCondition: boolean;
@@ -57,7 +57,7 @@ export class CatalogError extends Error {
   }
 }
 
-/** Whether it was thrown because a record of the log cannot be read. */
+/** A record of the log cannot be read. */
 export const isUnreadable = (error: unknown): error is CatalogError =>
   error instanceof CatalogError && error.code === "unreadable";
 
@@ -66,6 +66,6 @@ export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${why}`);
 }
 
-/** What was thrown, in its own words: a part of a sentence. */
+/** The message of a thrown value, as part of a sentence. */
 export const saidBy = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

@@ -1,6 +1,6 @@
 /**
- * Paths of the fields of a schema: each names one field. A field that is told twice would be found
- * by none of its two descriptions, and one without a name by nobody.
+ * Field paths of a schema are unique and not empty: with two entries for one path, neither is
+ * certain to be found.
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
@@ -37,7 +37,7 @@ export function refusalOfPaths(
   return new CatalogError(
     "invalid",
     `aspect "${aspect}" has duplicated field paths in ${member}: ${listed(added)}`,
-    { hint: "Tell each field once" },
+    { hint: "Send each field path once" },
   );
 }
 

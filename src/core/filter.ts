@@ -1,6 +1,6 @@
 /**
- * Filters: which of many values a request wants. A filter is compiled once and then
- * asked about each value; whoever keeps values elsewhere than in JSON objects gives their fields.
+ * Filters: a filter is compiled once and then applied to each value. `compileFilterOver` takes
+ * values that are not JSON objects: the caller reads their fields.
  *
  * EQUAL and IN compare exactly, IEQUAL, CONTAIN, START_WITH and END_WITH ignore letter case, and a
  * criterion holds when any of its values fits any value of the field. `value` and `values` both
@@ -53,7 +53,7 @@ export function filterInNamespace(filter: Filter | undefined, namespace: string)
   };
 }
 
-/** What is no list stays as it is: the filter is refused when it is compiled. */
+/** Returns a value that is not a list unchanged: compiling rejects it. */
 const mapped = <T>(list: readonly T[] | undefined, change: (one: T) => T): typeof list =>
   Array.isArray(list) ? list.map(change) : list;
 
@@ -65,9 +65,9 @@ const valuesMax = 10_000;
 const fieldCharactersMax = 500;
 
 /**
- * Whether a JSON object fits the filter. Fields are paths with "." or "/", lists on the way mean
- * any of their members. Throws `malformed` for a filter of the wrong form, `invalid` for a condition
- * that cannot be asked here.
+ * Compiles a filter of JSON objects. Fields are paths with "." or "/"; a list on the path matches by
+ * any of its members. Throws `malformed` for a filter of the wrong form, `invalid` for a condition
+ * that is not supported here.
  */
 export function compileFilter(filter: Filter | undefined): (value: JsonObject) => boolean {
   const accepts = compileFilterOver(filter);
@@ -111,11 +111,11 @@ export function readFilter(
   return groups.map((criteria) => criteria.flatMap((one) => checked(one, hierarchy) ?? []));
 }
 
-/** What says something else would be passed over, and everything be found. */
+/** Other members would be ignored, and the filter would match everything. */
 const saysOneOf = (one: object, names: readonly string[]): boolean =>
   names.some((name) => Object.hasOwn(one, name)) || Object.keys(one).length === 0;
 
-/** A group without criteria counts as one: it is asked, too. */
+/** A group without criteria counts as one. */
 function checkSize(groups: readonly (readonly Criterion[])[]): void {
   let criteria = 0;
   let values = 0;
@@ -131,7 +131,7 @@ function checkSize(groups: readonly (readonly Criterion[])[]): void {
   });
 }
 
-/** What each condition asks of one value of the field, given the values of the criterion. */
+/** By condition: makes the test of one value of the field from the values of the criterion. */
 const CONDITIONS = {
   EQUAL: (texts: readonly string[]) => equalToAny(texts),
   IN: (texts: readonly string[]) => equalToAny(texts),
@@ -166,7 +166,7 @@ const withoutValues: ReadonlySet<string> = new Set(["IN", "EXISTS", "IS_NULL"]);
 
 /** Undefined for a criterion that is ignored. */
 function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | undefined {
-  // The types are only what the caller was told to send.
+  // The types are not checked before: the criterion comes from a request.
   if (typeof criterion?.field !== "string" || criterion.field === "") throw misshapen(criterion);
   const { field, negated } = criterion;
   if (field.length > fieldCharactersMax) {
@@ -211,18 +211,18 @@ function textsOf({ value, values }: Criterion): readonly string[] {
 
 type Fits = (value: unknown) => boolean;
 
-/** Numbers and booleans are compared as what they are, objects with those that JSON text tells. */
+/** Compares numbers by value, booleans as text, and objects with texts that are JSON objects. */
 function equalToAny(texts: readonly string[]): Fits {
-  const told = new Set(texts);
+  const exact = new Set(texts);
   const numbers = new Set(texts.map(numberOf));
   const objects = texts
     .filter((text) => /^\s*\{/.test(text))
     .map(parsedObject)
     .filter((object) => object !== undefined);
   return (value) => {
-    if (typeof value === "string") return told.has(value);
+    if (typeof value === "string") return exact.has(value);
     if (typeof value === "number") return numbers.has(value);
-    if (typeof value === "boolean") return told.has(String(value));
+    if (typeof value === "boolean") return exact.has(String(value));
     return jsonObject(value) && objects.some((object) => holds(value, object));
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Work that holds much memory while it is under way, a few pieces at a time: the others wait, and
- * begin in the order in which they came. What fails makes room as what succeeds does.
+ * A concurrency limit for work that holds much memory: the rest waits, first come, first served.
+ * Failed work frees its slot, too.
  */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -8,7 +8,7 @@ export function createInTurn(atOnceMax: number): InTurn {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   return async (work) => {
-    // Who ends gives the place to the next, so that none that comes meanwhile takes it.
+    // Finished work passes its slot to the next one waiting, so that newcomers cannot overtake.
     if (underWay >= atOnceMax) await new Promise<void>((begin) => waiting.push(begin));
     else underWay++;
     try {

@@ -1,6 +1,6 @@
-/** What a job has done; what it is that is counted, its kind says. */
+/** Progress of a job; its kind determines the unit. */
 export interface JobCounts {
-  /** What there is to do, as far as known. */
+  /** The amount of work, as far as known. */
   readonly total: number;
   readonly updated: number;
   readonly created: number;

@@ -21,7 +21,7 @@ export const jsonLimits: JsonLimits = { depthMax: jsonDepthMax, membersMax: 1_00
 
 type JsonHazard =
   | { readonly kind: "too_deep" | "too_many"; readonly offset: number }
-  | { readonly kind: "told_twice" | "prototype"; readonly member: string; readonly offset: number };
+  | { readonly kind: "duplicate" | "prototype"; readonly member: string; readonly offset: number };
 
 type JsonRead =
   | { readonly ok: true; readonly value: unknown }
@@ -51,8 +51,8 @@ function describe(hazard: JsonHazard, { depthMax, membersMax }: JsonLimits): str
       return `Its objects and lists have more than ${membersMax} members, the first excess one ${at}`;
   }
   const member = JSON.stringify(hazard.member.slice(0, 100));
-  return hazard.kind === "told_twice"
-    ? `Member ${member} is told twice in one object ${at}`
+  return hazard.kind === "duplicate"
+    ? `Member ${member} appears twice in one object ${at}`
     : `Member ${member} is not allowed ${at}`;
 }
 
@@ -157,7 +157,7 @@ function endOfString(text: string, start: number): number {
   return i;
 }
 
-/** What is wrong with the name whose text starts there, in the object at this depth. */
+/** Checks the name that starts there, in the object at this depth. */
 function hazardOfName(
   text: string,
   depth: number,
@@ -171,14 +171,14 @@ function hazardOfName(
   if (hash === PROTOTYPE && ofConstructor[depth] === 1 && nameAt(text, start) === "prototype") {
     return { kind: "prototype", member: "constructor.prototype", offset };
   }
-  if (toldBefore(text, depth, start, hash)) {
-    return { kind: "told_twice", member: nameAt(text, start), offset };
+  if (isDuplicate(text, depth, start, hash)) {
+    return { kind: "duplicate", member: nameAt(text, start), offset };
   }
   return undefined;
 }
 
-/** Whether the object at this depth has a member of that name; if not, it has now. */
-function toldBefore(text: string, depth: number, start: number, hash: number): boolean {
+/** The object at this depth has a member of that name already; if not, adds the name. */
+function isDuplicate(text: string, depth: number, start: number, hash: number): boolean {
   const count = members[depth] ?? 0;
   const base = depth * comparedMax;
   if (count < comparedMax) {

@@ -16,7 +16,7 @@ export interface FailedValue extends ParkedValue {
 
 /** Decides about single values while a document is built. */
 export interface ValuePolicy {
-  /** Whether the document is built without the value. */
+  /** The document is built without the value. */
   omits(aspect: string, version: number): boolean;
   /** Called each time a document is built, with the values that could not be projected. */
   settle(failed: readonly FailedValue[]): void;
@@ -24,12 +24,12 @@ export interface ValuePolicy {
 
 /** The parked values of a view of documents. */
 export interface ParkedValues {
-  /** Whether the value was dropped. */
+  /** The value was dropped. */
   omits(urn: string, aspect: string, version: number): boolean;
-  /** Whether the store rejected the entity's document. */
+  /** The store rejected the entity's document. */
   isRejected(urn: string): boolean;
   /** The entity has no document until a record after this position changes it. */
   omittedUpTo(urn: string): Position;
-  /** Whether exactly these values of the entity are listed. */
+  /** Exactly these values of the entity are listed. */
   lists(urn: string, failed: readonly FailedValue[]): boolean;
 }

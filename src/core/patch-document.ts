@@ -23,8 +23,8 @@ import { canonical, createMembers, type Members } from "./patch-members.ts";
 
 export interface PatchDocument {
   /**
-   * What the path names; undefined when nothing leads there. `make` makes the missing parents.
-   * Throws `invalid` when the path does not fit what is there.
+   * The location that the path names; undefined if a parent is missing. `make` creates missing
+   * parents. Throws `invalid` when the path does not fit the document.
    */
   readonly locate: (segments: readonly string[], make: boolean) => Place | undefined;
   readonly whole: () => JsonObject;
@@ -47,7 +47,7 @@ export function createPatchDocument(
   const opened = new Map<object, Map<string, Members>>();
   let membersOpened = 0;
 
-  /** Writes the opened arrays back; they are opened anew when a path leads into them again. */
+  /** Writes the opened arrays back; the next path into one of them opens it again. */
   const settle = () => {
     for (const [holder, arrays] of opened) {
       for (const [name, members] of arrays) setOwn(holder, name, members.toArray());
@@ -78,10 +78,7 @@ export function createPatchDocument(
   const present = (holder: object, name: string): boolean =>
     (own(holder, name) ?? opened.get(holder)?.get(name)) !== undefined;
 
-  /**
-   * Whether a segment is the place of a member of a keyed array and not its key: where every key is
-   * an urn, a number can only be a place.
-   */
+  /** The segment is an index into a keyed array, not a key: where all keys are urns, a number is one. */
   const countsFromZero = (holder: object, name: string, rule: ArrayRule, segment: string) => {
     if (!INDEX.test(segment) || !present(holder, name)) return false;
     settle();
@@ -181,7 +178,7 @@ export function createPatchDocument(
           const born = make ? () => withKeys(rule, bornAt(path), keys) : undefined;
           holder = memberAt(open(holder, name, rule), keys.map(canonical), born);
           i += rule.depth;
-          // A path into a key changes by what the member is found: the array is opened anew.
+          // A path into a key field changes the member's key: the array is opened again.
           if (rule.names.has(segments[i + 1] ?? "")) settle();
         } else {
           if (make && (own(holder, name) ?? undefined) === undefined) {

@@ -11,15 +11,15 @@ import { canonical, keyText, plainText, type TextsOf } from "./patch-members.ts"
 /** U+241F separates the names of a nested key. */
 const NESTING = "\u241f";
 
-/** What avro/patch-keys.json holds, by aspect name. */
+/** The content of avro/patch-keys.json, by aspect name. */
 export type PatchRules = Readonly<Record<string, AspectPatchRules>>;
 
 interface AspectPatchRules {
   /** By the names of the fields that lead to the array, without its members' keys: `a/b`. */
   readonly arrays?: Readonly<Record<string, ArrayKeys>>;
   /**
-   * What the aspect (path "") or a record in it has that a patch brings into being. The texts
-   * "$now" and "$actor" stand for the time of the request (epoch milliseconds) and its actor.
+   * Initial members of an aspect (path "") or record that a patch creates. The texts "$now" and
+   * "$actor" stand for the time of the request (epoch milliseconds) and its actor.
    */
   readonly born?: Readonly<Record<string, JsonObject>>;
 }
@@ -124,7 +124,7 @@ function ruleOf(keys: ArrayKeys): ArrayRule {
 
 /**
  * The members that a value stands for: a list of members, one member, or a map of members by key,
- * {<key>: {<next key>: member}}. `given` are the keys that the path told already.
+ * {<key>: {<next key>: member}}. `given` are the keys in the path.
  */
 export function membersOf(
   rule: ArrayRule,
@@ -152,7 +152,7 @@ function memberOf(rule: ArrayRule, value: unknown, given: readonly string[]): un
   );
 }
 
-/** Whether a value is a list or a map of members, and not one of them. */
+/** The value is a list or a map of members, not a member. */
 export const severalMembers = (
   rule: ArrayRule,
   value: unknown,
@@ -167,7 +167,7 @@ const mapOfMembers = (rule: ArrayRule, value: JsonObject): boolean =>
     : !rule.fields.some(([name = ""]) => Object.hasOwn(value, name)) &&
       Object.values(value).every((inner) => jsonObject(inner) || Array.isArray(inner));
 
-/** The member with the keys that the path told and the member did not. */
+/** Adds the keys in the path that the member lacks. */
 export function withKeys(
   rule: ArrayRule,
   member: JsonObject,

@@ -18,7 +18,7 @@ interface Lineage {
 /** Segments that name one upstream of one lineage. */
 const DEPTH = LINEAGES.depth + 1;
 
-/** What `segments` name among the lineages; `upstreamsOf` opens the upstreams of one of them. */
+/** The location that `segments` name in the lineages; `upstreamsOf` opens the upstreams of one. */
 export function lineagePlace(
   lineages: Members,
   segments: readonly string[],
@@ -49,7 +49,7 @@ export function lineagePlace(
     if (known === undefined) lineages.add(lineage);
     const upstreams = upstreamsOf(lineage);
     upstreams.replace(upstreams.find([canonical(urn)]), [urn]);
-    // One score for all upstreams is all that a lineage can hold: the last one told counts.
+    // A lineage has one score for all its upstreams: the last one wins.
     const score = jsonObject(value) ? value.confidenceScore : undefined;
     if (typeof score === "number") lineage.confidenceScore = score;
   };

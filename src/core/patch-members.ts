@@ -7,7 +7,7 @@
  */
 import { withNamespace } from "./urn.ts";
 
-/** What a path names. */
+/** The location that a path names. */
 export interface Place {
   /** undefined: nothing is there. */
   readonly read: () => unknown;

@@ -22,7 +22,7 @@ export interface Patch {
   readonly aspect: string;
   readonly operations: readonly Operation[];
   readonly arrays: ArrayRules;
-  /** What the aspect and its records begin with, by field path; with placeholders. */
+  /** Initial members of the aspect and its records, by field path; with placeholders. */
   readonly born: Readonly<Record<string, JsonObject>>;
 }
 
@@ -32,7 +32,7 @@ interface Stamp {
   readonly actor: string;
 }
 
-/** What copy operations make, over a whole patch: repeated copies double each time. */
+/** Limits of the copy operations of a patch together: repeated copies double the size each time. */
 const copiedMax = { values: 1_000_000, characters: 64_000_000 };
 
 /**
@@ -122,7 +122,7 @@ function checkTest(document: PatchDocument, path: Path, expected: unknown): void
   const found = document.locate(path.segments, false)?.read();
   // Aspects keep no nulls: a field that is null and one that is absent are the same.
   if (sameJson(found ?? null, expected)) return;
-  // A group of one may be told as that one.
+  // A group of one member equals that member.
   if (Array.isArray(found) && found.length === 1 && sameJson(found[0], expected)) return;
   throw new CatalogError(
     "invalid",

@@ -1,7 +1,7 @@
 /**
- * Values of structured properties, held against the definitions of the properties: how many there
- * may be, of what type, and which. What an entity has already is not held against a write, so that
- * telling it again, or patching another property, goes on after a definition has changed.
+ * Checks the values of structured properties against their definitions: number, type and allowed
+ * values. Values that the entity already has are not checked, so that writing them again, or
+ * patching another property, works after a definition has changed.
  */
 import { CatalogError } from "./errors.ts";
 import { type JsonObject, jsonObject } from "./json.ts";
@@ -19,7 +19,7 @@ export interface PropertyDefinition {
 }
 
 interface Judgement {
-  /** What the entity has already. */
+  /** The entity's current entries. */
   readonly before: readonly JsonObject[];
   /** Undefined: there is no such property. */
   readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
@@ -69,14 +69,14 @@ function refusalOfEntries(
   }
   if (definition === undefined) return undefined;
   for (const { values } of entries) {
-    const told = Array.isArray(values) ? values.filter(jsonObject) : [];
-    if (told.length > 1 && cardinalityOf(definition) === "SINGLE") {
+    const assigned = Array.isArray(values) ? values.filter(jsonObject) : [];
+    if (assigned.length > 1 && cardinalityOf(definition) === "SINGLE") {
       return invalid(
-        `property "${urn}" has cardinality 1, but multiple values were assigned: ${listed(told.map(textOf))}`,
-        "Tell one value, or define the property with the cardinality MULTIPLE",
+        `property "${urn}" has cardinality 1, but multiple values were assigned: ${listed(assigned.map(textOf))}`,
+        "Send one value, or define the property with the cardinality MULTIPLE",
       );
     }
-    for (const value of told) {
+    for (const value of assigned) {
       const wrong = misfitOf(value, definition) ?? strangerIn(value, definition);
       if (wrong !== undefined) {
         return invalid(`property "${urn}", value ${shown(value)} ${wrong.what}`, wrong.hint);
@@ -86,7 +86,7 @@ function refusalOfEntries(
   return undefined;
 }
 
-/** SINGLE or MULTIPLE; what a definition does not tell is SINGLE. */
+/** SINGLE or MULTIPLE; SINGLE if the definition states none. */
 export const cardinalityOf = ({ cardinality = "SINGLE" }: JsonObject): unknown => cardinality;
 
 /** The values that the definition allows, {string} or {double} each; undefined: all. */
@@ -95,7 +95,7 @@ export const allowedBy = ({ allowedValues }: JsonObject): readonly unknown[] | u
     ? allowedValues.filter(jsonObject).map(({ value }) => value)
     : undefined;
 
-/** What is wrong with a value, after "value … ", and what to do. */
+/** The error of a value, worded to follow "value … ", and the hint. */
 interface Misfit {
   readonly what: string;
   readonly hint: string;
@@ -156,7 +156,7 @@ function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefin
   const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));
   return {
     what: `should be one of ${listed(texts)}`,
-    hint: "Tell one of them, or add the value to the definition's allowedValues",
+    hint: "Send one of them, or add the value to the definition's allowedValues",
   };
 }
 
@@ -174,7 +174,7 @@ function isDate(text: string): boolean {
 /** string, rich_text, number, date, urn, or what no value can be checked for. */
 export const valueTypeOf = ({ valueType }: JsonObject): string => typeId(String(valueType));
 
-/** What a urn of a type names: `urn:li:dataType:datahub.number` → number. */
+/** The name of the type in its urn: `urn:li:dataType:datahub.number` → number. */
 function typeId(urn: string): string {
   const id = urn.split(":").slice(3).join(":");
   return (id.startsWith("datahub.") ? (id.split(".")[1] ?? "") : id).toLowerCase();
@@ -182,14 +182,17 @@ function typeId(urn: string): string {
 
 const urnOf = ({ propertyUrn }: JsonObject): string => String(propertyUrn);
 
-/** Who told the entry; empty: it does not say. */
+/** The source in the entry's attribution; empty: none. */
 const sourceOf = ({ attribution }: JsonObject): string =>
   jsonObject(attribution) ? String(attribution.source ?? "") : "";
 
 const textOf = ({ string, double }: JsonObject): string => String(string ?? double);
 
 const severalEntries = (urn: string, count: number): CatalogError =>
-  invalid(`property "${urn}" has multiple entries: ${count}`, "Tell all of its values in one");
+  invalid(
+    `property "${urn}" has multiple entries: ${count}`,
+    "Send all of its values in one entry",
+  );
 
 const invalid = (message: string, hint: string): CatalogError =>
   new CatalogError("invalid", message, { hint });

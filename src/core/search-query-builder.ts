@@ -58,7 +58,7 @@ interface Run {
   readonly words: QueryWord[];
 }
 
-/** What is within a bracket: any of `groups` and of `list`, each all of its members. */
+/** A bracket: matches any of `groups` and of `list`; each of these matches by all of its members. */
 interface Frame {
   readonly field: string | undefined;
   readonly groups: QueryTree[][];

@@ -7,7 +7,7 @@ export interface Ends {
   readonly below?: string;
 }
 
-/** What was read; `end` is the index after it. */
+/** The text that was read; `end` is the index after it. */
 interface Scanned {
   readonly text: string;
   readonly end: number;

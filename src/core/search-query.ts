@@ -90,17 +90,17 @@ function questionsIn(tree: QueryTree): readonly FieldQuestion[] {
   }
 }
 
-/** Whether the question asks for that text anyway, or for what begins or ends so. */
+/** The question is for exactly that text, a prefix or a suffix. */
 const isPlain = (question: FieldQuestion, text: string): boolean =>
   question.kind === "exists" ||
   (question.kind === "text" && (question.how !== "equals" || question.text === text));
 
-/** How clients of the reference ask for its other mode; here there is one for all. */
+/** The prefix with which clients of DataHub select its structured query mode; here it changes nothing. */
 const MARKER = /^\s*\\?\/q\s+/;
 
 const withoutMarker = (input: string): string => input.replace(MARKER, "").replace(/^[\s:]+/, "");
 
-/** Tells the builder of the part that begins there; returns where the next one does. */
+/** Adds the part that begins there to the builder; returns the index of the next one. */
 function readPart(
   text: string,
   at: number,
@@ -170,7 +170,7 @@ const KEYED_FIELD = new RegExp(
 /** A urn, and not the field of that name. */
 const URN = /urn:(?!urn:)[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:(?=\S)/y;
 
-/** What is asked of a field; undefined when no such question begins there. */
+/** Reads the question for a field; undefined when none begins there. */
 function readQuestion(
   text: string,
   at: number,

@@ -1,7 +1,7 @@
 /**
  * Entity types and aspects that contain secrets: tokens and their records, passwords, keys of other
  * services. Topics in Kafka never contain them, because every consumer of the brokers reads the topics.
- * auth/withheld.ts lists the privileges that are required to read them.
+ * src/auth lists the privileges that are required to read them.
  */
 import type { Change } from "./change.ts";
 

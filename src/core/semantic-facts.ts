@@ -1,11 +1,11 @@
 /**
- * What an aspect says, as single facts: this tag, that owner, the type of this field. Two values of an
- * aspect differ by the facts that came, went or became others; that is what people mean by a change.
- * Pure; an aspect that says nothing of the kind has no facts.
+ * The facts that an aspect states: a tag, an owner, the type of a field. The timeline shows the
+ * difference of two values as the facts that were added, removed or modified. Aspects without such
+ * facts yield none.
  */
 import { ownValue } from "./own-value.ts";
 
-/** The reference's names. */
+/** DataHub's names. */
 export const changeCategories = [
   "DOCUMENTATION",
   "GLOSSARY_TERM",
@@ -29,20 +29,20 @@ export type ChangeCategory = (typeof changeCategories)[number];
 
 export interface Fact {
   readonly category: ChangeCategory;
-  /** What makes it this fact and no other of its category. */
+  /** Unique in its category. */
   readonly id: string;
-  /** The entity that it is about: a field, where it is one's. */
+  /** Urn of the entity or schema field that the fact is about. */
   readonly about: string;
-  /** What was added or taken away, as its urn where it has one. */
+  /** The thing that was added or removed, as its urn if it has one. */
   readonly modifier?: string | undefined;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** What it is in words: `tag urn:li:tag:pii`. */
+  /** The fact as text: `tag urn:li:tag:pii`. */
   readonly words: string;
-  /** What may become another while it stays the same fact, in words. */
+  /** The part that can be modified while the fact stays the same, as text. */
   readonly value: string;
   /** The native type of a field. */
   readonly type?: string | undefined;
-  /** Who relies on the entity breaks when it goes, or becomes another. */
+  /** Removing or modifying it breaks consumers of the entity. */
   readonly breaking?: boolean | undefined;
 }
 
@@ -211,16 +211,16 @@ function parent(value: unknown, about: string): readonly Fact[] {
 }
 
 function description(value: Value, about: string): readonly Fact[] {
-  const told = DESCRIPTION_MEMBERS.map((member) => text(value[member])).find((one) => one !== "");
-  if (told === undefined) return [];
+  const found = DESCRIPTION_MEMBERS.map((member) => text(value[member])).find((one) => one !== "");
+  if (found === undefined) return [];
   return [
     {
       category: "DOCUMENTATION",
       id: "description",
       about,
       words: "documentation",
-      parameters: { description: told },
-      value: told,
+      parameters: { description: found },
+      value: found,
     },
   ];
 }
@@ -258,7 +258,7 @@ function primaryKey(fieldPaths: readonly string[], about: string): readonly Fact
   ];
 }
 
-/** What is said of a column, by its source or by people. */
+/** The facts of a column, from its source and its editors. */
 function ofField(field: Value, urn: string, tagged: string, meant: string): readonly Fact[] {
   const fieldPath = text(field.fieldPath);
   const about = fieldUrnOf(urn, fieldPath);

@@ -22,14 +22,14 @@ export function decodedPart(text: string): string {
   }
 }
 
-/** Whether an error of a driver says that a server without TLS was spoken to with it. */
+/** The driver's error says that the client used TLS and the server does not. */
 export const speaksNoTls = (error: unknown): boolean =>
   error instanceof Error && (PLAIN.test(error.message) || speaksNoTls(error.cause));
 
 const PLAIN =
   /wrong version number|before secure TLS connection was established|does not support SSL|error establishing an SSL connection|packet length too long/;
 
-/** Whether an error of a driver says that nobody who is trusted has signed what the server shows. */
+/** The driver's error says that the server's certificate is signed by an unknown authority. */
 export const isUntrusted = (error: unknown): boolean =>
   error instanceof Error && (UNTRUSTED.test(error.message) || isUntrusted(error.cause));
 

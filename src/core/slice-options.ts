@@ -8,7 +8,7 @@ export interface SliceOptions {
   readonly max?: number | undefined;
 }
 
-/** Whether the slice has nothing. Throws `malformed` for one that there is not. */
+/** The slice is not the first, so it is empty. Throws `malformed` for a slice that does not exist. */
 export function isLaterSlice(slice: SliceOptions | undefined): boolean {
   if (slice === undefined) return false;
   const { id, max } = slice;

@@ -33,22 +33,22 @@ export const truncationStream = (entityType: string, aspect: string): StreamName
 /** The start of every job, in order: the n-th job's at revision n - 1. */
 export const JOBS: StreamName = "jobs";
 
-/** What became of one job. */
+/** States of one job. */
 export const jobStream = (id: string): StreamName => `job-${id}`;
 
-/** What a view could not take, and what became of it. */
+/** Records that a view could not apply, and their retries and drops. */
 export const parkingStream = (view: string): StreamName => `parking-${view}`;
 
-/** Work that nodes ask of whoever feeds a view (ops/handing-over.ts). */
+/** Jobs for the node that projects a view (ops/handing-over.ts). */
 export const HANDED: StreamName = "handed";
 
-/** What becomes of it. */
+/** States of one such job. */
 export const handedStream = (id: string): StreamName => `handed-${id}`;
 
 /** The schemas that producers of events registered (feed/schema-registry.ts). */
 export const SCHEMAS: StreamName = "schemas";
 
-/** What was done and refused on one day (of UTC) that leaves no other record: `audit-2026-11-21`. */
+/** Audit events of one day (UTC) that leave no other record: `audit-2026-11-21`. */
 export const auditStream = (day: string): StreamName => `${AUDIT}${day}`;
 const AUDIT = "audit-";
 
@@ -56,14 +56,11 @@ const AUDIT = "audit-";
 export const tokenUseStream = (urn: string): StreamName => `${TOKEN_USE}${urn}`;
 const TOKEN_USE = "token-use-";
 
-/** Whether the records of a stream are those of the audit trail. */
+/** The stream holds records of the audit trail. */
 export const isAuditStream = (name: StreamName): boolean =>
   name.startsWith(AUDIT) || name.startsWith(TOKEN_USE);
 
-/**
- * What a stream is of; undefined for streams that hold no changes (jobs, parking, work, schemas,
- * audit).
- */
+/** Subject of a stream; undefined for streams without changes (jobs, parking, schemas, audit). */
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);

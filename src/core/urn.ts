@@ -36,7 +36,7 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\u241f]/;
 /** A urn begins a text, or a part of another's id: "turn:left:at:x" is a name like any other. */
 const NESTED = /(?<![^(,:])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0-9_]*:)/g;
 
-/** What to do about a lone surrogate. */
+/** Hint for a lone surrogate. */
 export const HALF =
   "A surrogate such as \\ud800 stands for a character only together with its other half";
 
@@ -77,7 +77,7 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
   return { namespace, entityType, id };
 }
 
-/** Whether a text has the form of a urn, whatever its entity type and length. */
+/** The text has the form of a urn; its entity type and length are not checked. */
 export const isUrn = (text: string): boolean => SHAPE.test(text);
 
 /** The entity type that a urn names. Nothing is checked: empty for a text that names none. */

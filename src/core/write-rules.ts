@@ -1,8 +1,7 @@
 /**
- * What a write adds to the value it was given, fields that follow from other fields of the aspect,
- * and what it refuses beyond the aspect's schema. The rules are applied after the value was checked
- * against its schema and before it is compared with the aspect's current value. They are pure, and
- * change none of their arguments.
+ * Rules of aspects beyond their schemas: derived fields, and reasons to reject a value. They run
+ * after the schema check and before the comparison with the current value. They are pure and change
+ * none of their arguments.
  */
 import { refusalOfDefinition } from "./definition-changes.ts";
 import { CatalogError } from "./errors.ts";
@@ -77,7 +76,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
 /** The other entities that the aspect's rule reads. */
 export const othersNeeded = (aspect: string): OthersNeeded | undefined => rules.get(aspect)?.needs;
 
-/** Whether the aspect's rule needs the current value (`previous`). */
+/** The aspect's rule needs the current value (`previous`). */
 export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
 
 /** The value as it is written. Throws `invalid` when the aspect's rule refuses it. */
@@ -88,8 +87,8 @@ export const applyWriteRule = (
 ): JsonObject => rules.get(aspect)?.apply?.(value, context) ?? value;
 
 /**
- * Why a value that was made by `applyWriteRule` cannot be written; undefined: it can. What is refused
- * without `previous` may hold with it: what is there already may be told again.
+ * Why a value from `applyWriteRule` is rejected; undefined: it is valid. A value rejected without
+ * `previous` may be valid with it: writing the current value again is allowed.
  */
 export const refusalOf = (
   aspect: string,
@@ -116,7 +115,7 @@ function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObj
   return { ...value, ownerTypes: Object.fromEntries(listed) };
 }
 
-/** What policies may ask of a resource; the first two have other names since. */
+/** Fields of a resource filter in a policy; the first two are the older names of TYPE and URN. */
 const policyFields: readonly string[] = [
   ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
   ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
@@ -180,7 +179,7 @@ function withDomainsInStep(value: JsonObject, { previous }: WriteContext): JsonO
   const domainsChanged = previous === undefined || !sameMembers(domains, domainsBefore);
   const associationsChanged =
     value.domainAssociations !== undefined && !sameMembers(associated, associatedBefore);
-  // An empty `domains` says nothing: the field is required, so whoever lists associations sends it.
+  // An empty `domains` has no meaning: the field is required, so clients of associations send it.
   if (domainsChanged && associationsChanged && domains.length > 0) {
     throw new CatalogError(
       "invalid",

@@ -108,9 +108,9 @@ describe("members told twice", () => {
     ['{"":1,"":2}', "", 6],
     ['{"é\\"x":1,"é\\"x":2}', 'é"x', 10],
   ])("%s", (text, member, offset) => {
-    expect(findHazard(text)).toEqual({ kind: "told_twice", member, offset });
+    expect(findHazard(text)).toEqual({ kind: "duplicate", member, offset });
     expect(fault(text)).toBe(
-      `Member ${JSON.stringify(member)} is told twice in one object at position ${offset}`,
+      `Member ${JSON.stringify(member)} appears twice in one object at position ${offset}`,
     );
   });
 
@@ -138,7 +138,7 @@ describe("members told twice", () => {
           expect(findHazard(`{${members.join(",")}}`)).toBeUndefined();
           const again = names[pick % names.length] ?? "";
           const text = `{${[...members, `${JSON.stringify(again)}:2`].join(",")}}`;
-          expect(findHazard(text)).toMatchObject({ kind: "told_twice", member: again });
+          expect(findHazard(text)).toMatchObject({ kind: "duplicate", member: again });
         },
       ),
     );

@@ -23,7 +23,7 @@ describe("parseJsonBody", () => {
     ['{"a":', "Unexpected end"],
     ["<a/>", "Unexpected token"],
     ["  ", "Unexpected end"],
-    ['{"a":1,"a":2}', 'Member "a" is told twice'],
+    ['{"a":1,"a":2}', 'Member "a" appears twice'],
     ['{"__proto__":{"x":1}}', 'Member "__proto__" is not allowed'],
     [`${'{"a":'.repeat(200)}1${"}".repeat(200)}`, "Nested deeper than 128"],
   ])("refuses %s and says why", (body, why) => {

@@ -123,7 +123,7 @@ describe("/aspects", () => {
   test.each([
     ["{", "systemMetadata is text that is no JSON object. Expected property name"],
     ["[]", "systemMetadata is text that is no JSON object. Send it as an object"],
-    ['{"runId":"a","runId":"b"}', 'Member "runId" is told twice'],
+    ['{"runId":"a","runId":"b"}', 'Member "runId" appears twice'],
     ['{"runId":7}', "/proposal/systemMetadata/runId :: 7 cannot be coerced to String"],
   ])("system metadata of %s is refused", async (systemMetadata, message) => {
     const reply = await act("/aspects?action=ingestProposal", {

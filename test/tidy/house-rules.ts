@@ -296,6 +296,7 @@ export const firstWords = /^(what|who|whose|whoever|whether|of which)\b/i;
 export const plainCode: readonly string[] = [
   ...["projections/", "src/log/", "src/feed/", "src/search/", "src/aspects/", "src/graph/"],
   ...["src/timeseries/", "src/model/"],
+  ...["src/bodies/", "src/cli/", "src/config/", "src/core/", "src/telemetry/"],
 ];
 
 /** Replaced words in names that other processes or stored data have. */
