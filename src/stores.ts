@@ -420,7 +420,7 @@ async function openSearchView(
       latest,
       close,
       aspectsOf: (entityType) => ownValue(search.events, entityType) ?? [],
-      telling: (entityType, aspect, from) =>
+      holding: (entityType, aspect, from) =>
         sink.holding(entityType, fieldsOfEvents(search, aspect), from),
       amend: (writes) => sink.amend(writes),
       moves: sharedView(config, "timeseries"),

@@ -1,6 +1,6 @@
 /**
- * Batches for groups of views, from the log. Costly views come to what the others have had a moment
- * before: they are given what was read for those (recent.ts), while it is kept.
+ * Reads batches of the log for groups of views. Costly views follow shortly behind the others and
+ * get the batches that were read for these, while the cache (recent.ts) has them.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
@@ -20,7 +20,7 @@ export interface ReadBatch {
 }
 
 export interface BatchReader {
-  /** What follows on a position: so many records at most, none past `end`. Rejects as the log does. */
+  /** Reads at most `limit` records after a position, none after `end`. Rejects as the log does. */
   read(
     after: Position,
     options: {

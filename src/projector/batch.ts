@@ -1,8 +1,6 @@
 /**
- * One batch on its way from the log to a view: decoded once, projected for each view. Pure.
- *
- * What cannot be decoded or projected does not spoil the batch: it ends before that record, says
- * why, and which record it was.
+ * A batch of the log: decoded once, projected for each view. Pure. A batch with a record that cannot
+ * be decoded or projected ends before it, and holds the record and the error.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError, saidBy } from "../core/errors.ts";
@@ -15,17 +13,17 @@ import type { Projection } from "./sink.ts";
 /** The change of a record; undefined for records that hold none. */
 export type Decode = (record: LogRecord) => PlacedChange | undefined;
 
-/** The record that a batch ends before, and the entity that it is of. */
-export type Culprit = Pick<PlacedChange, "urn" | "position">;
+/** The record that ends a batch because it cannot be decoded or projected, and its entity. */
+export type PoisonRecord = Pick<PlacedChange, "urn" | "position">;
 
 export interface Batch<T> {
   readonly items: readonly T[];
-  /** Everything up to here is in the batch. */
+  /** The batch covers the log up to here. */
   readonly upTo: Position;
-  /** Why it ends here and not later. */
+  /** The error of the record after `upTo`. */
   readonly failure?: Error | undefined;
-  /** Absent where it is of no entity. */
-  readonly culprit?: Culprit | undefined;
+  /** Absent if the record belongs to no entity. */
+  readonly poison?: PoisonRecord | undefined;
   /** The name of the record at a position; undefined if the batch does not contain it. */
   readonly nameAt?: ((at: Position) => string | undefined) | undefined;
 }
@@ -50,7 +48,7 @@ export function decodeBatch(
         items,
         upTo,
         failure: failureOf(cause, `record at position ${position} could not be decoded`),
-        culprit: urn === undefined ? undefined : { urn, position },
+        poison: urn === undefined ? undefined : { urn, position },
         nameAt,
       };
     }
@@ -84,9 +82,9 @@ export function projectBatch<W>(
       for (const write of project(change)) items.push(write);
     } catch (cause) {
       const what = `change at position ${change.position} of "${change.urn}" could not be projected`;
-      const culprit = change.urn === "" ? undefined : change;
+      const poison = change.urn === "" ? undefined : change;
       const { nameAt } = changes;
-      return { items, upTo: done, failure: failureOf(cause, what), culprit, nameAt };
+      return { items, upTo: done, failure: failureOf(cause, what), poison, nameAt };
     }
     done = change.position;
   }

@@ -1,6 +1,6 @@
 /**
- * Whether two views tell the same: everything that each holds, row by row. Numbers that a view
- * gives for itself are not in its rows, so that one that was regrown equals the one that grew.
+ * Compares two views row by row. The rows leave out numbers that a store assigns, so that a rebuilt
+ * view equals the live one.
  */
 import { isDeepStrictEqual } from "node:util";
 

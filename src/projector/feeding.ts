@@ -1,27 +1,27 @@
 /**
- * Gives a view the writes of a batch. What the view cannot take of it is parked, where there is
- * somewhere to park it; the rest goes on.
+ * Applies a batch to a view. Records that the view cannot apply are parked, if it has a parking; the
+ * others are applied.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
-import { type Batch, type Culprit, projectBatch } from "./batch.ts";
+import { type Batch, type PoisonRecord, projectBatch } from "./batch.ts";
 import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking.ts";
 import type { Projection, View } from "./sink.ts";
 
 export interface Fed {
-  /** The view has, or has passed over, everything up to here. */
+  /** The view has applied or skipped every record up to here. */
   readonly upTo: Position;
-  /** Whether its checkpoint is there, too: not where there was nothing to write. */
+  /** Its checkpoint moved: batches without writes need not move it. */
   readonly moved: boolean;
   /** Name of the record at the view's checkpoint. */
   readonly record?: string | undefined;
-  /** Why it is not further; nothing of the record that is to blame was applied. */
+  /** The error of the next record, of which nothing was applied. */
   readonly failure?: Error | undefined;
 }
 
 /**
- * `after`: where the view is. `always`: the checkpoint is to move even when there is no write.
- * Throws what the sink throws, where that says something of the store.
+ * `after`: position of the view. `always`: the checkpoint moves even without a write. Rejects with
+ * errors of the store.
  */
 export async function feedView(
   fed: View,
@@ -33,14 +33,14 @@ export async function feedView(
   const view = naming(fed, changes);
   if (view.useParking !== undefined) await releaseRejected(changes.items, parking);
   const project = passingOver(view, parking);
-  const { items, upTo, failure, culprit } = projectBatch(changes, project, after);
+  const { items, upTo, failure, poison } = projectBatch(changes, project, after);
   // Other views wait until this one is past the records that it skips.
-  const passedOver =
+  const skipped =
     parking !== undefined &&
     !parking.idle &&
     changes.items.some((change) => change.position <= upTo && parking.skips(change));
   let moved = false;
-  if (upTo > after && (items.length > 0 || passedOver || options.always(upTo))) {
+  if (upTo > after && (items.length > 0 || skipped || options.always(upTo))) {
     try {
       await view.sink.apply(items, upTo);
     } catch (error) {
@@ -57,14 +57,14 @@ export async function feedView(
     }
     moved = true;
   }
-  if (failure === undefined || culprit === undefined || parking === undefined) {
+  if (failure === undefined || poison === undefined || parking === undefined) {
     return { upTo, moved, failure, record: changes.nameAt?.(upTo) };
   }
   // The entity may be parked already, or the record dropped.
-  if (!parking.skips(culprit)) await parking.park(placeOf(culprit), failure);
-  await view.sink.apply([], culprit.position);
-  const record = changes.nameAt?.(culprit.position);
-  return { upTo: culprit.position, moved: true, record };
+  if (!parking.skips(poison)) await parking.park(placeOf(poison), failure);
+  await view.sink.apply([], poison.position);
+  const record = changes.nameAt?.(poison.position);
+  return { upTo: poison.position, moved: true, record };
 }
 
 /** The view, whose checkpoints get the names of the batch's records. */
@@ -99,9 +99,9 @@ function passingOver(
   return (change) => (parking.skips(change) ? [] : project(change));
 }
 
-const placeOf = ({ urn, position }: Culprit): Culprit => ({ urn, position });
+const placeOf = ({ urn, position }: PoisonRecord): PoisonRecord => ({ urn, position });
 
-/** Finds what the view cannot take by halves, and parks it. */
+/** Finds the records that the view cannot apply by bisection, and parks them. */
 async function isolate(
   view: View,
   changes: readonly PlacedChange[],
@@ -111,11 +111,11 @@ async function isolate(
   const writesOf = passingOver(view, parking);
   const left = changes.filter((change) => writesOf(change).length > 0);
   const [only] = left;
-  // Nothing of it can be to blame.
+  // No write is left that can be the cause.
   if (only === undefined) throw error;
   if (left.length === 1) {
     const urn = error instanceof EntityRefused ? error.urn : only.urn;
-    // It is of no entity.
+    // The record belongs to no entity.
     if (urn === "") throw error;
     await park(view, { urn, position: only.position }, upTo, { parking, error });
     if (urn !== only.urn) await applied(view, left, upTo, parking);
@@ -129,7 +129,7 @@ async function isolate(
   for (const { half, to } of halves) await applied(view, half, to, parking);
 }
 
-/** What the view cannot take of it is parked. */
+/** Applies the changes; parks those that the view cannot apply. */
 async function applied(
   view: View,
   changes: readonly PlacedChange[],
@@ -145,19 +145,19 @@ async function applied(
 }
 
 /**
- * Parks an entity with a record, and a rejected document, which is removed. Every other change up to
- * `upTo` is in the view then.
+ * Parks the entity of a record; of a view of documents, removes and parks the rejected document. The
+ * view then has every other change up to `upTo`.
  */
 async function park(
   view: View,
-  culprit: Culprit,
+  poison: PoisonRecord,
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  if (view.useParking === undefined) await parking.park(placeOf(culprit), error);
+  if (view.useParking === undefined) await parking.park(placeOf(poison), error);
   else {
-    await view.sink.restore(culprit.urn, []);
-    await parking.park({ ...placeOf(culprit), ...WHOLE }, error);
+    await view.sink.restore(poison.urn, []);
+    await parking.park({ ...placeOf(poison), ...WHOLE }, error);
   }
   await view.sink.apply([], upTo);
 }

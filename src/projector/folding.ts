@@ -1,14 +1,13 @@
 /**
- * Views of what entities are, rather than of what happened to them: each write is the whole fold of
- * one entity, and depends on no write before it.
+ * Views of documents: each write is the whole document of one entity and depends on no write before.
  *
- * A batch tells which entities it touches. Their states are then read from the aspect view, and the
- * latest events of their timeseries from the timeseries view, which the projector brings forward
- * first; both may be newer than the batch, never older. So a batch that is told again, or late,
- * writes what is true now, and an entity that is touched a hundred times in a batch is folded once.
+ * A batch names the entities that it changes. Their states are read from the aspect view and their
+ * latest events from the timeseries view. The projector brings both forward first, so they are never
+ * older than the batch. A batch that is applied twice, or late, therefore writes the current state,
+ * and an entity that changes a hundred times in a batch is folded once.
  *
- * A truncation touches no entity by name: those whose writes tell of events that are not there any
- * more are asked for, and folded again.
+ * A truncation names no entity: the entities whose documents hold truncated events are looked up in
+ * the view and folded again.
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
@@ -34,19 +33,19 @@ export interface Event {
 export type LatestEvents = ReadonlyMap<string, Event>;
 
 export interface Touch {
-  /** Empty: those of the type that have lost their events of the aspect. */
+  /** Empty: all entities of the type whose events of the aspect were truncated. */
   readonly urn: string;
   readonly entityType: string;
   readonly position: Position;
-  /** The timeseries aspect that touches; undefined for what is of the entity itself. */
+  /** The changed timeseries aspect; undefined for a change of the entity itself. */
   readonly series?: string | undefined;
 }
 
 /** Where states come from: the aspect view. */
 export interface States {
   /**
-   * Every record up to here is in what getEntities gives, which is asked of the edition that is in
-   * place now, or of a later one.
+   * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and covers
+   * every record up to here.
    */
   position(): Promise<Position>;
   getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
@@ -54,16 +53,16 @@ export interface States {
   close(): Promise<void>;
 }
 
-/** What the fold heeds of timeseries. */
+/** The timeseries events that documents contain. */
 export interface Events<W> {
-  /** The aspects of an entity type that it heeds. */
+  /** The timeseries aspects that documents of an entity type contain. */
   aspectsOf(entityType: string): readonly string[];
-  /** The same of what `latest` gives. */
+  /** As `States.position`, for `latest`. */
   position(): Promise<Position>;
   /** For each urn. */
   latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
-  /** Entities whose writes may tell of an event of the aspect: SearchSink.holding. */
-  telling(
+  /** Entities whose documents may hold an event of the aspect: SearchSink.holding. */
+  holding(
     entityType: string,
     aspect: string,
     from?: string,
@@ -73,8 +72,8 @@ export interface Events<W> {
   /** Called when the view is closed. */
   close(): Promise<void>;
   /**
-   * Whether its position moves over what the timeseries view ignores, so that it can be waited for
-   * with every batch; otherwise the projector sees to it (View.madeOf).
+   * Its position also moves over records that the timeseries view ignores, so that every batch can
+   * wait for it; otherwise the projector orders the views (View.madeOf).
    */
   readonly moves: boolean;
 }
@@ -83,12 +82,12 @@ export interface FoldingParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
-  /** Undefined: timeseries bear on nothing. */
+  /** Undefined: documents contain no timeseries. */
   readonly events?: Events<W> | undefined;
   /**
-   * The write of an entity; `position`: every record of the entity up to there is told by it. What
-   * makes it may be put off until it is applied: it then holds the state, which never changes.
-   * `policy`: called when the write is made; absent where nothing can be parked.
+   * The write of an entity; it covers every record of the entity up to `position`. It may be made
+   * lazily, when it is applied: until then it holds the immutable state. `policy`: called when the
+   * write is made; absent without a parking.
    */
   readonly fold: (
     state: EntityState,
@@ -97,11 +96,11 @@ export interface FoldingParts<W> {
     latest: LatestEvents,
     policy?: ValuePolicy,
   ) => W;
-  /** Makes the write now. Absent: `fold` has made it. */
+  /** Makes a lazy write now. Absent: `fold` makes it. */
   readonly make?: ((write: W) => void) | undefined;
-  /** Entities of which it is remembered how far they are folded; 20,000 when absent. */
+  /** Size of the cache of folded positions by entity; 20,000 when absent. */
   readonly foldedMax?: number | undefined;
-  /** How long a batch waits for the states to come as far, where others do not wait for it; in ms. */
+  /** Milliseconds that a batch waits for the states to reach its position. */
   readonly statesMsMax?: number | undefined;
 }
 
@@ -110,7 +109,7 @@ const TIMESERIES = "timeseries";
 
 /** States read at once: a few megabytes, some of them of thousands of columns. */
 const STATES_MAX = 200;
-/** Of states that the writes of a batch hold; with more, some of them come before their batch. */
+/** Size of the states that the writes of a batch hold; above it, some are written before the batch. */
 const HELD_CHARS_MAX = 32 * 1024 * 1024;
 const FOLDED_MAX = 20_000;
 const NONE: LatestEvents = new Map();
@@ -128,9 +127,9 @@ const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): 
 
 export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   const { name, sink, states, events, fold, make, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
-  // By size, though all have the same: for a number of them it would take memory for all at once.
+  // `maxSize` instead of `max`, which would allocate all entries at once.
   const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
-  const heeds = (entityType: string, aspect: string): boolean =>
+  const isHeld = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
   let parking: Parking | undefined;
@@ -143,21 +142,21 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         try {
           make?.(write);
         } catch {
-          // The store is given the write, and rejects it.
+          // The store gets the write and rejects it.
         }
       }
       await otherTurns();
     }
   }
 
-  /** Where the sink was when it was last heard of. */
+  /** The last known checkpoint of the sink. */
   let left = position(0);
 
-  /** Whether the entity's document was dropped and nothing has changed it since. */
+  /** The entity's document was dropped and no record has changed the entity since. */
   const isOmitted = (urn: string, at: Position): boolean =>
     parking !== undefined && at <= parking.omittedUpTo(urn);
 
-  /** Waits until both have what these touches tell of. */
+  /** Waits until both views cover these touches. */
   async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
     const last = (some: readonly Touch[]): Position =>
       position(Math.max(0, ...some.map((touch) => touch.position)));
@@ -166,15 +165,15 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     const own = last(touches.filter(({ series }) => series === undefined));
     const at = await awaitPosition(states, own, { ...waiting, view: "aspect" });
     if (events === undefined) return { states: at, events: at };
-    const told = last(touches.filter(({ series }) => series !== undefined));
-    const wanted = events.moves && upTo !== undefined && touches.length > 0 ? upTo : told;
+    const lastEvent = last(touches.filter(({ series }) => series !== undefined));
+    const wanted = events.moves && upTo !== undefined && touches.length > 0 ? upTo : lastEvent;
     const seen = await awaitPosition(events, wanted, { ...waiting, view: TIMESERIES });
     return { states: at, events: seen };
   }
 
   const isStale = (touch: Touch): boolean => isBeyond(touch, folded.get(touch.urn) ?? NOWHERE);
 
-  /** Of restores that are done together: how far both were when that was asked last. */
+  /** While restores run together: the last known positions of both views. */
   let asked: Folded | undefined;
 
   async function latestOf(
@@ -211,7 +210,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     return { writes, chars };
   }
 
-  /** Names the entity that cannot be taken: the touch is of none. */
+  /** Writes; on an error, finds the entity whose write the store rejects. */
   async function amendEach(
     touches: readonly Touch[],
     writes: readonly W[],
@@ -232,16 +231,16 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     }
   }
 
-  /** Folds those that tell of events which a truncation took. */
+  /** Folds the entities whose documents hold truncated events. */
   async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
     const { entityType, series = "" } = touch;
     if (events === undefined) return;
     let from: string | undefined;
     do {
-      const page = await events.telling(entityType, series, from);
-      const told = page.urns.map((urn) => ({ ...touch, urn }));
-      const latest = await latestOf(told, [series]);
-      const lost = told.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
+      const page = await events.holding(entityType, series, from);
+      const holding = page.urns.map((urn) => ({ ...touch, urn }));
+      const latest = await latestOf(holding, [series]);
+      const lost = holding.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
         const some = lost.slice(at, at + STATES_MAX);
         await amendEach(some, (await foldAll(some, upTo)).writes, events);
@@ -283,7 +282,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     left = upTo;
   }
 
-  /** Within `together` nothing can be listed as parked: such an entity is restored alone. */
+  /** Parking writes to the log, so within `together` it fails: such an entity is restored alone. */
   async function restoreOne(last: Touch | undefined, urn: string): Promise<void> {
     folded.delete(urn);
     const own = asked === undefined ? parking : undefined;
@@ -306,7 +305,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     name,
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
-    project: (change) => touchesOf(change, heeds),
+    project: (change) => touchesOf(change, isHeld),
     useParking(used) {
       parking = used;
       settling.use(used);
@@ -317,15 +316,15 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     sink: {
       apply,
       /**
-       * The views that it is made of are restored first: what they then say of the entity is folded.
-       * One that the log never told of has no touch, and no write.
+       * Folds the states of the source views, which are restored first. An entity without records
+       * has no touch, and no write.
        */
       async restore(urn, touches) {
-        const told: Touch[] = [];
-        for await (const touch of touches) if (touch.urn === urn) keepLast(told, touch);
-        const last = told.toSorted((a, b) => a.position - b.position).at(-1);
-        if (told.some((touch) => isBeyond(touch, asked ?? NOWHERE))) {
-          const at = await awaitStates(told);
+        const own: Touch[] = [];
+        for await (const touch of touches) if (touch.urn === urn) keepLast(own, touch);
+        const last = own.toSorted((a, b) => a.position - b.position).at(-1);
+        if (own.some((touch) => isBeyond(touch, asked ?? NOWHERE))) {
+          const at = await awaitStates(own);
           if (asked !== undefined) asked = at;
         }
         await restoreOne(last, urn);
@@ -343,7 +342,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
       async position() {
         const at = await sink.position();
-        // Behind where it was left: it lost something, and what is known of it is not true any more.
+        // The view lost writes, so the cached positions are wrong.
         if (at < left) folded.clear();
         left = at;
         return at;
@@ -364,17 +363,17 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
   };
 }
 
-/** What a change touches. */
+/** The documents that a change affects. */
 function touchesOf(
   change: PlacedChange,
-  heeds: (entityType: string, aspect: string) => boolean,
+  isHeld: (entityType: string, aspect: string) => boolean,
 ): readonly Touch[] {
   const { timeseries, urn, entityType, aspect, position: at } = change;
   if (!timeseries) return [{ urn, entityType, position: at }];
-  return heeds(entityType, aspect) ? [{ urn, entityType, position: at, series: aspect }] : [];
+  return isHeld(entityType, aspect) ? [{ urn, entityType, position: at, series: aspect }] : [];
 }
 
-/** Of a million events of an entity, the last of each of its timeseries says enough. */
+/** Keeps the last touch of each timeseries: an entity may have a million events. */
 function keepLast(touches: Touch[], touch: Touch): void {
   const before = touches.findIndex(({ series }) => series === touch.series);
   if (before >= 0) touches.splice(before, 1);

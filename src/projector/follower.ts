@@ -1,4 +1,4 @@
-/** A view as the projector knows it, and how it fails and comes back (projector.ts tells its states). */
+/** The state of a view in the projector, and its failures and recovery (states: projector.ts). */
 import type { CatalogError } from "../core/errors.ts";
 import type { Parking } from "./parking.ts";
 import { asError } from "./projector-errors.ts";
@@ -7,11 +7,11 @@ import type { View } from "./sink.ts";
 import { beginsWatching, placeAtStart } from "./start-places.ts";
 
 export interface Follower extends Replaced {
-  /** When a view that another process feeds was last seen to move; undefined while this one does. */
+  /** Time of the last progress seen of a view that another process feeds; undefined: this one does. */
   movedAt: number | undefined;
-  /** After a failure it has said where it is, and is to be fed again. */
+  /** Its checkpoint was read after a failure; the next batch can be applied. */
   recovered: boolean;
-  /** When it may do more of what it put off; undefined while it is not known of any. */
+  /** Earliest time of the next deferred work; undefined: none is known. */
   tidyAt: number | undefined;
   /** See Compared (log-comparison.ts). */
   mismatch: CatalogError | undefined;
@@ -24,7 +24,7 @@ export interface RetryMs {
   readonly max: number;
 }
 
-/** Rejects when a view of this process's own cannot tell its checkpoint. */
+/** Rejects when the checkpoint of an unshared view cannot be read. */
 export async function openFollower(
   view: View,
   parkingOf: (view: View) => Promise<Parking | undefined>,
@@ -43,16 +43,16 @@ export async function openFollower(
 }
 
 export interface Failing {
-  /** The pause before the next attempt doubles with each. */
+  /** The pause before the next attempt doubles with each failure. */
   fail(follower: Follower, error: unknown): void;
-  /** There is nothing to do, and the store answers. */
+  /** Ends the failure: the view is at the head and its store answers. */
   heal(follower: Follower): void;
-  /** Whether it can say where it is: without that it is not fed. */
+  /** Reads the checkpoint again; false if that fails. */
   recover(follower: Follower): Promise<boolean>;
 }
 
-/** `told`: called when something came of it. */
-export function createFailing(retryMs: RetryMs, told: () => void): Failing {
+/** `onChange`: called when `heal` or `recover` changed the state of a view. */
+export function createFailing(retryMs: RetryMs, onChange: () => void): Failing {
   function fail(follower: Follower, error: unknown): void {
     const attempts = (follower.failure?.attempts ?? 0) + 1;
     const pauseMs = Math.min(retryMs.first * 2 ** (attempts - 1), retryMs.max);
@@ -62,7 +62,7 @@ export function createFailing(retryMs: RetryMs, told: () => void): Failing {
   function heal(follower: Follower): void {
     if (follower.failure === undefined) return;
     follower.failure = undefined;
-    told();
+    onChange();
   }
 
   async function recover(follower: Follower): Promise<boolean> {
@@ -73,7 +73,7 @@ export function createFailing(retryMs: RetryMs, told: () => void): Failing {
       return true;
     } catch (error) {
       fail(follower, error);
-      told();
+      onChange();
       return false;
     }
   }

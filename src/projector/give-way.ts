@@ -1,13 +1,13 @@
-/** Threads that work in the background take less of a core that others want. */
+/** Lowers the priority of background threads. */
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** `niceness`: 0 is as others, 19 the least. Only Linux tells a thread its number. */
+/** `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the one system with thread ids. */
 export function giveWay(niceness: number): void {
   try {
     const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
     setPriority(thread, niceness);
   } catch {
-    // It works all the same, at the others' priority.
+    // The thread keeps the normal priority.
   }
 }

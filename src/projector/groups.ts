@@ -1,4 +1,4 @@
-/** Which views a batch is read for, and where it ends. */
+/** Groups views into batches, and limits the batches. */
 import type { Position } from "../core/position.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import type { View } from "./sink.ts";
@@ -20,7 +20,7 @@ export function groupsOf<F extends Placed>(followers: readonly F[]): readonly (r
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** Whether a group is no more than so many records of the log behind another. */
+/** A group is at most `records` records behind another. */
 export function isWithin(
   log: Pick<ChangeLog, "countBetween">,
   records: number,
@@ -32,7 +32,7 @@ export function isWithin(
   return from !== undefined && to !== undefined && recordsBetween(log, from, to) <= records;
 }
 
-/** Not past what is ahead, nor past the views of this process that some of the group are made of. */
+/** The limit of a group's batch: the group ahead, and the views of this process that it is built from. */
 export function endOf(
   group: readonly Viewing[],
   ahead: Position | undefined,

@@ -1,7 +1,6 @@
 /**
- * All that the log says of one entity: the changes of its streams and of those that bear on them,
- * in the order of the log. Read stream by stream, so that it costs what the entity has, not what
- * the log has.
+ * The history of an entity: the changes of its streams and of streams that affect it, in the order of
+ * the log. It is read stream by stream, so that the cost depends on the entity, not on the log.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, revision } from "../core/position.ts";
@@ -13,24 +12,23 @@ import type { Decode } from "./batch.ts";
 
 export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "listStreams">;
 
-/** Of entities. */
 export interface Histories {
   /** The entity's own changes and truncations, and those of some other streams, up to a position. */
   changes(urn: string, upTo: Position, others?: readonly StreamName[]): AsyncIterable<PlacedChange>;
-  /** The same without some records, which are not even decoded. */
-  without(passes: (at: Position) => boolean): Histories;
-  /** Streams of these that there may be. */
+  /** Histories without some records, which are not even decoded. */
+  without(skips: (at: Position) => boolean): Histories;
+  /** The given streams, without those of timeseries aspects that the log does not have. */
   existing(streams: readonly StreamName[]): readonly StreamName[];
-  /** Whether all of the entity's own has been read already. */
-  isAtHand(urn: string): boolean;
+  /** All streams of the entity are read ahead completely. */
+  isReadAhead(urn: string): boolean;
 }
 
 /** Names of one page of streams. */
 const NAMES_MAX = 1_000;
 
 /**
- * Looks once which timeseries aspects and truncations the log has, and reads what the streams of some
- * entities begin with, where that can be had in one go: for a short use.
+ * Lists the timeseries aspects and truncations of the log once, and reads ahead the beginnings of the
+ * streams of `urns` if the log can read them in one request. For short use.
  */
 export async function openHistories(
   log: HistoryLog,
@@ -58,14 +56,14 @@ export async function openHistories(
       const streams = [...new Set([...streamsOf(urn), ...others])];
       return changesOf(mergeStreams(log, streams, { upTo, beginnings }), decoding);
     },
-    without: (passes) =>
-      reading((record) => (passes(record.position) ? undefined : decoding(record))),
+    without: (skips) =>
+      reading((record) => (skips(record.position) ? undefined : decoding(record))),
     existing: (streams) =>
       streams.filter((name) => {
         const of = parseStream(name);
         return of?.kind !== "timeseries" || aspects.has(of.aspect);
       }),
-    isAtHand: (urn) =>
+    isReadAhead: (urn) =>
       streamsOf(urn).every((stream) => {
         const page = beginnings.get(stream);
         return page !== undefined && isLastPage(page, pageMax);
@@ -84,7 +82,7 @@ async function* changesOf(
   }
 }
 
-/** The streams that an entity may have of its own, where the log has events of these aspects. */
+/** The streams of an entity, if the log has events of these aspects. */
 export const ownStreams = (urn: string, aspects: readonly string[]): readonly StreamName[] => [
   entityStream(urn),
   ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
@@ -104,10 +102,10 @@ export async function* recordsOf(
   }
 }
 
-/** What streams begin with, read ahead for many entities at once. */
+/** First pages of streams, read ahead for many entities at once. */
 export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
 
-/** Of as many of the streams as can be read in one go. */
+/** Reads the first page of as many of the streams as one request returns. */
 export async function readBeginnings(
   log: HistoryLog,
   streams: readonly StreamName[],
@@ -122,7 +120,7 @@ export async function readBeginnings(
   return found;
 }
 
-/** What was read ahead is asked for once for each view. */
+/** Decodes each record once: every view reads the records that were read ahead. */
 function decodingOnce(decode: Decode): Decode {
   const known = new WeakMap<LogRecord, PlacedChange | undefined>();
   return (record) => {
@@ -131,7 +129,7 @@ function decodingOnce(decode: Decode): Decode {
   };
 }
 
-/** From one aspect's streams to the next one's: as many looks as there are aspects. */
+/** The timeseries aspects that the log has; takes one listing per aspect. */
 export async function timeseriesAspects(
   log: Pick<HistoryLog, "listStreams">,
 ): Promise<readonly string[]> {

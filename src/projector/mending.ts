@@ -1,4 +1,4 @@
-/** Entities that are made anew in views, between two batches of a projector. */
+/** Restores entities in views between two batches of the projector. */
 import type { Position } from "../core/position.ts";
 import type { LogRecord } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
@@ -13,7 +13,7 @@ interface Mended {
   readonly view: View;
   readonly position: Position;
   readonly parking: Parking | undefined;
-  /** Undefined of a view that this process feeds. */
+  /** Undefined for a view that this process feeds. */
   readonly movedAt: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export function createMending<F extends Mended>(parts: {
   readonly followers: readonly F[];
   readonly log: HistoryLog;
   readonly decode: Decode;
-  /** Resolves when nothing is on its way into these views. */
+  /** Resolves when no batch is in flight for these views. */
   readonly settled: (some: readonly F[]) => Promise<void>;
 }) {
   const { followers, log, decode, settled } = parts;
@@ -30,7 +30,7 @@ export function createMending<F extends Mended>(parts: {
     urns: readonly string[],
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
-    // What is made of the view tells of the entity what that told.
+    // Views that are built from the view hold its data of the entity.
     const asked = followers.filter(
       ({ view, movedAt }) =>
         name === undefined ||
@@ -41,7 +41,7 @@ export function createMending<F extends Mended>(parts: {
     const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
     const views = await Promise.all(
       fed.map(async ({ view, position, parking }) => {
-        // A batch that failed may have been kept all the same.
+        // The store may have committed a batch that failed.
         const kept = await view.sink.position();
         return { view, parking, position: kept > position ? kept : position };
       }),
@@ -74,12 +74,12 @@ export function createMending<F extends Mended>(parts: {
       return restore([urn], name);
     }
     const parked = parking.find(urn);
-    const culprit = parked && (await culpritOf({ view, position }, parking, parked));
-    if (culprit !== undefined) await parking.drop({ urn, position: culprit }, actor);
+    const poison = parked && (await findPoison({ view, position }, parking, parked));
+    if (poison !== undefined) await parking.drop({ urn, position: poison }, actor);
     const unrestored = await restore([urn], name);
     const left = parking.find(urn);
     if (left !== undefined && !unrestored.some(({ away }) => away)) {
-      // Looking for the record may have left other rows.
+      // The search for the record may have left other rows.
       const before = left.position;
       await restoreParked(urn, { view, parking, before }, { log, decode });
     }
@@ -87,7 +87,7 @@ export function createMending<F extends Mended>(parts: {
   }
 
   /** The record that the view cannot apply; undefined if it can apply all of them now. */
-  async function culpritOf(
+  async function findPoison(
     { view, position: upTo }: Pick<Mended, "view" | "position">,
     parking: Parking,
     { urn, position: first }: Parked,
@@ -102,7 +102,7 @@ export function createMending<F extends Mended>(parts: {
       }
     }
     if (!parking.isDropped(first)) return first;
-    // It was dropped before: then it is another one as well.
+    // The first one was dropped before: a later record is poison, too.
     left.sort((a, b) => a - b);
     const isTaken = async (upTo: Position) => {
       const views = [{ view, position: upTo, without: parking.isDropped }];

@@ -1,8 +1,7 @@
 /**
- * Restoring: what views have of an entity is made anew from the log, whatever they have of it now.
- * Each view is given what the log says up to where the view is; what comes after that comes by the
- * ordinary way. So nothing that is written meanwhile is lost, as long as the view takes no batch at
- * the same time, which is the projector's to see to.
+ * Restoring: replaces the rows of an entity in views by those that follow from the log up to the
+ * view's position. The projector applies later records as usual, and applies no batch to the view
+ * during a restore, so no write is lost.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError, saidBy } from "../core/errors.ts";
@@ -13,27 +12,27 @@ import { type Histories, type HistoryLog, openHistories } from "./history.ts";
 import { isPoison, type Parking } from "./parking.ts";
 import type { View } from "./sink.ts";
 
-/** An entity that a view could not be restored with, and why. */
+/** An entity that could not be restored in a view, and why. */
 export interface Unrestored {
   readonly urn: string;
   readonly view: string;
   readonly reason: string;
-  /** It is the store that cannot be written to now, and not the entity. */
+  /** The store is unavailable; the entity is not the cause. */
   readonly away?: boolean | undefined;
-  /** Another process can, which feeds the view. */
+  /** Another process feeds the view and can restore the entity. */
   readonly elsewhere?: boolean | undefined;
 }
 
 export interface RestoredView {
   readonly view: View;
   readonly position: Position;
-  /** What it passes over, and is told of entities that it has again. */
+  /** Lists dropped records, and releases restored entities. */
   readonly parking?: Parking | undefined;
-  /** Records to leave out, where no parking is told. */
+  /** Records to leave out, if `parking` is absent. */
   readonly without?: ((at: Position) => boolean) | undefined;
 }
 
-/** Views in the order in which they follow on each other; each with its position. */
+/** `views`: source views before the views that are built from them. */
 export async function restoreEntities(
   urns: readonly string[],
   parts: {
@@ -43,7 +42,7 @@ export async function restoreEntities(
   },
 ): Promise<readonly Unrestored[]> {
   const all = await openHistories(parts.log, parts.decode, urns);
-  const short = urns.filter(all.isAtHand);
+  const short = urns.filter(all.isReadAhead);
   const unrestored: Unrestored[] = [];
   for (const one of parts.views) {
     const { view, parking, without = parking?.isDropped } = one;
@@ -66,7 +65,7 @@ export async function restoreEntities(
 export const unrestoredError = ({ reason, away }: Unrestored): Error =>
   away ? new CatalogError("unavailable", reason) : new Error(reason);
 
-/** Of an entity that stays parked, the view has what it had before the position again. */
+/** Restores an entity that stays parked as of the position before `before`. */
 export async function restoreParked(
   urn: string,
   {
@@ -83,8 +82,8 @@ export async function restoreParked(
 }
 
 /**
- * All of them, or none: which it is that a view cannot take shows when each is on its own. Long ones
- * always are, so that no transaction grows without end.
+ * Restores the entities in one transaction, all or none; after an error, the caller restores each
+ * alone. Entities with long histories are always restored alone, to bound the transaction.
  */
 async function restoreTogether(
   short: readonly string[],
@@ -116,7 +115,7 @@ async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {
   for await (const change of changes) yield* view.project(change);
 }
 
-/** Streams of others that bear on what the entity's own changes make. */
+/** Streams of other entities that affect the writes of this one. */
 async function bearingOn(
   { bearing, project }: View,
   urn: string,

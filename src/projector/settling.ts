@@ -11,11 +11,11 @@ export interface Settling {
   use(parking: Parking): void;
   /** For the write of an entity; ends it while its failed values are not listed. */
   policyOf(urn: string): ValuePolicy | undefined;
-  /** Whether a write has ended for that reason. */
+  /** A write was rejected for that reason. */
   isDue(): boolean;
   /**
-   * Runs `work`, which stores documents. If one of them has failed values that are not listed, runs `makeAll`, which
-   * makes all of them, lists what it finds at `upTo`, and runs `work` again.
+   * Runs `work`, which stores documents. If one of them has failed values that are not listed, runs
+   * `makeAll`, which makes all documents, lists the values that fail at `upTo`, and runs `work` again.
    */
   settled<T>(upTo: Position, makeAll: () => Promise<void>, work: () => Promise<T>): Promise<T>;
 }

@@ -327,11 +327,11 @@ export function createApplier(
         if (page.length === 0) throw brokenOff(position, head);
         const changes = decodeBatch(page, decode, position);
         // Past a record that cannot be decoded, which views park.
-        const end = changes.culprit?.position ?? changes.upTo;
+        const end = changes.poison?.position ?? changes.upTo;
         for (const [n, view] of views.entries()) {
           await feedTo(end, view, changes, position, parkings[n]);
         }
-        if (changes.failure !== undefined && changes.culprit === undefined) throw changes.failure;
+        if (changes.failure !== undefined && changes.poison === undefined) throw changes.failure;
         position = end;
         records += page.findLastIndex((record) => record.position <= end) + 1;
         const seconds = (performance.now() - begun) / 1_000;

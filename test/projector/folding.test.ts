@@ -236,7 +236,7 @@ describe("a view of whole folds that heeds timeseries", () => {
             );
           }),
         // Two pages of those that were ever written with an event of the aspect.
-        async telling(_type, aspect, from) {
+        async holding(_type, aspect, from) {
           const told = [...applied.flatMap(({ writes }) => writes), ...amended];
           const all = told.filter(({ latest }) => latest.some((one) => one.startsWith(aspect)));
           const urns = [...new Set(all.map(({ urn }) => urn))].sort();
