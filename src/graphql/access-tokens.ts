@@ -1,4 +1,4 @@
-/** Access tokens: listed, looked at, made and revoked. Whether they may be is judged before (rules.ts). */
+/** Access tokens: list, look up, create and revoke. rules.ts authorizes each field before. */
 import type { TokenRecord } from "../auth/access-tokens.ts";
 import type { TokenType } from "../auth/token-format.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -12,7 +12,7 @@ import type { Viewer } from "./viewer.ts";
 const nameCharactersMax = 200;
 const descriptionCharactersMax = 2_000;
 
-/** The name of a token that was asked for without one, as older clients do. */
+/** Name of a token that was requested without one, as older clients do. */
 const NAMELESS = "made without a name";
 
 export const tokenQueries = { listAccessTokens, getAccessTokenMetadata, getAccessToken };
@@ -103,7 +103,7 @@ function bounded(member: string, given: string, max: number): string {
 function userUrn(given: string, namespace: string): string {
   const urn = withNamespace(given, namespace);
   const { entityType, id } = parseUrn(urn);
-  // The service's own actors are no users: nobody can act for them.
+  // Nobody can act for the service's own actors.
   if (entityType === "corpuser" && !id.startsWith("__")) return urn;
   throw new CatalogError("malformed", `actorUrn "${given.slice(0, 120)}" is no user`, {
     hint: `Name a user: urn:${namespace}:corpuser:jdoe`,
@@ -120,7 +120,7 @@ async function revokeAccessToken(
     return true;
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    // Clients know what is not there any more by the code of a failure.
+    // Clients distinguish a missing token by the code of the failure.
     const code = error.code === "not_found" ? "internal" : error.code;
     throw new CatalogError(code, `Failed to revoke access token. ${error.message}`, {
       cause: error,

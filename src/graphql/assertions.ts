@@ -31,11 +31,11 @@ interface CustomInput {
 
 async function upsertCustomAssertion(
   _: never,
-  { urn: told, input }: { urn?: Maybe<string>; input: CustomInput },
+  { urn: given, input }: { urn?: Maybe<string>; input: CustomInput },
   viewer: Viewer,
 ) {
   const { namespace } = viewer;
-  const urn = urnOf(told || `urn:${namespace}:assertion:${randomUUID()}`, ["assertion"], viewer);
+  const urn = urnOf(given || `urn:${namespace}:assertion:${randomUUID()}`, ["assertion"], viewer);
   const entity = urnOf(input.entityUrn, ["dataset"], viewer);
   const { urn: platformUrn, name } = input.platform;
   if (!platformUrn && !name) {
@@ -74,10 +74,10 @@ interface ResultInput {
 
 async function reportAssertionResult(
   _: never,
-  { urn: told, result }: { urn: string; result: ResultInput },
+  { urn: given, result }: { urn: string; result: ResultInput },
   viewer: Viewer,
 ) {
-  const urn = urnOf(told, ["assertion"], viewer);
+  const urn = urnOf(given, ["assertion"], viewer);
   await refuseMissing([urn], viewer);
   const asserteeUrn = assertedBy((await viewer.loader.load(urn)).aspect("assertionInfo"));
   if (asserteeUrn === undefined) {
@@ -104,7 +104,7 @@ async function reportAssertionResult(
   return write([proposalOf(urn, "assertionRunEvent", event)], viewer);
 }
 
-/** What an assertion is about, whatever kind it is of. */
+/** The entity that an assertion of any kind is about. */
 function assertedBy(info: JsonObject | undefined): string | undefined {
   for (const value of Object.values(info ?? {})) {
     if (!jsonObject(value)) continue;
@@ -145,7 +145,7 @@ async function reportOperation(_: never, { input }: { input: OperationInput }, v
   return "true";
 }
 
-/** As it is written: what is null was not said. */
+/** A criterion as clients write it: null members count as absent. */
 type AskedCriterion = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part]> } & {
   readonly field: string;
 };
@@ -168,7 +168,7 @@ interface Range {
 
 const eventsMax = 1_000;
 
-/** Latest first; a criterion without values says nothing. */
+/** Latest first. Ignores a criterion without values. */
 async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
   { startTimeMillis, endTimeMillis, limit, filter }: Range,

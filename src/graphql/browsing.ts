@@ -1,4 +1,4 @@
-/** Completing what is typed, and going through folders. */
+/** Autocompletion, and browsing of folders. */
 import { entityOf } from "./entity-source.ts";
 import type { Maybe } from "./maybe.ts";
 import { type Asked, filterOf, requestOf } from "./searching.ts";

@@ -1,4 +1,4 @@
-/** Types, rules and resolvers put together; fails at the start when one of them misses a field. */
+/** Combines types, rules and resolvers. The start fails when a field has no rule or resolver. */
 import {
   buildASTSchema,
   GraphQLError,
@@ -16,7 +16,7 @@ import type { Viewer } from "./viewer.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;
 
-/** `entityTypes`: members of the enum of that name. */
+/** `entityTypes`: members of the enum EntityType. */
 export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
   const schema = buildASTSchema(typeDefinitions(entityTypes));
   for (const [typeName, own] of Object.entries(resolvers)) {
@@ -24,8 +24,8 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
       // Safe lookup: `resolvers` is a closed list.
       const field = fieldsOf(schema, typeName)[name];
       assert(field !== undefined, `${typeName} has a field ${name}`);
-      // Each is written for the source and the arguments of its own field, and is called with those:
-      // the schema checks arguments, and a source is what the field around it has answered.
+      // The schema checks arguments, and the source is the result of the enclosing field's resolver, so
+      // that each resolver is called with the types that it declares.
       field.resolve = resolve as unknown as Resolve;
     }
   }
@@ -58,13 +58,13 @@ const ruled =
       return result;
     }
     viewer.audited({ action, outcome: "refused", detail: `It needs ${rule.needs}` });
-    // Word for word what clients know. What it needs is told to the audit trail.
+    // Clients compare this message. The audit trail holds the missing privilege.
     throw new CatalogError("forbidden", "Unauthorized to perform this action", {
       hint: "Please contact your DataHub administrator.",
     });
   };
 
-/** Of the token that was made; arguments are not told, since a token might be among them. */
+/** The urn of a created token. The audit trail omits arguments, because a token may be among them. */
 const urnOf = (result: unknown): string | undefined =>
   (result as { readonly metadata?: { readonly urn: string } } | null)?.metadata?.urn;
 

@@ -27,7 +27,7 @@ import type { Resolver, Viewer } from "./viewer.ts";
 
 type Of<T> = (loaded: LoadedEntity, viewer: Viewer) => T;
 
-/** A field that follows from the entity's aspects. */
+/** A field computed from the entity's aspects. */
 const from =
   <T>(of: Of<T>): Resolver =>
   async ({ urn }: EntitySource, _: never, viewer: Viewer) =>
@@ -35,7 +35,7 @@ const from =
 
 const keyField = (field: string): Resolver => from((loaded) => text(keyOf(loaded)[field]));
 
-/** One whose properties are at hand. */
+/** A user whose properties are loaded already. */
 interface UserSource extends EntitySource {
   readonly properties?: () => Promise<JsonObject | undefined>;
 }
@@ -175,7 +175,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
       return text(first);
     }),
   },
-  // What a reference names is the instance; what an entity of this type is, its key says.
+  // A reference names the instance itself. An entity of this type has the instance's id in its key.
   DataPlatformInstance: {
     instanceId: keyField("instance"),
     platform: from((loaded) => namedAs("DataPlatform", keyOf(loaded).platform)),
@@ -188,7 +188,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
     latestVersion: from(({ aspect }) => namedBy(aspect("versionSetProperties")?.latest)),
   },
   CorpUser: {
-    // The one who asks is told of in any case.
+    // The viewer's own properties are loaded already.
     properties: (async (source: UserSource, _: never, viewer) =>
       userInfoOf(
         (await source.properties?.()) ??

@@ -1,8 +1,7 @@
 /**
- * Entities that the fields of one request ask for: those that are asked for at the same time are read
- * together, each once. What cannot be read (a urn of no known type) is an entity that is not there.
- * Lists within lists are told as far as their members, and the entities, stay below a bound: a short
- * query asks for as many as there are paths through the graph.
+ * Loads the entities of one request: lookups of the same tick share one read, and each entity is read
+ * once. A urn that cannot be read (of an unknown type) is a missing entity. Nested lists are bounded by
+ * the total number of members and entities, because a short query can follow every path of the graph.
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -14,26 +13,26 @@ export interface LoadedEntity {
   readonly exists: boolean;
   /** The value of an aspect; undefined where it has none. */
   aspect(name: string): JsonObject | undefined;
-  /** All that have a value. */
+  /** All aspects with a value. */
   readonly found: FoundEntity | undefined;
 }
 
 export interface EntityLoader {
   load(urn: string): Promise<LoadedEntity>;
   /**
-   * Asks for a list, a few at a time. Throws `malformed` when the request has been told too many
-   * members; no further list is asked for then.
+   * Runs `ask` for a list, a few at a time. Throws `malformed` when the lists of the request have too
+   * many members; later calls run nothing.
    */
   list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
-  /** A version of an aspect; counts as one entity towards the limits, with its bytes. */
+  /** A version of an aspect. Counts as one entity towards the limits, with its bytes. */
   version(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
-  /** What was loaded may have changed. */
+  /** Drops all loaded entities, after a write. */
   forget(): void;
 }
 
-/** Entities of one request, values of versions, and members of lists: a page of hits, and what they name. */
+/** Entities, versions and members of lists of one request. */
 const loadedMax = 50_000;
-/** Of their values, which are in memory until the request is answered. */
+/** Bytes of their values, which stay in memory until the response is sent. */
 const loadedBytesMax = 128 * 1024 * 1024;
 const togetherMax = 1_000;
 const listsAtOnceMax = 8;
@@ -81,13 +80,13 @@ export function createEntityLoader(
         for (const { fail } of batch) fail(error);
         return;
       }
-      // One of them cannot be read; the others can.
+      // One urn is unreadable; the others are read one by one.
       if (batch.length === 1) batch[0]?.settle(undefined);
       else for (const one of batch) await readAll([one]);
     }
   }
 
-  /** One part after the other: how much the one before came to decides about the next. */
+  /** Reads one part after another: the size of each decides the size of the next. */
   async function flush(): Promise<void> {
     const all = waiting;
     waiting = [];
@@ -131,7 +130,7 @@ export function createEntityLoader(
   };
 }
 
-/** What is wrong with the request or the service, and not with one of the entities. */
+/** Errors of the request or the service, not of a single entity. */
 const concernsAll: ReadonlySet<string> = new Set(["unavailable", "too_large"]);
 
 function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {

@@ -1,4 +1,4 @@
-/** The queries that answer with entities by their urns. */
+/** The queries that return entities by their urns. */
 import { CatalogError } from "../core/errors.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import type { Resolver, Viewer } from "./viewer.ts";

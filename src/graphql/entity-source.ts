@@ -1,10 +1,10 @@
-/** What stands for an entity where fields name one: its urn, and of which type of the schema it is. */
+/** The source of an entity in the schema: its urn and its GraphQL type. */
 
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import { shownType, typenames } from "./entity-types.ts";
 
-/** What stands for an entity between fields. */
+/** Passed from a field that names an entity to the fields of the entity. */
 export interface EntitySource {
   readonly __typename: string;
   readonly urn: string;
@@ -17,7 +17,7 @@ export function entityOf(urn: string): EntitySource {
   return { __typename: typename, urn, type: shownType(entityType) };
 }
 
-/** An entity where the value is a urn. */
+/** An entity when the value is a urn. */
 export const namedBy = (value: unknown): EntitySource | null =>
   typeof value === "string" && /^urn:[^:]+:[^:]+:./.test(value) ? entityOf(value) : null;
 

@@ -1,6 +1,6 @@
 /**
- * Entity types as members of the enum EntityType: most have a name that clients of the reference make
- * of the model's, some have another one by tradition.
+ * Entity types as members of the enum EntityType. Clients of DataHub derive most names from the
+ * model's; some types have another name for historical reasons.
  */
 import { ownValue } from "../core/own-value.ts";
 
@@ -14,7 +14,7 @@ const TRADITIONAL: Readonly<Record<string, string>> = {
   mlPrimaryKey: "MLPRIMARY_KEY",
 };
 
-/** Entity types with a type of their own in the schema; the others are a CatalogEntity. */
+/** Entity types with their own type in the schema; all others are a CatalogEntity. */
 export const typenames: Readonly<Record<string, string>> = {
   dataset: "Dataset",
   chart: "Chart",
@@ -53,7 +53,7 @@ export const shownType = (entityType: string): string =>
     .replace(/^_/, "")
     .replace(/^DATA_HUB_/, "");
 
-/** What has another name in clients that do not make it by that rule. */
+/** Alternative names, for clients that derive names by another rule. */
 const alsoShownAs = (entityType: string): readonly string[] =>
   entityType.startsWith("dataHub") ? [`DATAHUB_${shownType(entityType)}`] : [];
 
@@ -62,7 +62,7 @@ export interface EntityTypes {
   readonly names: ReadonlySet<string>;
   /** Members of the enum. */
   readonly members: readonly string[];
-  /** The model's name; undefined for a member that is of no type. */
+  /** The model's name; undefined for a member without an entity type. */
   find(member: string): string | undefined;
 }
 

@@ -1,11 +1,11 @@
-/** What fields of entities show: from their aspects, as the request's loader has them. */
+/** The values of entity fields, from the aspects in the request's loader. */
 import { NO_RUN_ID } from "../core/change.ts";
 import { type JsonObject, jsonObject } from "../core/json.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { descriptionAspects, propertiesAspects } from "./aspects-by-type.ts";
 import type { LoadedEntity } from "./entity-loader.ts";
 import { type EntitySource, entityOf, namedAs, namedBy } from "./entity-source.ts";
-import { descriptionAspects, propertiesAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 
 const list = (value: unknown): readonly JsonObject[] =>
@@ -13,14 +13,14 @@ const list = (value: unknown): readonly JsonObject[] =>
 
 export const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** What the urn says, by the fields of the key; empty where the entity is not there. */
+/** The fields of the key aspect, from the urn; empty when the entity does not exist. */
 export const keyOf = ({ found }: LoadedEntity): JsonObject => {
   const [key] = found?.exists === true ? found.aspects : [];
   const value: unknown = key === undefined ? {} : JSON.parse(key.value);
   return jsonObject(value) ? value : {};
 };
 
-/** Of what was told by a run that has an id. */
+/** Time of the last write by a run with an id. */
 export function lastIngestedOf({ found }: LoadedEntity): number | null {
   const times = (found?.aspects ?? [])
     .filter(({ system }) => [system.runId, system.lastRunId].some(isRun))
@@ -30,7 +30,7 @@ export function lastIngestedOf({ found }: LoadedEntity): number | null {
 
 const isRun = (runId: string | undefined) => (runId ?? NO_RUN_ID) !== NO_RUN_ID;
 
-/** Last part of the urn: what is shown where nothing gives a name. */
+/** Last part of the urn: the name of an entity without one. */
 export const lastPart = (urn: string): string => {
   const id = urn.split(":").slice(3).join(":");
   return id.startsWith("(") ? (id.slice(1, -1).split(",").at(-1) ?? id) : id;
@@ -38,49 +38,49 @@ export const lastPart = (urn: string): string => {
 
 export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
   const entityType = entityTypeOf(loaded.urn);
-  const told = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "");
-  if (told === undefined) return null;
+  const properties = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "");
+  if (properties === undefined) return null;
   return {
-    ...told,
-    name: told.name ?? told.title ?? told.displayName ?? nameOf(loaded),
-    title: text(told.title),
-    description: text(told.description ?? told.definition),
-    customProperties: entriesOf(told.customProperties) ?? [],
+    ...properties,
+    name: properties.name ?? properties.title ?? properties.displayName ?? nameOf(loaded),
+    title: text(properties.title),
+    description: text(properties.description ?? properties.definition),
+    customProperties: entriesOf(properties.customProperties) ?? [],
   };
 }
 
-/** A map as a list, which is what GraphQL has for it. */
+/** A map as a list of entries, because GraphQL has no maps. */
 export const entriesOf = (map: unknown) =>
   jsonObject(map)
     ? Object.entries(map).map(([key, value]) => ({ key, value: String(value) }))
     : null;
 
-/** What corpUserInfo says. */
-export const userInfoOf = (told: JsonObject | undefined) =>
-  told && {
-    ...told,
-    manager: namedAs("CorpUser", told.managerUrn),
-    customProperties: entriesOf(told.customProperties) ?? [],
+/** Fields of corpUserInfo. */
+export const userInfoOf = (info: JsonObject | undefined) =>
+  info && {
+    ...info,
+    manager: namedAs("CorpUser", info.managerUrn),
+    customProperties: entriesOf(info.customProperties) ?? [],
   };
 
 export function nameOf(loaded: LoadedEntity): string {
   const entityType = entityTypeOf(loaded.urn);
-  const told = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "") ?? {};
+  const properties = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "") ?? {};
   const key = keyOf(loaded);
-  // A platform is called by its key, also where it has a name to show.
+  // A platform's name is its key; the name in its properties is for display.
   const names =
     entityType === "dataPlatform" || entityType === "corpGroup"
       ? [key.platformName, key.name]
-      : [told.name, told.title, key.name];
+      : [properties.name, properties.title, key.name];
   return names.map(text).find((name) => name !== null && name !== "") ?? lastPart(loaded.urn);
 }
 
 export function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntitySource | null {
   const key = keyOf(loaded);
   const instance = loaded.aspect("dataPlatformInstance")?.platform;
-  const told = namedAs("DataPlatform", key.platform ?? instance);
+  const platform = namedAs("DataPlatform", key.platform ?? instance);
   const tool = text(key.dashboardTool ?? key.orchestrator);
-  return told ?? (tool === null ? null : entityOf(`urn:${namespace}:dataPlatform:${tool}`));
+  return platform ?? (tool === null ? null : entityOf(`urn:${namespace}:dataPlatform:${tool}`));
 }
 
 export const tagsOf = (value: unknown, urn: string) =>

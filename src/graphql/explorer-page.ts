@@ -1,6 +1,6 @@
 /**
- * A page to try queries on: a text, its variables, a token, the answer. Its only script and style are
- * its own, named by hash, and it can call nothing but the service that it came from.
+ * A page to try queries: query, variables, token, response. Its content security policy allows only its
+ * own script and style, by hash, and requests to the same origin.
  */
 import { createHash } from "node:crypto";
 

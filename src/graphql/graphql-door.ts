@@ -1,6 +1,6 @@
 /**
- * The GraphQL door: a request's text in, the answer's text out. Limits, then validation, then for
- * each root field its rule and its resolver.
+ * The GraphQL server: takes the text of a request and returns the text of the response. It checks
+ * limits, validates, and runs the rule and the resolver of each root field.
  */
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
 import { processRequest } from "graphql-helix";
@@ -19,16 +19,16 @@ export interface GraphqlRequest {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly operationName?: string | undefined;
-  /** A mutation under a key is refused: it makes ids and times anew, and would be done again. */
+  /** Mutations with a key are rejected: they generate ids and times, so a retry would write again. */
   readonly idempotencyKey?: string | undefined;
-  /** Names of conditional headers; a mutation with any is refused, as it would not heed them. */
+  /** Names of conditional headers. Mutations with any are rejected, because they ignore conditions. */
   readonly conditions?: readonly string[] | undefined;
 }
 
 export interface GraphqlAnswer {
-  /** JSON text `{data, errors, extensions}`: what goes wrong within is told in `errors`. */
+  /** JSON text `{data, errors, extensions}`; errors of fields are in `errors`. */
   readonly json: string;
-  /** Where the log holds all that the request wrote; undefined: it wrote nothing. */
+  /** The position of the last write; undefined when the request wrote nothing. */
   readonly position: Position | undefined;
   /** For the audit trail. */
   readonly audited: readonly Audited[];
@@ -37,25 +37,28 @@ export interface GraphqlAnswer {
 type Audited = Parameters<Viewer["audited"]>[0];
 
 export interface GraphqlDoor {
-  /** Throws `malformed` for a query that is too large, and for a mutation under a key or conditions. `actor`: who asks, if that is known. */
+  /**
+   * Throws `malformed` for a query that is too large, and for a mutation with a key or conditions.
+   * `actor`: the caller; undefined for anonymous requests.
+   */
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
 interface Options extends Omit<Surroundings, "entityTypes" | "moving"> {
   /** Entity types by the model's names. */
   readonly entityNames: Iterable<string>;
-  /** The catalog as a user sees it. */
+  /** The catalog with the read permissions of a user. */
   readonly catalogFor: (actor: string | undefined) => Viewer["catalog"];
-  /** Told of a fault of ours, with nothing of the request in it. */
+  /** Called with each internal error; the error holds nothing of the request. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /**
- * Of an answer, in which the same texts may be told many times over. With each of them escaped it is
- * still no longer than a text may be.
+ * Maximum size of a response, in which the same text may occur many times. Below it, even with every
+ * character escaped, the response fits into one string.
  */
 const answerCharactersMax = 64 * 1024 * 1024;
-/** Of what is no text, about. */
+/** Approximate size of a value that is not a string. */
 const MEMBER_CHARACTERS = 4;
 
 interface Payload {
@@ -78,7 +81,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
 
   function shown(payload: Payload): string {
     if (!isLonger(payload.data, answerCharactersMax)) return textOf(payload);
-    // What the request wrote is written.
+    // The request's writes are in the log already, so the error does not undo them.
     const why = `the answer would have more than ${answerCharactersMax} characters`;
     const originalError = new CatalogError("too_large", why, {
       hint: "Ask for less, and for each thing once",
@@ -98,15 +101,15 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
       }
       checkLimits(document);
       if (has(document, "subscription")) {
-        const told = "There are no subscriptions. GET /changes tells what changes";
-        const json = shown({ errors: [new GraphQLError(told)] });
+        const why = "The service has no subscriptions. Use GET /changes to follow changes";
+        const json = shown({ errors: [new GraphQLError(why)] });
         return { json, position: undefined, audited: [] };
       }
       if (has(document, "mutation")) {
         if (idempotencyKey !== undefined) throw mutationWith("Idempotency-Key");
         if (conditions.length > 0) throw mutationWith(conditions.join(" and "));
       }
-      // Mutations of a request run one after the other: the last one has the highest position.
+      // Mutations of a request run in sequence, so the last position is the highest.
       let position: Position | undefined;
       const audited: Audited[] = [];
       const wrote = (at: Position | undefined) => {
@@ -129,7 +132,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
             audited: (note) => audited.push(note),
           };
         },
-        // Of the same copy of the package that made the schema, whichever helix would find.
+        // From the copy of the package that created the schema; helix may find another one.
         validate,
         execute: (args) => execute({ ...args, fieldResolver: resolveField }),
       });
@@ -139,7 +142,7 @@ export function createGraphqlDoor(options: Options): GraphqlDoor {
   };
 }
 
-/** Whether the texts in a value have more characters; it is looked into until they have. */
+/** True when the strings in a value exceed the limit. Stops counting there. */
 function isLonger(value: unknown, most: number): boolean {
   let left = most;
   const open = [value];
@@ -160,7 +163,7 @@ const mutationWith = (header: string): CatalogError =>
     hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
   });
 
-/** Variables of an input type by its older name are of the one that the field takes. */
+/** Replaces older names of input types in variables by the current names. */
 const withCurrentNames = (document: DocumentNode): DocumentNode =>
   selects(document, "getAccessToken") ? document : renamed(document);
 

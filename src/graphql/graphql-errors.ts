@@ -1,7 +1,4 @@
-/**
- * Errors as this door tells them: in `errors`, with the extensions that clients of the reference
- * read.
- */
+/** Errors of GraphQL responses: in `errors`, with the extensions that DataHub's clients read. */
 import type { GraphQLError } from "graphql";
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 
@@ -27,7 +24,7 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
   internal: { code: 500, type: "SERVER_ERROR" },
 };
 
-/** What is no CatalogError and came from a resolver is a fault of ours: told to the log alone. */
+/** Only CatalogErrors of resolvers are shown. Other errors are internal: logged, without details here. */
 export function shownError(error: GraphQLError, onFault: (fault: unknown) => void): object {
   const { message, locations, path, originalError } = error;
   const place = { locations, path };

@@ -1,4 +1,4 @@
-/** What is used of graphql-helix, whose own declarations its package does not offer to modules. */
+/** The used part of graphql-helix; the package does not export its declarations to modules. */
 declare module "graphql-helix" {
   import type { DocumentNode, ExecutionResult, execute, GraphQLSchema, validate } from "graphql";
 

@@ -1,4 +1,4 @@
-/** Sources of ingestion, as entities of the catalog; nothing runs them here. */
+/** Ingestion sources, as entities of the catalog; the service does not run them. */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
@@ -18,7 +18,7 @@ interface Source {
 
 const TYPE = "dataHubIngestionSource";
 const INFO = "dataHubIngestionSourceInfo";
-/** Looked through for a filter. */
+/** Maximum number of sources that a filter scans. */
 const sourcesMax = 10_000;
 const executionsMax = 1_000;
 
@@ -126,12 +126,12 @@ interface SourceInput {
 }
 
 async function put(urn: string, { name, type, schedule, config }: SourceInput, viewer: Viewer) {
-  const told = Object.entries(config).filter(([, value]) => value !== null);
+  const given = Object.entries(config).filter(([, value]) => value !== null);
   const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
   const value = {
     name,
     type,
-    config: { ...Object.fromEntries(told), extraArgs: Object.fromEntries(extraArgs) },
+    config: { ...Object.fromEntries(given), extraArgs: Object.fromEntries(extraArgs) },
     ...(schedule && { schedule }),
   };
   await write([proposalOf(urn, INFO, value)], viewer);

@@ -1,15 +1,15 @@
 /**
- * What the fields that label entities do: patches, so that what others write at the same time
- * stays. What is labelled must be there, and so must tags, terms and domains.
+ * Mutations of labels: tags, terms, owners, domains, links and descriptions. They send patches, so that
+ * concurrent writes are kept. Labels and labelled entities must exist.
  */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { descriptionAspects } from "./aspects-by-type.ts";
 import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import type { Maybe } from "./maybe.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
-import { descriptionAspects } from "./telling-aspects.ts";
 import type { Viewer } from "./viewer.ts";
 import {
   type PatchOperation,
@@ -30,7 +30,7 @@ const resourcesIn = ({ resources }: Resources): readonly Resource[] =>
 interface Kind {
   readonly entityType: string;
   readonly aspect: string;
-  /** Of the aspect, and the member of its members that names the label. */
+  /** The list in the aspect; `key` names the label in its members. */
   readonly list: string;
   readonly member: string;
 }
@@ -43,7 +43,7 @@ const terms: Kind = {
   member: "urn",
 };
 
-/** Columns have their labels in an aspect of the dataset. */
+/** A dataset's aspect holds the labels of its columns. */
 function labelPatch(
   { resourceUrn, subResource }: Resource,
   kind: Kind,
@@ -125,7 +125,7 @@ async function place(
   );
 }
 
-/** What the properties of a label must have, of one that only its urn is known of. */
+/** Required properties of a label that so far consists of its urn only. */
 export function bornWith(urn: string): readonly PatchOperation[] {
   const name = urn.split(":").slice(3).join(":");
   const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,6 +1,6 @@
 /**
- * The GraphQL door, opened with the first request: its libraries and schema take 10 MB, which most
- * services never need.
+ * Opens the GraphQL server on its first request: its libraries and schema take 10 MB, and most
+ * services never use them.
  */
 import type { createGraphqlDoor, GraphqlDoor } from "./graphql-door.ts";
 

@@ -1,21 +1,20 @@
 /**
- * How large a query may be, looked at before anything else is: what is validated and executed is
- * bounded. Fragments count where they are spread, each once looked into, so that those that spread
- * each other cannot make the looking long.
+ * Limits on the size of a query, checked before validation and execution. Fields of a fragment count
+ * wherever it is spread, but each fragment is measured once, so that nested spreads stay cheap.
  */
 import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
 import { CatalogError } from "../core/errors.ts";
 
 const queryCharactersMax = 50_000;
-/** What parse takes. */
+/** Limit of the parser. */
 export const tokensMax = 5_000;
-/** Parsing goes into brackets by recursion. Sixteen levels have few more than two of them each. */
+/** The parser recurses into brackets; sixteen levels of fields use about two brackets each. */
 const bracketsMax = 200;
-/** The query that asks for the whole schema goes fifteen deep. */
+/** The introspection query is fifteen levels deep. */
 const depthMax = 16;
 const aliasesMax = 30;
 const fieldsMax = 1_000;
-/** Fields of a request that are not within others: each is an operation of its own. */
+/** Maximum number of root fields of a request; each is a separate operation. */
 const rootFieldsMax = 20;
 
 interface Size {
@@ -26,13 +25,13 @@ interface Size {
 
 const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
 
-/** Throws `malformed` for what parsing would not come to the end of. */
+/** Throws `malformed` for text that would overflow the parser's stack. */
 export function checkText(query: string): void {
   refuseOver("has", query.length, queryCharactersMax, "characters");
   refuseOver("goes", bracketsWithinEachOther(query), bracketsMax, "brackets deep");
 }
 
-/** Strings and comments, open ones to the end of what they may reach to; then brackets. */
+/** Matches strings and comments (unterminated ones up to the end) and brackets. */
 const tokens =
   /"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:"""|$)|"(?:[^"\\\n\r]|\\.)*"?|#[^\n\r]*|[[{(]|[\]})]/g;
 
@@ -46,7 +45,7 @@ function bracketsWithinEachOther(query: string): number {
   return most;
 }
 
-/** Throws `malformed` with what there is too much of. */
+/** Throws `malformed` and names the exceeded limit. */
 export function checkLimits(document: DocumentNode): void {
   const fragments = new Map<string, SelectionSetNode>();
   for (const definition of document.definitions) {
@@ -58,7 +57,7 @@ export function checkLimits(document: DocumentNode): void {
   function sizeOfFragment(name: string): Size {
     const known = sizes.get(name);
     if (known !== undefined) return known;
-    // Stands for itself within itself: validation refuses cycles.
+    // A fragment that spreads itself counts as empty; validation rejects the cycle.
     sizes.set(name, NOTHING);
     const selections = fragments.get(name);
     const size = selections === undefined ? NOTHING : sizeOf(selections);
@@ -99,7 +98,7 @@ export function checkLimits(document: DocumentNode): void {
       else if (selection.kind === Kind.INLINE_FRAGMENT) {
         count += rootFieldsOf(selection.selectionSet, seen);
       } else if (!seen.has(selection.name.value)) {
-        // Spread again, the same fields are merged.
+        // The same fields spread again are merged.
         seen.add(selection.name.value);
         const spread = fragments.get(selection.name.value);
         count += spread === undefined ? 0 : rootFieldsOf(spread, seen);

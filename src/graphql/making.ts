@@ -1,16 +1,16 @@
-/** Making and deleting what labels entities, and groups; who belongs to what; versions; forms. */
+/** Mutations that create and delete labels and groups, and those of members, versions and forms. */
 import { randomUUID } from "node:crypto";
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { ownValue } from "../core/own-value.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { propertiesAspects } from "./aspects-by-type.ts";
 import { entityOf } from "./entity-source.ts";
 import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
 import { actorOf, bornWith } from "./labelling.ts";
 import type { Maybe } from "./maybe.ts";
 import { move } from "./moving.ts";
 import { withTypeUrns } from "./owners.ts";
-import { propertiesAspects } from "./telling-aspects.ts";
 import type { FacetFilter } from "./token-filter.ts";
 import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
 import type { Viewer } from "./viewer.ts";
@@ -138,7 +138,7 @@ function nextSortId(sortId: string): string {
   return head.slice(0, -1) + last + "A".repeat(sortId.length - head.length);
 }
 
-/** The version that was the latest is so no more; refused when another was linked meanwhile. */
+/** Unmarks the latest version of the set. Rejected when another version was linked meanwhile. */
 async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
   const set = urnOf(input.versionSet, ["versionSet"], viewer);
   const urn = input.linkedEntity;
@@ -186,7 +186,7 @@ interface UnlinkInput {
 
 const versionsMax = 10_000;
 
-/** Refused, as linking is, when the set's latest version became another one meanwhile. */
+/** Rejected, like linking, when the set's latest version changed meanwhile. */
 async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
   const { catalog, loader } = viewer;
   const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
@@ -196,7 +196,7 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   const [properties] = found?.aspects ?? [];
   if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
     throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`, {
-      hint: "Its aspect versionProperties tells which one it is in",
+      hint: "Read its version set in the aspect versionProperties",
     });
   }
   const listed = await catalog.listRelationships({
@@ -264,7 +264,7 @@ interface FormFilterInput {
   readonly orFilters: readonly { readonly and?: Maybe<readonly FacetFilter[]> }[];
 }
 
-/** The filter that the form had is no more. */
+/** Replaces the filter of the form. */
 async function createDynamicFormAssignment(
   _: never,
   { input }: { input: FormFilterInput },
@@ -273,7 +273,7 @@ async function createDynamicFormAssignment(
   const form = urnOf(input.formUrn, ["form"], viewer);
   if (input.orFilters.length === 0) {
     throw new CatalogError("malformed", "orFilters is empty", {
-      hint: "Say which entities the form is for",
+      hint: "Send a filter for the form's entities",
     });
   }
   await refuseMissing([form], viewer);
@@ -298,8 +298,8 @@ export const making = {
   ) {
     const urn = urnOf(text, ["tag"], viewer);
     await refuseMissing([urn], viewer);
-    const told = Object.entries({ name: input.name, description: input.description });
-    const operations = told.flatMap(([field, value]) =>
+    const sent = Object.entries({ name: input.name, description: input.description });
+    const operations = sent.flatMap(([field, value]) =>
       typeof value === "string" ? [{ op: "add" as const, path: [field], value }] : [],
     );
     await write([patchOf(urn, "tagProperties", operations)], viewer);
@@ -309,8 +309,8 @@ export const making = {
     const urn = urnOf(args.urn, ["tag"], viewer);
     await refuseMissing([urn], viewer);
     const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
-    const told = (await viewer.loader.load(urn)).aspect("tagProperties");
-    const born = told === undefined ? bornWith(urn) : [];
+    const stored = (await viewer.loader.load(urn)).aspect("tagProperties");
+    const born = stored === undefined ? bornWith(urn) : [];
     return write([patchOf(urn, "tagProperties", [...born, operation])], viewer);
   },
   deleteTag: deleting("tag"),

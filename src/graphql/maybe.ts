@@ -1,2 +1,2 @@
-/** A value that an argument or an input's field may leave out, or give as null. */
+/** The type of an optional argument or input field: absent or null. */
 export type Maybe<T> = T | null | undefined;

@@ -1,45 +1,45 @@
 /**
- * Moving what has a parent: a domain under another, glossary terms and nodes under nodes. Nothing may
- * come to lie below itself, which no one write can tell: two moves, each fine alone, may make a ring
- * together. Here they are done one after the other. Another node may write between a look and a write:
+ * Moves domains below domains, and glossary terms and nodes below nodes. No entity may become its own
+ * ancestor. One write cannot check this, because two valid moves together can close a cycle. Moves
+ * of one node run in sequence; another node may write between the check and the write:
  *
- *   A under B here: look, write      B under A there: look, write      each looks before both write
+ *   node 1 moves A below B: check, write      node 2 moves B below A: check, write
  *
- * so that each looks again once it has written, and takes back what it wrote where that closed a ring.
- * Whoever writes last sees the ring; both may take back, and nobody leaves one.
+ * so each node checks again after its write and reverts a move that closed a cycle. The last writer
+ * always finds the cycle; both moves may be reverted, and none remains.
  */
 import { CatalogError } from "../core/errors.ts";
 import { ownValue } from "../core/own-value.ts";
 import { START } from "../core/position.ts";
 import { entityTypeOf } from "../core/urn.ts";
+import { propertiesAspects } from "./aspects-by-type.ts";
 import type { Maybe } from "./maybe.ts";
-import { propertiesAspects } from "./telling-aspects.ts";
 import { domainNames, refuseTakenName } from "./unique-names.ts";
 import type { Viewer } from "./viewer.ts";
 import { patchOf, placeOf, refuseMissing, urnOf, write } from "./writing.ts";
 
 export interface Place {
-  /** Where it tells its parent. */
+  /** Field of the parent's urn. */
   readonly field: string;
   readonly parent: Maybe<string>;
   /** Entity type of parents. */
   readonly type: string;
 }
 
-/** Longer chains of parents are not followed. */
+/** Maximum length of a chain of parents. */
 const stepsMax = 1_000;
-/** How often a move is taken back that others write over meanwhile. */
+/** Maximum attempts to revert a move while others write the same aspect. */
 const attemptsMax = 5;
 
 const aspectOf = (urn: string): string => ownValue(propertiesAspects, entityTypeOf(urn)) ?? "";
 
-/** The parent as it is told now, of whatever the viewer may see: a ring has nothing to do with that. */
+/** The current parent. It ignores the viewer's read permissions, which do not affect cycles. */
 async function parentOf(urn: string, field: string, { entities }: Viewer): Promise<unknown> {
-  const told = (await entities.find(urn))?.[aspectOf(urn)];
-  return (told as Readonly<Record<string, unknown>> | undefined)?.[field];
+  const stored = (await entities.find(urn))?.[aspectOf(urn)];
+  return (stored as Readonly<Record<string, unknown>> | undefined)?.[field];
 }
 
-/** Whether the urn is the other or one of the parents above it. Throws `invalid` for too many. */
+/** True when `urn` is `other` or one of its ancestors. Throws `invalid` for too many ancestors. */
 async function liesAbove(
   urn: string,
   other: string,
@@ -68,7 +68,7 @@ const placed = (urn: string, field: string, parent: string | undefined) =>
       : { op: "add", path: [field], value: parent },
   ]);
 
-/** Puts the urn back, unless somebody has moved it since. Throws `conflict` where others never let it. */
+/** Reverts a move unless the entity was moved again. Throws `conflict` when all attempts fail. */
 async function takeBack(
   urn: string,
   { field, from, to }: { readonly field: string; readonly from: unknown; readonly to: string },
@@ -76,20 +76,20 @@ async function takeBack(
 ): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const [found] = await viewer.catalog.findEntities([urn], [aspectOf(urn)]);
-    const [told] = found?.aspects ?? [];
-    if (told === undefined || JSON.parse(told.value)[field] !== to) return;
+    const [latest] = found?.aspects ?? [];
+    if (latest === undefined || JSON.parse(latest.value)[field] !== to) return;
     const back = placed(urn, field, typeof from === "string" ? from : undefined);
-    const headers = { "If-Version-Match": String(told.version) };
+    const headers = { "If-Version-Match": String(latest.version) };
     try {
       await write([{ ...back, headers }], viewer);
       return;
     } catch (error) {
-      // Something else of it was written in between: it is looked at again.
+      // The aspect changed between the read and the write: try again.
       if (!(error instanceof CatalogError && error.code === "invalid")) throw error;
     }
   }
   throw new CatalogError("conflict", `"${urn}" lies below itself, by way of "${to}"`, {
-    hint: "Others wrote to it each time it was to be taken back: move it to where it belongs",
+    hint: "Other writers changed it during each attempt to revert the move: move it again",
   });
 }
 
@@ -105,8 +105,8 @@ async function refuseTakenNameAt(
 }
 
 /**
- * Under another parent, or under none. Throws `invalid` for a parent that is it or lies below it, and
- * `conflict` where that came to lie below it while it was moved: then it is where it was.
+ * Moves an entity below another parent, or to the top. Throws `invalid` when the parent is the entity
+ * or lies below it, and `conflict` after reverting a move that closed a cycle.
  */
 export async function move(urn: string, place: Place, viewer: Viewer): Promise<true> {
   const { field, parent, type } = place;
@@ -127,12 +127,12 @@ export async function move(urn: string, place: Place, viewer: Viewer): Promise<t
     }
     const from = await parentOf(urn, field, viewer);
     const position = await placeOf([placed(urn, field, to)], viewer);
-    // With all that others wrote before.
+    // Includes all earlier writes of others.
     await viewer.catalog.reach("entities", position ?? START);
     if (!(await liesAbove(urn, to, field, viewer))) return true;
     await takeBack(urn, { field, from, to }, viewer);
-    throw new CatalogError("conflict", `"${to}" came to lie below "${urn}" meanwhile`, {
-      hint: "Look where both are, and move one of them again",
+    throw new CatalogError("conflict", `"${to}" was moved below "${urn}" meanwhile`, {
+      hint: "Read the parents of both, and move one of them again",
     });
   });
 }

@@ -1,8 +1,8 @@
-/** Pages of lists that are looked through whole: tokens, policies, sources of ingestion. */
+/** Pages of lists that are read whole: tokens, policies, ingestion sources. */
 import { CatalogError } from "../core/errors.ts";
 import type { Maybe } from "./maybe.ts";
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface PageInput {
   readonly start?: Maybe<number>;
   readonly count?: Maybe<number>;
@@ -11,7 +11,7 @@ export interface PageInput {
 const countUsual = 20;
 const countMax = 1_000;
 
-/** Where the page begins, from 0, and how much it holds at most. Throws `malformed`. */
+/** `start` from 0, and the maximum `count`. Throws `malformed`. */
 export function pageOf(input: PageInput): { readonly start: number; readonly count: number } {
   const start = input.start ?? 0;
   const count = input.count ?? countUsual;

@@ -20,12 +20,12 @@ interface PolicyInput {
   readonly actors: object;
 }
 
-/** What is null was not said, however deep. */
-function said(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(said);
+/** Removes null members at any depth: they count as absent. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
   if (!jsonObject(value)) return value;
-  const told = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(told.map(([name, one]) => [name, said(one)]));
+  const present = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(present.map(([name, one]) => [name, withoutNulls(one)]));
 }
 
 interface ListInput extends PageInput {
@@ -62,8 +62,8 @@ async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<str
     state,
     privileges,
     description: input.description ?? "",
-    actors: said(input.actors),
-    ...(input.resources && { resources: said(input.resources) }),
+    actors: withoutNulls(input.actors),
+    ...(input.resources && { resources: withoutNulls(input.resources) }),
     editable: true,
     lastUpdatedTimestamp: viewer.now(),
   };

@@ -1,4 +1,4 @@
-/** What the fields answer, put together. Whether they may is judged before, by rules.ts. */
+/** The resolvers of all fields. rules.ts authorizes each root field before its resolver runs. */
 import { tokenFields, tokenMutations, tokenQueries } from "./access-tokens.ts";
 import { assertionMutations, eventFields } from "./assertions.ts";
 import { browsing } from "./browsing.ts";

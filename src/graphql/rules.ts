@@ -1,7 +1,4 @@
-/**
- * Who may ask for what: one rule for each field of Query and Mutation. A schema with a field that
- * has none is not served.
- */
+/** Authorization of GraphQL: one rule for each field of Query and Mutation; create-schema.ts checks this. */
 import { privileges, toGenerateTokens, toManageTokens } from "../auth/privileges.ts";
 import type { TokenDuration } from "../core/token-durations.ts";
 import { withNamespace } from "../core/urn.ts";
@@ -17,9 +14,9 @@ import { type FacetFilter, ownValuesOf } from "./token-filter.ts";
 import type { Viewer } from "./viewer.ts";
 
 export interface Rule {
-  /** What is needed, for who has it not. */
+  /** The required privilege, for the audit trail. */
   readonly needs: string;
-  /** Whether it is told to the audit trail who asked with success; who was refused always is. */
+  /** Also audits successful requests; rejected ones are always audited. */
   readonly audited?: boolean;
   allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
 }
@@ -30,21 +27,21 @@ const generate = privileges.GENERATE_PERSONAL_ACCESS_TOKENS;
 const mayManage = ({ authority, actor }: Viewer): Promise<boolean> =>
   authority.allows(actor, toManageTokens, { entityType: "dataHubAccessToken" });
 
-/** Tokens that live so long; absent: any. */
+/** True when the caller may create tokens of this duration; of any when absent. */
 const mayGenerate = ({ authority, actor }: Viewer, duration?: TokenDuration): Promise<boolean> =>
   authority.allows(actor, toGenerateTokens(duration));
 
 const me: Rule = {
-  needs: "to name who asks, by a bearer token or an actor header",
+  needs: "an authenticated caller: a bearer token or an actor header",
   allows: async (_, { actor }) => actor !== undefined,
 };
 
-/** As for any read: who is let in at all may ask, and finds what they may see. */
-export const letIn: Rule = { needs: "nothing more than to be let in", allows: async () => true };
+/** As for any read: every admitted caller may ask and gets the visible entities. */
+export const letIn: Rule = { needs: "admission to the service", allows: async () => true };
 
-/** The catalog judges what is written, as of any other door (auth/guarded-catalog.ts). */
+/** The catalog authorizes writes, as for every API (auth/guarded-catalog.ts). */
 export const writes: Rule = {
-  needs: "what the same write over REST needs",
+  needs: "the privileges of the same write over REST",
   allows: async () => true,
 };
 

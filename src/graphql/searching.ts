@@ -1,4 +1,4 @@
-/** What the fields that search answer: one search of the catalog each, as the caller sees it. */
+/** Search fields: each runs one search of the catalog with the caller's permissions. */
 import type {
   LineageHit,
   LineageSearchRequest,
@@ -34,21 +34,21 @@ interface Sort {
   readonly sortOrder: "ASCENDING" | "DESCENDING";
 }
 
-/** What is null was not said. */
-const said = <T>(input: object): T =>
+/** Null members count as absent. */
+const withoutNulls = <T>(input: object): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
 
 export function filterOf({
   filters,
   orFilters,
 }: Pick<Asked, "filters" | "orFilters">): Filter | undefined {
-  const all = (filters ?? []).map((one) => said<Criterion>(one));
+  const all = (filters ?? []).map((one) => withoutNulls<Criterion>(one));
   if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
     return all.length === 0 ? undefined : { or: [{ and: all }] };
   }
   return {
     or: orFilters.map(({ and }) => ({
-      and: [...all, ...(and ?? []).map((one) => said<Criterion>(one))],
+      and: [...all, ...(and ?? []).map((one) => withoutNulls<Criterion>(one))],
     })),
   };
 }
@@ -78,9 +78,9 @@ interface AskedGrouping {
   }[];
 }
 
-/** Entity types have the model's names in the catalog. */
+/** The catalog uses the model's names of entity types. */
 function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): SearchFlags {
-  const flags = said<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
+  const flags = withoutNulls<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
   const { groupingSpec, ...rest } = flags;
   if (groupingSpec === undefined) return rest;
   const named = (member: string) => entityTypes.find(member) ?? member;
@@ -98,7 +98,7 @@ const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
   extraProperties: [],
 });
 
-/** An entity that a value of a facet names, of a type that there is. */
+/** The entity named by a facet value, if its type exists. */
 function namedBy(value: string, { entityTypes }: Viewer) {
   if (!/^urn:[^␞]+$/.test(value)) return null;
   const entity = entityOf(value);

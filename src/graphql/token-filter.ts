@@ -1,4 +1,4 @@
-/** Filters and order of a list of tokens. The list is short: it is looked through. */
+/** Filters and order of the list of tokens. The list is short, so it is scanned. */
 import type { TokenRecord } from "../auth/access-tokens.ts";
 import { CatalogError } from "../core/errors.ts";
 import { nearest } from "../core/nearest.ts";
@@ -25,14 +25,14 @@ const fields = {
 
 const urnFields = ["actorUrn", "ownerUrn"];
 
-/** `value` counts beside `values`; urns may be of any namespace. */
+/** Combines `values` and `value`. Urns may have any namespace. */
 function valuesOf({ field, values, value }: FacetFilter, namespace: string): readonly string[] {
-  const told = [...(values ?? []), ...(value === null || value === undefined ? [] : [value])];
+  const given = [...(values ?? []), ...(value === null || value === undefined ? [] : [value])];
   const urns = urnFields.includes(field);
-  return [...new Set(urns ? told.map((urn) => withNamespace(urn, namespace)) : told)];
+  return [...new Set(urns ? given.map((urn) => withNamespace(urn, namespace)) : given)];
 }
 
-/** Of a filter that lets through the tokens of these users alone: their urns. */
+/** The urns of a filter that admits the tokens of these users only. */
 export function ownValuesOf(filter: FacetFilter, namespace: string): readonly string[] {
   const { field, negated, condition } = filter;
   const exact = condition === undefined || condition === null || /^(EQUAL|IN)$/.test(condition);
@@ -62,7 +62,7 @@ const conditions: Readonly<Record<string, Compare>> = {
   LESS_THAN_OR_EQUAL_TO: ordered((found, value) => found <= value),
 };
 
-/** Throws `malformed` for what no filter on tokens is. */
+/** Throws `malformed` for an invalid filter. */
 export function tokenFilter(
   filters: readonly FacetFilter[],
   namespace: string,
@@ -105,7 +105,7 @@ function numberOf(value: string): number {
   });
 }
 
-/** The last to expire first, those that never do at the end; then the newest. */
+/** Latest expiry first, tokens without expiry last, then newest first. */
 export function byExpiry(one: TokenRecord, other: TokenRecord): number {
   const expiry = (other.expiresAt ?? 0) - (one.expiresAt ?? 0);
   if (expiry !== 0) return expiry;

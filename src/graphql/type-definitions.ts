@@ -1,7 +1,6 @@
 /**
- * The type definitions, read from the files in schema/. Entity types share the fields of
- * CatalogEntity, which the files do not repeat: a type there lists the fields of its own, and those
- * that it declares with another type.
+ * The type definitions, from the files in schema/. These omit the fields of CatalogEntity that all
+ * entity types share: a type lists its own fields, and shared ones that it declares with another type.
  */
 import { readFileSync } from "node:fs";
 import {

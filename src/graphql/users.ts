@@ -1,4 +1,4 @@
-/** Users as fields show them, and who asks: what they may do with tokens, policies and users. */
+/** Users as fields show them, and the viewer's privileges on tokens, policies and users. */
 import { type Privilege, toGenerateTokens } from "../auth/privileges.ts";
 import { entityOf } from "./entity-source.ts";
 import type { Viewer } from "./viewer.ts";

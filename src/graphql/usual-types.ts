@@ -1,7 +1,6 @@
 /**
- * Entity types that are meant where a request names none: what people look for, as the reference has it.
- * What the service or its clients keep for themselves (executions, posts, policies, assertions …) has to
- * be named: who deletes all that a search finds does not mean it.
+ * Default entity types of a query that names none, as in DataHub. Internal types (executions, posts,
+ * policies, assertions …) must be named, so that deleting all hits of a search does not affect them.
  */
 import type { EntityTypes } from "./entity-types.ts";
 
@@ -16,7 +15,7 @@ const searched = [
   ...["mlFeature", "mlPrimaryKey", "glossaryNode", "role", "schemaField", "dataPlatformInstance"],
 ];
 
-/** Queries are on the edges that lineage goes along, and not at their ends. */
+/** Queries lie on lineage edges, not at their ends. */
 const onEdges: ReadonlySet<string> = new Set(["query"]);
 
 const known =
@@ -24,12 +23,12 @@ const known =
   ({ names }: EntityTypes): readonly string[] =>
     types.filter((type) => names.has(type));
 
-/** Of searches. */
+/** For searches. */
 export const searchedTypes = known(searched);
 
-/** Of completions. */
+/** For autocompletion. */
 export const completedTypes = known(completed);
 
-/** Of searches along lineage. */
+/** For searches across lineage. */
 export const walkedTypes = ({ names }: EntityTypes): readonly string[] =>
   [...names].filter((type) => !onEdges.has(type));

@@ -1,4 +1,4 @@
-/** What the resolvers and rules of one request work with. */
+/** The context of the resolvers and rules of one request. */
 import type { AccessTokens } from "../auth/access-tokens.ts";
 import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/authority.ts";
@@ -19,21 +19,21 @@ export interface Surroundings {
   readonly now: () => number;
   /** When a token was last used, in epoch milliseconds, to the hour. */
   readonly lastUse: (urn: string) => Promise<number | undefined>;
-  /** Moves of what has parents, one after the other. */
+  /** Serializes moves of entities that have parents. */
   readonly moving: InTurn;
 }
 
 export interface Viewer extends Surroundings {
-  /** As the user who asks sees it. */
+  /** With the viewer's read permissions. */
   readonly catalog: Catalog;
   readonly loader: EntityLoader;
-  /** Urn of the user who asks; undefined: nobody is known to. */
+  /** Urn of the caller; undefined for anonymous requests. */
   readonly actor: string | undefined;
-  /** To be told what was done or refused, where that leaves no other record. */
+  /** Notes an operation or rejection that leaves no other record. */
   readonly audited: (note: Pick<AuditNote, "action" | "outcome" | "urn" | "detail">) => void;
-  /** To be told where the log holds what a field wrote. */
+  /** Called with the log position of each write. */
   readonly wrote: (position: Position | undefined) => void;
 }
 
-/** Answers a field. What a parent's resolver answered comes as the source. */
+/** Resolves a field; `source` is the result of the enclosing field's resolver. */
 export type Resolver = (source: never, args: never, viewer: Viewer) => unknown;

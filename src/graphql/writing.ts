@@ -1,16 +1,16 @@
-/** What mutations write: proposals, as the user who asks; all of a field's or none. */
+/** Writes of mutations: proposals of the caller, atomic for each field. */
 import type { Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { entityTypeOf, withNamespace } from "../core/urn.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** Most entities, and most labels, of one field. */
+/** Maximum number of entities, and of labels, of one field. */
 const membersMax = 1_000;
 
 export interface PatchOperation {
   readonly op: "add" | "remove";
-  /** Its parts, not escaped. */
+  /** Unescaped segments. */
   readonly path: readonly string[];
   readonly value?: unknown;
 }
@@ -55,7 +55,7 @@ export async function write(proposals: readonly Proposal[], viewer: Viewer): Pro
   return true;
 }
 
-/** Writes them; where the log has them, undefined when they change nothing. */
+/** Writes the proposals. Returns their position; undefined when they change nothing. */
 export async function placeOf(
   proposals: readonly Proposal[],
   { catalog, actor, wrote, loader }: Viewer,
@@ -66,7 +66,7 @@ export async function placeOf(
   return position;
 }
 
-/** Of the entity's type, in the service's namespace. Throws `malformed`. */
+/** A urn of one of the types, in the service's namespace. Throws `malformed`. */
 export function urnOf(text: string, entityTypes: readonly string[], { namespace }: Viewer): string {
   const urn = withNamespace(text, namespace);
   if (entityTypes.includes(entityTypeOf(urn))) return urn;
@@ -75,7 +75,7 @@ export function urnOf(text: string, entityTypes: readonly string[], { namespace 
   });
 }
 
-/** Throws `not_found` with the first that is not there, `malformed` for too many. */
+/** Throws `not_found` with the first missing urn, `malformed` for too many. */
 export async function refuseMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
   if (urns.length > membersMax) {
     throw new CatalogError("malformed", `${urns.length} urns are given, of at most ${membersMax}`, {
@@ -91,7 +91,7 @@ export async function refuseMissing(urns: readonly string[], viewer: Viewer): Pr
 export async function remove(urn: string, viewer: Viewer): Promise<true> {
   const { catalog, actor, wrote, loader } = viewer;
   await refuseMissing([urn], viewer);
-  // What refers to it goes with it, as in the reference.
+  // Deletes the references to it first, like DataHub.
   const { position: unlinked } = await catalog.deleteReferences({ urn }, { actor });
   const { position } = await catalog.delete({ urn }, { actor });
   wrote(position ?? unlinked);

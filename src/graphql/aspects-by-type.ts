@@ -1,6 +1,6 @@
-/** Which aspects tell what fields of several entity types show. */
+/** Aspects by entity type, for fields that several entity types share. */
 
-/** The aspect that tells the properties of an entity type. */
+/** The aspect with the properties of an entity type. */
 export const propertiesAspects: Readonly<Record<string, string>> = {
   dataset: "datasetProperties",
   chart: "chartInfo",
@@ -27,7 +27,7 @@ export const propertiesAspects: Readonly<Record<string, string>> = {
   versionSet: "versionSetProperties",
 };
 
-/** The aspect that people edit, and what its field for descriptions is called. */
+/** The editable aspect, and the name of its description field. */
 export const descriptionAspects: Readonly<
   Record<string, readonly [aspect: string, field: string]>
 > = {
