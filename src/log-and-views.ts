@@ -11,11 +11,11 @@ import { type Position, START } from "./core/position.ts";
 import { clearEditions, editionReaders } from "./edition-readers.ts";
 import { type ChangeLog, recordsBetween } from "./log/change-log.ts";
 import { checkNamespace } from "./log/written-namespace.ts";
+import { subscribeToBatches } from "./projector/batch-telemetry.ts";
 import { catchUp } from "./projector/catch-up.ts";
 import { noteParking } from "./projector/parking.ts";
 import type { Progress } from "./projector/progress.ts";
 import { startProjectorThread } from "./projector/projector-client.ts";
-import { hearBatches } from "./projector/told-batches.ts";
 import { watchReaders } from "./projector/watched-readers.ts";
 import {
   hasSpace,
@@ -205,7 +205,7 @@ const isDamagedFile = (view: string): CatalogError =>
 
 /** What the projector's thread tells of its batches becomes spans. */
 function traceBatches(traces: Traces, channel: string) {
-  return hearBatches(channel, ({ view, writes, upTo, start, end, error }) => {
+  return subscribeToBatches(channel, ({ view, writes, upTo, start, end, error }) => {
     const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };
     traces.note(`project ${view}`, attributes, { start, end, error });
   });

@@ -42,13 +42,13 @@ import {
   type ViewName,
   viewNames,
 } from "./places.ts";
+import { publishBatches } from "./projector/batch-telemetry.ts";
 import { createFoldingView } from "./projector/folding.ts";
 import { openLate } from "./projector/late.ts";
 import { replaceable } from "./projector/replaceable.ts";
 import type { View } from "./projector/sink.ts";
 import { fileInPlace, nextEdition, putNextInPlace, replace } from "./projector/sqlite/editions.ts";
 import { requireWritable } from "./projector/sqlite/sqlite-view.ts";
-import { tellBatches } from "./projector/told-batches.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "./projector/view-origin.ts";
 import type { SearchWrite } from "./search/search.ts";
 import type { Logger } from "./telemetry/logger.ts";
@@ -69,7 +69,7 @@ export interface StoresConfig extends Places {
   readonly origin?: LogOrigin | undefined;
   /** ChangeLog.indexState of the log that appends in this process. */
   readonly indexState?: SharedArrayBuffer | undefined;
-  /** Name of the channel that batches are told on (told-batches.ts); absent: nobody listens. */
+  /** Name of the channel for batch events (batch-telemetry.ts); absent: none are published. */
   readonly batchChannel?: string | undefined;
 }
 
@@ -273,7 +273,7 @@ export async function openViews(
   const { batchChannel } = config;
   return batchChannel === undefined
     ? opened
-    : opened.map((view) => tellBatches(view, batchChannel));
+    : opened.map((view) => publishBatches(view, batchChannel));
 }
 
 /** Told of the log's changes as a view is; not one that anything is read from. */

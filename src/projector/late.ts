@@ -1,6 +1,6 @@
 /**
- * Stores that are opened when they are first asked for something, and again while that fails: a
- * server that is down must not keep the service from starting, nor from finding it when it is back.
+ * Lazy stores: opened by the first call, and again by the next call after a failure. The service
+ * starts while a server is down, and uses it as soon as it is back.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
@@ -39,7 +39,7 @@ export function openLate<T extends Store>(
     ...Object.fromEntries(methods),
     async close(...outcome: never[]) {
       closed = true;
-      // Whoever is still opening it has nobody to give it to.
+      // A call that is still opening the store cannot use it any more.
       const store = await opening?.catch(() => undefined);
       await store?.close(...outcome);
     },

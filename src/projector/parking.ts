@@ -21,7 +21,7 @@ import { decodeParking, encodeParking, type ParkingRecord } from "../log/parking
 export interface Parked extends Partial<ParkedValue> {
   readonly view: string;
   readonly urn: string;
-  /** Of the record; of a value, where the view was. */
+  /** Of the record; for a value, the position of the view. */
   readonly position: Position;
   readonly reason: string;
   /** When it was parked, in epoch milliseconds. */
@@ -31,7 +31,7 @@ export interface Parked extends Partial<ParkedValue> {
 /** Aspect of a whole document. */
 export const WHOLE: ParkedValue = { aspect: "", version: 0 };
 
-/** Where records of parking are kept: the log. */
+/** Storage of parking records: the log. */
 export interface ParkingNotes {
   load(view: string): Promise<readonly ParkingRecord[]>;
   /** Resolves when it is durable. */
@@ -40,11 +40,11 @@ export interface ParkingNotes {
 
 /** The parking of one view. */
 export interface Parking extends ParkedValues {
-  /** Whether the view skips a change. */
+  /** The view skips the change. */
   skips(change: { readonly urn: string; readonly position: Position }): boolean;
-  /** Whether it never applies the record. */
+  /** The record was dropped. */
   isDropped(at: Position): boolean;
-  /** Whether no record is skipped. */
+  /** The view skips no record. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;
   /** Number of entities with anything parked. */
@@ -182,13 +182,13 @@ function createParkedValues() {
 
 export type ReadParking = Omit<Parking, "park" | "release" | "drop" | "settle">;
 
-/** What a view passes over, as the log tells it now: for reading, nothing is noted by it. */
+/** The parking of a view in the log, read-only. */
 export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Promise<ReadParking> {
-  const write = () => Promise.reject(new Error("who only reads what is parked notes nothing"));
+  const write = () => Promise.reject(new Error("this parking is read-only"));
   return openParking(view, { load: () => readParking(log, view), write }, Date.now);
 }
 
-/** The parking of a view, where it is fed. */
+/** The parking of a view that this process feeds. */
 export async function openParkingOf(
   {
     name,
@@ -205,7 +205,7 @@ export async function openParkingOf(
   return parking;
 }
 
-/** What a log says of the parking of a view. */
+/** The parking records of a view in the log. */
 export async function readParking(
   log: Pick<ChangeLog, "readStream">,
   view: string,
@@ -230,10 +230,10 @@ export async function noteParking(
 
 export const notParked = (view: string, urn: string): CatalogError =>
   new CatalogError("not_found", `"${urn.slice(0, 200)}" is not parked in the view "${view}"`, {
-    hint: "POST /operations?action=listParked lists what is",
+    hint: "POST /operations?action=listParked lists the parked entities",
   });
 
-/** An entity that a record bears on which is not its own cannot be taken. */
+/** The view cannot apply a record because of another entity than the record's own. */
 export class EntityRefused extends Error {
   readonly urn: string;
 
@@ -243,7 +243,7 @@ export class EntityRefused extends Error {
   }
 }
 
-/** Whether an error says something of what was to be written, and not of where. */
+/** The error is about the written data, not about the store. */
 export const isPoison = (error: unknown): error is Error =>
   error instanceof Error &&
   !(

@@ -1,6 +1,6 @@
 /**
- * What the rest of the service knows of the projector: how far each view is, and when it will be
- * far enough. The embedded profile's projector runs in a thread of its own; this is its near end.
+ * The projector's interface to the service: positions of views, waiting for a position, restores and
+ * rebuilds. The projector itself runs in another thread.
  */
 import type { Position } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
@@ -9,14 +9,14 @@ import type { Unrestored } from "./restore.ts";
 export interface Progress {
   /** Position of each view by name. */
   positions(): Readonly<Record<string, Position>>;
-  /** How many entities a view passes over, by name; views that pass over none are not in it. */
+  /** Number of parked entities by view; without views that have none. */
   parked(): Readonly<Record<string, number>>;
-  /** What stops a view, by name; a view that works is not in it. */
+  /** Error by view; without views that work. */
   errors(): Readonly<Record<string, string>>;
   /**
-   * Resolves when the view has the position. Rejects with CatalogError `unavailable`, naming the
-   * view, its position and the wanted one, after `timeoutMs`, or when it cannot get there; at once
-   * while the view has been failing for three seconds, unless the caller is `patient`.
+   * Resolves when the view has reached the position. Rejects `unavailable`, naming the view and both
+   * positions, after `timeoutMs` or when the view cannot get there; immediately if the view has been
+   * failing for three seconds, unless the caller is `patient`.
    */
   reached(
     view: string,
@@ -25,37 +25,36 @@ export interface Progress {
   ): Promise<void>;
   /** Called with all positions whenever one has moved. */
   onProgress(listener: (positions: Readonly<Record<string, Position>>) => void): void;
-  /** Says that the log has come to a position. */
+  /** Notifies the projector of a new head of the log. */
   poke(head: Position): void;
 }
 
 export interface Restoration {
   /**
-   * Makes what the views, or one of them, have of some entities anew from the log; resolves with
-   * those that could not be. What was parked and could be is parked no longer. Rejects
-   * `unavailable` when nobody is there to do it.
+   * Restores entities from the log in all views, or in one. Resolves with those that failed; releases
+   * the parked entities that succeeded. Rejects `unavailable` while no projector runs.
    */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
   /**
-   * Passes for ever over the record that an entity is parked with in a view, and restores it there.
-   * Rejects `not_found` when it is not parked.
+   * Drops the record that an entity is parked with in a view, for good, and restores the entity
+   * there. Rejects `not_found` if the entity is not parked.
    */
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
-  /** How often it was done: what was read of a view before the last time may be outdated. */
+  /** Number of restores: data read from a view before the last one may be outdated. */
   restorations(): number;
-  /** Called with what was restored, before restore() resolves; "all" after a view was replaced. */
+  /** Called with the restored urns before restore() resolves; "all" after a view was replaced. */
   onRestored(listener: (urns: readonly string[] | "all") => void): void;
 }
 
-/** Puts the next editions of views in the place of those that are fed (replacing.ts). */
+/** Replaces the live generation of views by the staging one (replacing.ts). */
 export interface Replacement {
-  /** Nothing is fed to the views from now on; resolves with the position of the foremost. */
+  /** Pauses the views; resolves with the highest of their positions. */
   hold(views: readonly string[]): Promise<Position>;
   /**
-   * Opens the next editions and brings them to where the views are, which are held then; `parked`:
-   * what the next editions pass over. When it has resolved they are the same as the views.
+   * Opens the staging generations, pauses the views and brings both to the same state. `parked`:
+   * entities parked in the staging generations.
    */
   prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
-  /** Goes on feeding: the next editions (`take`), which are in place then, or the old ones. */
+  /** Resumes the views: with the staging generations, which become live (`take`), or the old ones. */
   release(views: readonly string[], take: boolean): Promise<void>;
 }

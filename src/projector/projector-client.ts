@@ -1,15 +1,15 @@
 /**
- * The near end of the projector's thread (projector-thread.ts): its progress, and its life.
+ * The client of the projector's thread (projector-thread.ts): its progress and its life cycle.
  *
- *   starting → running      the thread tells its first progress
+ *   starting → running      the thread reports its first progress
  *   starting → (rejected)   the first thread cannot open its stores: the service cannot start
  *   running  → pausing      the thread ended by itself; logged, shown by errors()
  *   pausing  → running      another thread runs, after a pause that doubles with each crash
  *   pausing  → given up     too many crashes without any progress between them; waits are refused
  *   any      → closed       close()
  *
- * A thread that starts again reads the checkpoints from the views: a crash loses no more than the
- * batch that was in flight, which comes again.
+ * A restarted thread reads the checkpoints from the views: it applies the batch that was in flight
+ * again, and a crash loses nothing else.
  */
 import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../core/errors.ts";
@@ -26,7 +26,7 @@ import { createRestores } from "./restores.ts";
 import { createStuckViews } from "./stuck-views.ts";
 
 export interface ProjectorClient extends Progress, Restoration, Replacement {
-  /** Views that another model made: what they tell may not be what this one would make of the log. */
+  /** Views that were built with another model: their rows may differ from those of this one. */
   stale(): readonly string[];
   /** Views whose files are damaged: their rows may be wrong until they are rebuilt. */
   damaged(): readonly string[];
@@ -36,21 +36,21 @@ export interface ProjectorClient extends Progress, Restoration, Replacement {
   onDamaged(listener: (view: string, isDamaged: boolean) => void): void;
   /** Views that this process feeds. */
   fed(): readonly string[];
-  /** How often each view began anew, because it could not be read or was made of something else. */
+  /** How often each view was emptied: it was unreadable, or built from another log or model. */
   emptied(): Readonly<Record<string, number>>;
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
   close(): Promise<void>;
 }
 
 export interface ProjectorThreadOptions {
-  /** What the thread opens its stores with; plain data. */
+  /** Configuration of the thread's stores; plain data. */
   readonly stores: unknown;
   /** The module that opens them (ThreadStores); src/stores.ts when absent. */
   readonly module?: URL | undefined;
-  /** The first thread, where it runs already (startProjectorWorker). */
+  /** The first thread, if it runs already (startProjectorWorker). */
   readonly worker?: Worker | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Writes down what a view could not take; resolves when it is durable. */
+  /** Appends a parking record to the log; resolves when it is durable. */
   readonly note: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
   readonly restart?:
@@ -104,7 +104,7 @@ export async function startProjectorThread(
   function setDamaged(views: readonly string[], isDamaged: boolean): void {
     const moved = views.filter((view) => damaged.has(view) !== isDamaged);
     for (const view of moved) isDamaged ? damaged.add(view) : damaged.delete(view);
-    // What was read from the damaged views is not used again.
+    // Invalidates cached reads of the damaged views.
     if (isDamaged && moved.length > 0) restores.allRestored();
     for (const view of moved) for (const listener of damageListeners) listener(view, isDamaged);
   }
@@ -172,14 +172,14 @@ export async function startProjectorThread(
   };
 
   function onProgress(next: ProjectorProgress): void {
-    tellErrors(progress, next, logger);
+    logErrors(progress, next, logger);
     progress = next;
     const before = positions;
     positions = Object.fromEntries(
       Object.entries(next).map(([view, { position }]) => [view, position]),
     );
     pokes.reached(Math.max(0, ...Object.values(positions)));
-    stuck.told(errors());
+    stuck.update(errors());
     const moved = Object.keys(positions).some((view) => positions[view] !== before[view]);
     if (!moved) return;
     crashes = 0;
@@ -192,7 +192,7 @@ export async function startProjectorThread(
     if (ended !== undefined) return;
     crashes++;
     down = reason;
-    stuck.told(errors());
+    stuck.update(errors());
     if (crashes > restart.crashesMax) {
       ended = "given up";
       logger.error({ err: reason, crashes }, "projector given up");
@@ -273,11 +273,11 @@ const unavailable = (why: string): CatalogError =>
   });
 
 const madeFrom = (why: string): string =>
-  `view was made from ${why}; it is emptied and grown again`;
+  `view was built from ${why}; it is emptied and built again`;
 const cannotBeRead =
-  "view could not be read; its file is set aside (.damaged), and it is grown again";
+  "view could not be read; its file is renamed to .damaged, and it is built again";
 const ofAnotherModel =
-  "view was made by another model; it is kept, and may not tell what this one would, until it is rebuilt";
+  "view was built with another model; its rows may be outdated until it is rebuilt";
 
 interface WaitOptions {
   readonly timeoutMs: number;
@@ -292,7 +292,7 @@ async function stopped({ worker, connection, exited }: RunningThread): Promise<v
   clearTimeout(impatience);
 }
 
-function tellErrors(
+function logErrors(
   before: ProjectorProgress,
   now: ProjectorProgress,
   logger: ProjectorThreadOptions["logger"],
@@ -311,11 +311,11 @@ interface Wait {
   readonly position: Position;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  /** Undefined for one who waits for a view that fails, too. */
+  /** Undefined for a patient wait, which outlasts failures of the view. */
   readonly stuck: (() => void) | undefined;
 }
 
-/** Who waits for a view to reach a position. */
+/** Pending waits for views to reach a position. */
 function createWaits() {
   const waiting = new Set<Wait>();
   return {
@@ -362,5 +362,5 @@ const unreached = (
   new CatalogError(
     "unavailable",
     `the view "${view}" is at position ${at ?? "none"} and has not reached ${wanted}: ${why}`,
-    { hint: "Try again; /health tells how far each view is" },
+    { hint: "Try again; /health reports the position of each view" },
   );

@@ -1,10 +1,10 @@
-/** What a projector says that cannot do what it was asked, and what it makes of others' errors. */
+/** Errors of the projector. */
 import { CatalogError } from "../core/errors.ts";
 
-export const fedElsewhere = "another process feeds it: ask the one that has the role projector";
+export const fedElsewhere = "another process feeds the view: ask the node with the role projector";
 
 export const unknownView = (name: string): CatalogError =>
-  new CatalogError("not_found", `there is no view "${name}" here that could have parked anything`);
+  new CatalogError("not_found", `there is no view "${name}" on this node that parks entities`);
 
 export const isConflict = (error: unknown): boolean =>
   error instanceof CatalogError && error.code === "conflict";

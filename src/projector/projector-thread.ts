@@ -15,16 +15,16 @@ import { type Projector, type ProjectorProgress, startProjector } from "./projec
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 
-/** What the module that opens the stores exports. */
+/** Exports of the module that opens the stores. */
 export interface ThreadStores<Config = unknown> {
   openViews(
     config: Config,
     options: {
-      /** Called for a view that was made of something else, and is empty now. */
+      /** Called for a view that was emptied, with the reason. */
       readonly onEmptied?: (view: string, why: string) => void;
-      /** Called for a view that another model made, and that is kept until it is regrown; and after. */
+      /** Called with true for a view built with another model, and with false when it is rebuilt. */
       readonly onStale?: (view: string, stale: boolean) => void;
-      /** These alone; of views in files the next editions, which are there. */
+      /** Opens these views only; `next`: their staging generations, which must exist. */
       readonly names?: readonly string[];
       readonly next?: true;
     },

@@ -1,5 +1,5 @@
 /**
- * The projector: brings the log's records into the views, and goes on doing so.
+ * The projector: applies the records of the log to the views, continuously.
  *
  * Views that are at the same position form a group: the log is read and decoded once for it. Each
  * turn takes every group one batch further, the foremost first.
@@ -7,8 +7,8 @@
  * State of a view (`Follower`)
  *
  *   following    it has all writes up to its position; `failure` is undefined
- *   failing      the last batch could not be read, or the store could not take it; `failure` says why
- *                and when it is tried again. A record that is itself to blame is parked instead
+ *   failing      the last batch could not be read or applied; `failure` has the error and the time
+ *                of the next attempt. A poison record is parked instead
  *
  *   following → following   a batch was applied                                   feed
  *   following → failing     something threw                                       fail (follower.ts)
@@ -19,7 +19,7 @@
  *   any       → watching    another projector moved the (shared) view meanwhile   feed
  *   watching  → following   nobody moved it for a while, though it is behind      look (watching.ts)
  *
- *   watching     it is fed by a projector of another process; its position is asked for
+ *   watching     a projector of another process feeds it; its position is polled
  *
  * State of the projector: running → (stop) → stopping → stopped, the batch in flight finished.
  *
@@ -65,15 +65,15 @@ import type { HistoryLog } from "./history.ts";
 import { createLogComparison } from "./log-comparison.ts";
 import { createMending } from "./mending.ts";
 import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
+import { type ProjectorProgress, progressOf } from "./progress-snapshot.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createReplacing, type Editions } from "./replacing.ts";
 import type { Unrestored } from "./restore.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
-import { type ProjectorProgress, progressOf } from "./told-progress.ts";
 import { createWatching } from "./watching.ts";
 
-export type { ProjectorProgress, ViewProgress } from "./told-progress.ts";
+export type { ProjectorProgress, ViewProgress } from "./progress-snapshot.ts";
 
 export interface ProjectorParts {
   readonly log: HistoryLog &
@@ -84,11 +84,11 @@ export interface ProjectorParts {
   readonly compareMs?: number | undefined;
   readonly views: readonly View[];
   readonly decode: Decode;
-  /** Where it is noted what a view cannot take; without it, such a record stops the view. */
+  /** Storage of parking records; without it, a poison record stops the view. */
   readonly notes?: ParkingNotes | undefined;
-  /** Other editions of the views; without them, none can be replaced. */
+  /** Generations of the views; without them, views cannot be replaced. */
   readonly editions?: Editions | undefined;
-  /** Called after every batch, whatever came of it. */
+  /** Called after every batch, also after a failed one. */
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
   readonly batchMax?: number | undefined;
@@ -102,22 +102,15 @@ export interface ProjectorParts {
 
 export interface Projector {
   progress(): ProjectorProgress;
-  /** As they are now: another edition may have taken one's place. */
+  /** The live generations. */
   views(): readonly View[];
   /** The log has new records: do not wait any longer. */
   poke(): void;
-  /**
-   * Makes what the views, or one of them, have of some entities anew from the log. Resolves with
-   * those that could not be; rejects `unavailable` when it stops before. What was parked and could
-   * be is parked no longer.
-   */
+  /** As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before. */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
-  /**
-   * Passes for ever over the record that an entity is parked with in a view, and restores the entity
-   * there. Rejects `not_found` when it is not parked.
-   */
+  /** As Restoration.drop. */
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
-  /** As Replacement (progress.ts) says. */
+  /** As Replacement. */
   hold(views: readonly string[]): Promise<Position>;
   prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
   release(views: readonly string[], take: boolean): Promise<void>;
@@ -141,9 +134,9 @@ const COMPARE_MS = 60_000;
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /**
- * What a view puts off, as deleting a million rows, must leave the disk and the cores to those who
- * read and write: after each part it is let be for so many times as long. A million rows are some 150
- * parts, and 25 seconds. Costly views have less time for it, and more to lose.
+ * Deferred work of a view, such as deleting a million rows, leaves disk and cores to requests: after
+ * each part it pauses for `times` as long. A million rows take some 150 parts, and 25 seconds.
+ * Costly views have less time for it, and lose more without it.
  */
 const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
 
@@ -171,7 +164,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     retryMs,
     onFailure: (follower, error) => fail(follower, error),
     onCompared() {
-      told();
+      report();
       wakeUp();
     },
   });
@@ -191,11 +184,11 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   });
 
   const progress = (): ProjectorProgress => progressOf(followers);
-  const told = (): void => onProgress(progress());
-  const failing = createFailing(retryMs, told);
+  const report = (): void => onProgress(progress());
+  const failing = createFailing(retryMs, report);
   const { fail } = failing;
   const watching = createWatching({
-    ...{ followers, failing, head: () => log.head(), parkingOf, takeOverMs, told, wakeUp },
+    ...{ followers, failing, head: () => log.head(), parkingOf, takeOverMs, report, wakeUp },
   });
 
   async function run(): Promise<void> {
@@ -220,11 +213,11 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function mend(): Promise<void> {
     for (const { work } of wanted.splice(0)) {
       await work();
-      told();
+      report();
     }
   }
 
-  /** What is to be done between two turns. */
+  /** Runs `work` between two turns. */
   function want<T>(work: () => Promise<T>): Promise<T> {
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -233,7 +226,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** A part of what each view put off, if it was let be long enough. */
+  /** Does a part of each view's deferred work, if its pause is over. */
   async function tidy(): Promise<void> {
     for (const follower of followers) {
       const { sink } = follower.view;
@@ -247,7 +240,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
         follower.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
       } catch (error) {
         fail(follower, error);
-        told();
+        report();
       }
     }
   }
@@ -255,7 +248,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const mayTidy = ({ failure, movedAt, feeding }: Follower): boolean =>
     failure === undefined && movedAt === undefined && feeding === undefined;
 
-  /** So that the next start reads nothing again. Whatever fails now is read again then. */
+  /** Stores the checkpoint, so that the next start reads nothing again. Errors only cost that reading. */
   async function keepPosition(follower: Follower): Promise<void> {
     const { view, position, checkpoint, record, failure, mismatch, movedAt } = follower;
     if (failure !== undefined || mismatch !== undefined) return;
@@ -337,21 +330,21 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     } catch (error) {
       for (const follower of group) fail(follower, error);
       comparison.doubt();
-      told();
+      report();
       return IDLE;
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
     for (const follower of shared) {
       follower.feeding = feed(follower, batch).finally(() => {
         follower.feeding = undefined;
-        told();
+        report();
         poked = true;
         wake();
       });
     }
     if (own.length === 0) return IDLE;
     await Promise.all(own.map((follower) => feed(follower, batch)));
-    told();
+    report();
     const moved = own.some(({ position }) => position > after);
     const behind = own.some(({ position }) => position < (end ?? batch.upTo));
     return { moved, more: moved && (full || behind) };
@@ -436,7 +429,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   };
 }
 
-/** Whether any record was applied, and whether there may be more to apply at once. */
+/** `moved`: a record was applied; `more`: there may be more to apply. */
 interface Advanced {
   readonly moved: boolean;
   readonly more: boolean;

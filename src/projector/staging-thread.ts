@@ -1,6 +1,6 @@
 /**
- * The thread that grows views beside those in use (staging.ts). It has readers and views of its
- * own, and ends with its work. staging-worker.ts is its other end.
+ * The thread that builds staging generations (staging.ts). It opens its own log reader and views, and
+ * ends with its work. staging-worker.ts is its client.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -20,11 +20,11 @@ export interface StagingThreadData {
   readonly module: string | undefined;
   readonly config: unknown;
   readonly views: readonly string[];
-  /** That give way to the service while these are grown, this one among them. */
+  /** Number of threads that yield to the service during the build, including this one. */
   readonly threads: number;
 }
 
-/** What that module exports. */
+/** Exports of that module. */
 interface StagingStores {
   openViews(
     config: unknown,
@@ -36,16 +36,16 @@ interface StagingStores {
     },
   ): Promise<readonly View[]>;
   openLogReader(config: unknown): Promise<ChangeLog>;
-  /** Views that are made of others. */
+  /** Views that are built from other views. */
   readonly foldedViews: ReadonlySet<string>;
 }
 
 export type ToStagingThread =
-  /** What "grown" told of is what the log says. */
+  /** The views of "grown" agree with the log. */
   | { readonly kind: "compared" }
   | { readonly kind: "finish"; readonly upTo: Position }
   | { readonly kind: "discard" }
-  /** Whether the service has much else to do. */
+  /** The load of the service changed. */
   | { readonly kind: "busy"; readonly busy: boolean };
 
 export type FromStagingThread =
@@ -62,14 +62,14 @@ export type FromStagingThread =
   | { readonly kind: "finished"; readonly parked: readonly Parked[] }
   | ({ readonly kind: "failed" } & SerializedError);
 
-/** At a lower priority a busy machine starves it, and it never comes to the head of a log that grows. */
+/** At a lower priority, a busy machine starves the thread, and it never reaches a moving head. */
 const NICENESS = 5;
-/** Milliseconds between two messages of how far it is. */
-const TOLD_MS_MIN = 100;
+/** Minimum milliseconds between two progress messages. */
+const PROGRESS_MS_MIN = 100;
 
 const port = parentPort;
 assert(port !== null, "this file is a thread's own");
-const tell = (message: FromStagingThread) => port.postMessage(message);
+const send = (message: FromStagingThread) => port.postMessage(message);
 const stopping = new AbortController();
 let busy = false;
 let awaited = false;
@@ -78,7 +78,7 @@ giveWay(NICENESS);
 try {
   await work(workerData as StagingThreadData);
 } catch (error) {
-  tell({ kind: "failed", ...serializeError(error) });
+  send({ kind: "failed", ...serializeError(error) });
 } finally {
   port.close();
 }
@@ -86,7 +86,7 @@ try {
 async function work({ module, config, views, threads }: StagingThreadData): Promise<void> {
   const asked = Promise.withResolvers<Position>();
   const compared = Promise.withResolvers<void>();
-  // Growing may end before anybody asks.
+  // The build may fail before these are awaited.
   for (const { promise } of [asked, compared]) promise.catch(() => {});
   parentPort?.on("message", (message: ToStagingThread) => {
     if (message.kind === "finish") {
@@ -99,7 +99,7 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
       busy = message.busy;
       return;
     }
-    const reason = new CatalogError("unavailable", "the regrowing was given up");
+    const reason = new CatalogError("unavailable", "the rebuild was canceled");
     for (const one of [asked, compared]) one.reject(reason);
     stopping.abort(reason);
   });
@@ -107,10 +107,10 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
     module ?? new URL("../stores.ts", import.meta.url).href
   );
   const log = await stores.openLogReader(config);
-  let told = 0;
+  let sentAt = 0;
   let finished = false;
   function finish(parked: readonly Parked[]): void {
-    if (!finished) tell({ kind: "finished", parked });
+    if (!finished) send({ kind: "finished", parked });
     finished = true;
   }
   const folded = views.filter((view) => stores.foldedViews.has(view));
@@ -127,22 +127,22 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
       onProgress(progress) {
         // The last one is the count of what was done.
         const isLast = progress.position >= progress.head;
-        if (!isLast && performance.now() - told < TOLD_MS_MIN) return;
-        told = performance.now();
-        tell({ kind: "progress", progress });
+        if (!isLast && performance.now() - sentAt < PROGRESS_MS_MIN) return;
+        sentAt = performance.now();
+        send({ kind: "progress", progress });
       },
-      // At a lower priority it still takes of memory and disk what others want.
+      // A low priority does not limit the use of memory and disk.
       async rest(workedMs, haste) {
         if (!busy || awaited) return;
         const ms = (workedMs * restOf(threads)) / haste;
         await delay(ms, undefined, { signal: stopping.signal });
       },
       onGrown(grown, parked) {
-        tell({ kind: "grown", grown, parked });
+        send({ kind: "grown", grown, parked });
         return compared.promise;
       },
       onNear() {
-        tell({ kind: "near" });
+        send({ kind: "near" });
         return asked.promise;
       },
       onInPlace: finish,
@@ -153,7 +153,7 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
   }
 }
 
-/** Views that are made of the next editions of others. */
+/** Opens views that are built from the staging generations of others. */
 async function openMade(
   { openViews }: StagingStores,
   config: unknown,

@@ -1,4 +1,4 @@
-/** The near end of the thread that grows views beside those in use (staging-thread.ts). */
+/** The client of the thread that builds staging generations (staging-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -10,7 +10,7 @@ import type { FromStagingThread, StagingThreadData, ToStagingThread } from "./st
 import { threadLimits } from "./thread-limits.ts";
 import { watchBusy } from "./watch-busy.ts";
 
-/** Views in servers that stand still beside those in use, by name, and what they pass over. */
+/** Paused staging generations in servers by view, and their parked entities. */
 export interface GrownViews {
   readonly grown: Readonly<Record<string, Grown>>;
   readonly parked: readonly Parked[];
@@ -19,24 +19,24 @@ export interface GrownViews {
 export interface StagingWorker {
   /** Resolves when the views are near the head of the log, and compared where they are in servers. */
   readonly near: Promise<void>;
-  /** Brings them to the position at least, closed and durable; the entities that they pass over. */
+  /** Builds them up to the position at least and closes them; resolves with their parked entities. */
   finish(upTo: Position): Promise<readonly Parked[]>;
-  /** Ends it, whatever it does. What it has grown is left to whoever clears it away. */
+  /** Ends the thread at once. The caller removes the staging generations. */
   end(): Promise<void>;
 }
 
-/** Without an answer within this time the thread is ended by force. */
+/** After this time, a thread that has not ended is terminated. */
 const END_MS_MAX = 10_000;
 
-/** All of its promises reject with the thread's error when that ends before. */
+/** The promises reject with the thread's error if it ends early. */
 function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
-  /** That give way to the service meanwhile, this one among them; absent: there is no service. */
+  /** Number of threads that yield to the service, including this one; absent: no service runs. */
   readonly threads?: number | undefined;
   readonly onProgress: (progress: BuildProgress) => void;
-  /** Compares views in servers with the log; when it rejects, the regrowing has failed. */
+  /** Compares views in servers with the log; when it rejects, the rebuild fails. */
   readonly compare: (views: GrownViews) => Promise<void>;
 }): StagingWorker {
   const worker = new Worker(new URL("staging-thread.ts", import.meta.url), {
@@ -93,8 +93,8 @@ function startStagingWorker(options: {
 }
 
 /**
- * Several of them as one, each for some of the views. The first tells how far all are: it has the
- * longest way.
+ * Starts one worker per lane and combines them. The first reports the progress: its views take
+ * longest.
  */
 export function startStagingWorkers({
   lanes,

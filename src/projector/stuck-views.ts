@@ -1,19 +1,19 @@
 /**
- * Views that have been failing for so long that it is not worth waiting for them. A failure that the
- * next attempts get over is none.
+ * Views that have been failing for so long that waits for them are rejected. A failure that a retry
+ * cures does not count.
  */
 
 /** Time for some attempts. */
 const FAILING_MS = 3_000;
 
 export interface StuckViews {
-  /** Why each view does not move on; those that move are not in it. */
-  told(errors: Readonly<Record<string, string>>): void;
+  /** `errors`: error by view; without views that work. */
+  update(errors: Readonly<Record<string, string>>): void;
   has(view: string): boolean;
   close(): void;
 }
 
-/** `onStuck`: called with a view that has become one of them. */
+/** `onStuck`: called with a view that has become stuck. */
 export function createStuckViews(onStuck: (view: string) => void): StuckViews {
   const stuck = new Set<string>();
   const failing = new Map<string, NodeJS.Timeout>();
@@ -33,7 +33,7 @@ export function createStuckViews(onStuck: (view: string) => void): StuckViews {
   }
 
   return {
-    told(errors) {
+    update(errors) {
       for (const view of failing.keys()) if (errors[view] === undefined) end(view);
       for (const view of Object.keys(errors)) if (!failing.has(view)) begin(view);
     },

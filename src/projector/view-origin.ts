@@ -1,58 +1,55 @@
 /**
- * What a view was made of, and how one is opened for writing: the same for every store. A view
- * remembers the model and the log that made it; opened under others, it is emptied and grown again,
- * unless the other log ends before it: then the log may be lost, and the view is all that is left.
+ * The origin of a view, its model and its log, for every store. A view opened with another model or
+ * log is emptied and built again, unless the other log ends before the view's position: then the log
+ * may be lost, and the view is all that is left.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
-/**
- * Why a view begins anew: what it was made of is not what it would be made of now, or it cannot be
- * read.
- */
+/** Why a view is emptied: another origin, or an unreadable file. */
 export type Emptied = "another model" | "another log" | "an older release" | "damaged";
 
 export interface ViewOrigin {
-  /** Fingerprint of the model that the writer projects with; kept with the view. */
+  /** Fingerprint of the writer's model; stored with the view. */
   readonly model?: string | undefined;
-  /** The log that feeds the view, and where it ends; its id is kept with the view. */
+  /** The log that the view is built from, and its head; the id is stored with the view. */
   readonly log?: { readonly id: string; readonly head: Position } | undefined;
-  /** Called when what was in the view is given up. */
+  /** Called when the view is emptied. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
-   * When given, a view of another model at the position `keptFrom` or later is kept and goes on, and this
-   * is called with true: the view is to be regrown beside (staging.ts), and says until then
-   * that it is of another model. An earlier one is built again sooner than a thread has
-   * started. In a server others may change that: it is called whenever the view is found anew.
+   * If present, a view of another model at position `keptFrom` or later is kept as a stale view, and
+   * this is called with true; it serves reads until it is rebuilt (staging.ts). A shorter view is
+   * emptied: to build it again is faster than to start a thread. For a view in a server, it is called
+   * at each opening, because other processes may change the view.
    */
   readonly onStale?: ((stale: boolean) => void) | undefined;
   readonly keptFrom?: number | undefined;
-  /** Of a view in a file: what an older release made is left as it is, and not opened. */
+  /** For a view in a file: a file of an older release is left unchanged and not opened. */
   readonly keepsOlder?: boolean | undefined;
-  /** Of a view in a server: whoever opens it has no say in what it is made of. */
+  /** For a view in a server: this process only watches it, and does not change its origin. */
   readonly watched?: boolean | undefined;
-  /** Regrow from nothing beside the view that is there, and take its place when closed. */
+  /** Builds a staging generation from nothing, which becomes live when it is closed. */
   readonly bulk?: boolean | undefined;
   /**
-   * Of a view in a file: the edition that is grown beside the one in place, and stays beside it when
-   * closed. With `bulk` it begins from nothing; without, it must be there.
+   * For a view in a file: opens the staging generation, which stays so when it is closed. With
+   * `bulk` it is built from nothing; without, it must exist.
    */
   readonly next?: boolean | undefined;
 }
 
-/** What a view says of itself; null where nobody said. */
+/** The stored origin of a view; null where none is stored. */
 export interface Made {
   readonly model: string | null;
   readonly log: string | null;
   readonly position: Position;
 }
 
-/** Told as the model of a view that several have fed: it is none of them. */
+/** The model of a view that was fed with several models: it equals none of them. */
 export const severalModels = "several";
 
 /**
- * What is to become of a view: "own" goes on, "stale" goes on and is to be regrown, "ahead" stays
- * as it is, the others begin anew.
+ * How to open a view: "own" continues, "stale" continues until it is rebuilt, "ahead" is left
+ * unchanged; for the other results, it is emptied.
  */
 export function judge(made: Made, origin: ViewOrigin): "own" | "stale" | "ahead" | Emptied {
   const { model, log, onStale, keptFrom = 1, watched } = origin;

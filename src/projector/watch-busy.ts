@@ -1,4 +1,4 @@
-/** Whether a service has much to do, for threads that then let it have the machine. */
+/** Measures the load of the service's thread, so that background threads yield to it. */
 
 /** Part of the time in which the service's thread works, beyond which it is busy. */
 const BUSY = 0.4;
@@ -10,11 +10,8 @@ const LOOK_MS = 250;
  */
 export const restOf = (threads: number): number => 2 * threads - 1;
 
-/**
- * Tells whether this thread, which answers, has had much to do; whenever that changes, until what it
- * gives back is called.
- */
-export function watchBusy(tell: (busy: boolean) => void): () => void {
+/** Calls `onChange` whenever this thread becomes busy or idle. Returns the function that ends it. */
+export function watchBusy(onChange: (busy: boolean) => void): () => void {
   let last = performance.eventLoopUtilization();
   let busy = false;
   const timer = setInterval(() => {
@@ -23,7 +20,7 @@ export function watchBusy(tell: (busy: boolean) => void): () => void {
     last = now;
     if (utilization > BUSY === busy) return;
     busy = !busy;
-    tell(busy);
+    onChange(busy);
   }, LOOK_MS).unref();
   return () => clearInterval(timer);
 }

@@ -1,7 +1,7 @@
 /**
- * The views' read sides, watched: a health check learns of a view that cannot be read without
- * reading it itself. A failure counts for half a minute, though other reads succeed meanwhile:
- * damage is in some pages of a file and not in others.
+ * Readers that record failures, so that a health check reports an unreadable view without reading it.
+ * A failure counts for half a minute even if other reads succeed: damage affects only some pages of a
+ * file.
  */
 import { CatalogError } from "../core/errors.ts";
 
@@ -9,7 +9,7 @@ export interface WatchedReaders<R> {
   readonly readers: R;
   /** The last failure of each view whose reads fail, by its name. */
   errors(): Readonly<Record<string, string>>;
-  /** The view is another one now. */
+  /** Clears the failure of a view that was replaced. */
   forget(view: string): void;
 }
 
@@ -57,6 +57,6 @@ const noting =
     return result;
   };
 
-/** What a driver failed of; a view that is closed or not asked rightly is well. */
+/** An error of the driver; a closed view or an invalid query is no failure. */
 const isFaultOfFile = (error: unknown): error is CatalogError =>
   error instanceof CatalogError && error.code === "unavailable" && error.cause !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Views in servers that a projector of another process feeds: this one asks how far they are, and
- * takes one over when nobody moves it any more.
+ * Standby for views in servers that another process feeds: polls their positions, and takes a view
+ * over when it stops moving.
  */
 import type { Position } from "../core/position.ts";
 import type { Failing, Follower } from "./follower.ts";
@@ -11,21 +11,21 @@ import { beginsWatching } from "./start-places.ts";
 interface Parts {
   readonly followers: readonly Follower[];
   readonly failing: Failing;
-  /** Where the log ends. */
+  /** Position of the last record. */
   readonly head: () => Promise<Position>;
   readonly parkingOf: (view: View) => Promise<Parking | undefined>;
   /** Milliseconds that a shared view stays where it is before this projector feeds it. */
   readonly takeOverMs: number;
-  /** Called when something came of it. */
-  readonly told: () => void;
+  /** Called when the state of a view changed. */
+  readonly report: () => void;
   /** Called when there is something to feed. */
   readonly wakeUp: () => void;
 }
 
 export interface Watching {
-  /** Asks how far the watched views are, each by itself: one that does not answer holds up no other. */
+  /** Polls the watched views concurrently: a slow server holds up no other view. */
   look(): void;
-  /** A server may take long to say where its view is; others are fed meanwhile. */
+  /** Reads the checkpoint of a failed view in the background, because its server may be slow. */
   recoverLater(follower: Follower): void;
 }
 
@@ -33,7 +33,7 @@ export interface Watching {
 const PATIENCE = 5;
 
 export function createWatching(parts: Parts): Watching {
-  const { followers, failing, parkingOf, takeOverMs, told, wakeUp } = parts;
+  const { followers, failing, parkingOf, takeOverMs, report, wakeUp } = parts;
 
   function look(): void {
     for (const follower of followers) {
@@ -54,13 +54,13 @@ export function createWatching(parts: Parts): Watching {
     if (follower.position !== position) follower.movedAt = Date.now();
     else if (await isLeft(follower)) await takeOver(follower);
     const feeds = follower.movedAt === undefined;
-    if (feeds || follower.position !== position || failure !== undefined) told();
+    if (feeds || follower.position !== position || failure !== undefined) report();
     if (feeds) wakeUp();
   }
 
   async function takeOver(follower: Follower): Promise<void> {
     try {
-      // Who fed it until now may have parked something.
+      // The process that fed it until now may have parked entities.
       follower.parking = await parkingOf(follower.view);
       follower.movedAt = undefined;
     } catch (error) {
@@ -68,14 +68,14 @@ export function createWatching(parts: Parts): Watching {
     }
   }
 
-  /** Whether a view that this projector may feed is behind, and nobody feeds it. */
+  /** The view is behind, no process feeds it, and this projector may. */
   async function isLeft({ view, position, movedAt = 0 }: Follower): Promise<boolean> {
     const patience = view.ofAnotherModel?.() === true ? PATIENCE : 1;
     if (view.shared !== "led" || Date.now() - movedAt < takeOverMs * patience) return false;
     try {
       return position < (await parts.head());
     } catch {
-      // Without the log it could not be fed either.
+      // Without the log, this process could not feed it.
       return false;
     }
   }

@@ -48,7 +48,7 @@ test("views of another log are grown anew, and that is logged", async () => {
   expect(await exists(client, "urn:li:tag:later0")).toBe(true);
   await service.close();
   expect(new Set(lines)).toEqual(
-    new Set(["view was made from another log; it is emptied and grown again"]),
+    new Set(["view was built from another log; it is emptied and built again"]),
   );
   expect((await differencesFromRegrown(one.path)).differences).toEqual([]);
 });

@@ -153,7 +153,7 @@ test.each([
     try {
       expect(warn).toHaveBeenCalledWith(
         { view },
-        "view could not be read; its file is set aside (.damaged), and it is grown again",
+        "view could not be read; its file is renamed to .damaged, and it is built again",
       );
       expect(readFileSync(`${file}.damaged`).equals(spoilt)).toBe(true);
       const client = createClient(service.address());

@@ -1,16 +1,15 @@
 /**
- * Batches of views, told to whoever listens in the process: views are fed in a thread of their own,
- * which knows nothing of traces.
+ * Events of applied batches, sent from the projector's thread to the thread that records traces.
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { saidBy } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import type { View } from "./sink.ts";
 
-export interface ToldBatch {
+export interface BatchEvent {
   readonly view: string;
   readonly writes: number;
-  /** Position that the view has with it. */
+  /** Position of the view after the batch. */
   readonly upTo: number;
   /** Epoch milliseconds. */
   readonly start: number;
@@ -18,8 +17,8 @@ export interface ToldBatch {
   readonly error?: string | undefined;
 }
 
-/** The view, telling each batch on the channel of that name. */
-export function tellBatches<V extends View>(view: V, channelName: string): V {
+/** Wraps a view so that it publishes each batch on the channel. */
+export function publishBatches<V extends View>(view: V, channelName: string): V {
   const channel = new BroadcastChannel(channelName);
   channel.unref();
   const { sink } = view;
@@ -32,10 +31,10 @@ export function tellBatches<V extends View>(view: V, channelName: string): V {
         const batch = { view: view.name, writes: writes.length, upTo, start };
         try {
           await sink.apply(writes, upTo, record);
-          channel.postMessage({ ...batch, end: Date.now() } satisfies ToldBatch);
+          channel.postMessage({ ...batch, end: Date.now() } satisfies BatchEvent);
         } catch (cause) {
           const error = saidBy(cause);
-          channel.postMessage({ ...batch, end: Date.now(), error } satisfies ToldBatch);
+          channel.postMessage({ ...batch, end: Date.now(), error } satisfies BatchEvent);
           throw cause;
         }
       },
@@ -47,12 +46,12 @@ export function tellBatches<V extends View>(view: V, channelName: string): V {
   };
 }
 
-export function hearBatches(
+export function subscribeToBatches(
   channelName: string,
-  onBatch: (batch: ToldBatch) => void,
+  onBatch: (batch: BatchEvent) => void,
 ): { close(): void } {
   const channel = new BroadcastChannel(channelName);
-  channel.onmessage = (message) => onBatch((message as { data: ToldBatch }).data);
+  channel.onmessage = (message) => onBatch((message as { data: BatchEvent }).data);
   channel.unref();
   return { close: () => channel.close() };
 }

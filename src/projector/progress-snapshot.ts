@@ -1,4 +1,4 @@
-/** What a projector tells of its views. */
+/** The progress of a projector's views, as it is sent to other threads. */
 import type { Position } from "../core/position.ts";
 import type { Parking } from "./parking.ts";
 import { textOf } from "./projector-errors.ts";
@@ -7,9 +7,9 @@ import type { Failure } from "./start-places.ts";
 
 export interface ViewProgress {
   readonly position: Position;
-  /** Why it does not move on; it is tried again and again. */
+  /** The error that stops it; the projector keeps retrying. */
   readonly error?: string | undefined;
-  /** Entities that it passes over (parking.ts); absent when there are none. */
+  /** Number of parked entities (parking.ts); absent when there are none. */
   readonly parked?: number | undefined;
   /** Another process feeds it. */
   readonly elsewhere?: true | undefined;
@@ -17,17 +17,17 @@ export interface ViewProgress {
 
 export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
 
-interface Told {
+interface ViewSnapshot {
   readonly view: View;
   readonly position: Position;
   readonly failure: Failure | undefined;
   readonly mismatch: Error | undefined;
   readonly parking: Parking | undefined;
-  /** Undefined of a view that this process feeds. */
+  /** Undefined for a view that this process feeds. */
   readonly movedAt: number | undefined;
 }
 
-export function progressOf(followers: readonly Told[]): ProjectorProgress {
+export function progressOf(followers: readonly ViewSnapshot[]): ProjectorProgress {
   return Object.fromEntries(
     followers.map(({ view, position, failure, mismatch, parking, movedAt }) => {
       const error = mismatch ?? failure?.error;
