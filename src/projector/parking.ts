@@ -1,6 +1,6 @@
 /**
- * What views could not apply, in a stream per view in the log: what a view holds follows from the log
- * and this stream, also after a rebuild.
+ * Records that views could not apply, in a stream of the log per view. The content of a view follows
+ * from the log and this stream, also after a rebuild.
  *
  * A view of records parks an entity with the first record that it cannot decode, project or apply, and
  * skips the entity's later records. A retry projects the entity from the log; a dropped record is skipped

@@ -1,18 +1,18 @@
 /**
- * Rebuilding views while the service runs: regrown beside those in use by a thread of their own, near
- * the head of the log they take their place.
+ * Rebuilds views while the service runs: threads build staging generations, which replace the live
+ * ones near the head of the log.
  *
- *   1. the next editions are grown, while another thread folds the log; closed and compared with what
- *      it says (verify/verify-editions.ts); readers of them are opened and warmed
- *   2. the projector brings them to where the views are, and feeds nothing meanwhile
- *   3. readers are given them, and the projector goes on with them
+ *   1. the staging generations are built, while another thread folds the log; they are closed and
+ *      compared with it (verify/verify-editions.ts); their readers are opened and warmed
+ *   2. the projector pauses the views and brings the staging generations to the same position
+ *   3. readers and projector switch to the staging generations
  *
- * A view in a server changes its edition as that is closed: it is held before, and compared while it
- * is open, near the head.
+ * In a server, a staging generation becomes live when it is closed: the view is paused before, and
+ * compared while it is open, near the head.
  *
- * Nothing is older after a step than before it: what a reader was shown it is shown again, and no
- * position is told that the readers' edition does not have. Until the third step is done, whatever
- * fails leaves the views as they were; then readers are opened again where the views are.
+ * Readers never go back: they see everything that they saw before a step, and no position is reported
+ * that their generation does not have. A failure before the end of the third step leaves the live
+ * generations unchanged; their readers are opened again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
@@ -22,22 +22,22 @@ import type { Replacement } from "./progress.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
 import type { GrownViews, StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
-/** How long views are held so that what was asked of them is answered; long lists go on longer. */
+/** How long views stay paused for pending reads; longer reads continue on the old generation. */
 const ANSWERS_MS_MAX = 500;
 
 export interface RebuildingParts {
   readonly replacement: Replacement;
-  /** Whether a view is in a server. They are not rebuilt together with others. */
+  /** The view is in a server. Such views are not rebuilt together with others. */
   isShared(view: string): boolean;
-  /** Views that are grown by a thread each; those of the first have the longest way. */
+  /** Groups of views with a thread each; the first group takes longest. */
   lanes(views: readonly string[]): Promise<readonly (readonly string[])[]>;
   startWorkers(
     lanes: readonly (readonly string[])[],
     options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare" | "threads">,
   ): StagingWorker;
   /**
-   * Compares the next editions with the log: those that stand still in servers, and those that are
-   * closed when `parked` resolves. Rejects when they are not to be taken: then nothing has changed.
+   * Compares staging generations with the log: those paused in servers, and those that are closed
+   * when `parked` resolves. Rejects if they differ; then nothing has changed.
    */
   verify(
     editions: GrownViews & { readonly views: readonly string[] },
@@ -46,7 +46,7 @@ export interface RebuildingParts {
   verifyGrowing(
     editions: {
       readonly views: readonly string[];
-      /** Threads that grow them. */
+      /** Number of threads that build them. */
       readonly growers: number;
       readonly parked: Promise<readonly Parked[]>;
     },
@@ -55,20 +55,20 @@ export interface RebuildingParts {
   /** The readers of the views. */
   readonly readers: {
     /**
-     * Opens those of the next editions. `take` puts them in the others' place at once, and resolves
-     * when what was asked of those is answered.
+     * Opens readers of the staging generations. `take` replaces the live readers at once, and
+     * resolves when their pending reads are done.
      */
     prepare(views: readonly string[]): Promise<{ take(): Promise<void>; drop(): Promise<void> }>;
-    /** Opens them again, on what is in place. */
+    /** Opens the readers again, on the live generations. */
     reopen(views: readonly string[]): Promise<void>;
   };
-  /** Removes what was grown and is not in place. */
+  /** Removes staging generations. */
   clear(views: readonly string[]): void;
 }
 
 export interface Rebuilding {
   /**
-   * Resolves when the next editions are in place. Rejects `conflict` while others are rebuilt, and
+   * Resolves when the staging generations are live. Rejects `conflict` while a rebuild runs, and
    * with the signal's reason when it aborts before `onTaking` is called; then nothing has changed.
    */
   rebuild(
@@ -76,11 +76,11 @@ export interface Rebuilding {
     options: {
       readonly signal: AbortSignal;
       readonly onProgress: (progress: BuildProgress) => void;
-      /** From now on it cannot be given up. */
+      /** From now on it cannot be canceled. */
       readonly onTaking: () => void;
     },
   ): Promise<void>;
-  /** Of the views that are being rebuilt. */
+  /** Progress by view of the rebuild that runs. */
   progress(): Readonly<Record<string, RebuildProgress>>;
 }
 
@@ -94,15 +94,15 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     views: readonly string[],
     { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
   ): Promise<void> {
-    const told = current?.progress ?? {};
+    const byView = current?.progress ?? {};
     const shared = views.some(parts.isShared);
     const lanes = shared ? [views] : await parts.lanes(views);
     const workers = parts.startWorkers(lanes, {
-      // Where others compare while these are grown (compared).
+      // One more thread compares during the build (`compared`).
       threads: shared ? 1 : lanes.length + 1,
       onProgress(progress) {
         const { position, head, recordsPerSecond } = progress;
-        for (const view of progress.views) told[view] = { position, head, recordsPerSecond };
+        for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
         if (!progress.beside) onProgress(progress);
       },
       compare: (found) => parts.verify({ ...found, views: Object.keys(found.grown) }, signal),
@@ -129,7 +129,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     }
   }
 
-  /** Resolves, when the views are grown, closed and what the log says, with what they pass over. */
+  /** Resolves with the parked entities when the views are built, closed and equal to the log. */
   async function compared(
     asked: { readonly views: readonly string[]; readonly growers: number },
     workers: StagingWorker,
@@ -137,7 +137,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   ): Promise<readonly Parked[]> {
     const closed = Promise.withResolvers<readonly Parked[]>();
     const verified = parts.verifyGrowing({ ...asked, parked: closed.promise }, signal);
-    // Growing may fail before anybody waits.
+    // The build may fail before this is awaited.
     verified.catch(() => {});
     try {
       await orAborted(workers.near, signal);
@@ -173,7 +173,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       await replacement.prepare(views, await workers.finish(upTo));
       await replacement.release(views, true);
     } catch (error) {
-      // Nobody may be there any more who holds them.
+      // The hold may be over.
       await replacement.release(views, false).catch(() => {});
       throw error;
     }
@@ -183,7 +183,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     async rebuild(views, options) {
       if (current !== undefined) {
         throw new CatalogError("conflict", `${current.views.join(", ")} are being rebuilt`, {
-          hint: "Wait for the job that does it; listJobs names it",
+          hint: "Wait for the running rebuild job; listJobs names it",
         });
       }
       current = { views, progress: {} };
@@ -198,7 +198,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   };
 }
 
-/** What is under way goes on, and whoever has begun it has to end it. */
+/** Rejects with the signal's reason when it aborts. The work continues; its owner ends it. */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

@@ -1,7 +1,6 @@
 /**
- * A store that another one can take the place of while it is used. What was begun with the first is
- * finished with it, and what begins after that is asked of the other; the first is closed when all
- * of its work is done.
+ * A store that can be replaced while it is used. Pending calls finish on the old store, later calls go
+ * to the new one; the old store is closed when its last call ends.
  */
 import type { CatalogError } from "../core/errors.ts";
 
@@ -12,29 +11,29 @@ interface Store {
 export interface Replaceable<S> {
   /** Has the methods of the store that it was made with. */
   readonly store: S;
-  /** From now on `next` is asked; resolves when what was asked of the other is answered. */
+  /** Sends further calls to `next`; resolves when the pending ones are done. */
   replace(next: S): Promise<void>;
-  /** Every question is answered with this error until it is lifted, by undefined. */
+  /** Rejects all calls with this error; undefined ends that. */
   refuse(error: CatalogError | undefined): void;
-  /** Asks another store what this one was asked lately, so that it has it at hand. */
+  /** Repeats recent reads on another store, to warm its caches. */
   warm(next: S): Promise<void>;
 }
 
 interface Edition<S> {
   readonly store: S;
-  /** Questions that are under way. */
+  /** Number of pending calls. */
   asked: number;
-  /** Resolved when it is retired and all is answered. */
+  /** Resolves when the store is retired and has no pending calls. */
   readonly idle: PromiseWithResolvers<void>;
   retired: boolean;
 }
 
 type Work = (...parameters: unknown[]) => unknown;
 
-/** Questions that are remembered. */
+/** Number of recent reads to repeat. */
 const LATELY_MAX = 16;
 
-/** `remembered`: a method whose questions are worth asking beforehand. */
+/** `remembered`: the method whose recent calls `warm` repeats. */
 export function replaceable<S extends Store>(
   first: S,
   remembered?: keyof S & string,
@@ -103,7 +102,7 @@ export function replaceable<S extends Store>(
         try {
           await methodOf(next, remembered)(...parameters);
         } catch {
-          // Whoever asks it again is told.
+          // The next call of a client reports the error.
         }
       }
     },

@@ -1,16 +1,16 @@
 /**
- * Putting another edition of views in the place of those that a projector feeds, without a gap.
+ * Replaces the live generations of a projector's views by staging ones, without a gap.
  *
  *   fed → held → fed
  *
- *   (fed)   the next edition is opened and brought to near where the views are             prepare
- *   held    nothing is fed to the views; the next edition comes to where they are, and
- *           passes over what they pass over                                                prepare
- *   fed     by the next edition, or by the old one when that is not to be taken            release
+ *   (fed)   the staging generation is opened and brought near the view's position          prepare
+ *   held    the view is paused; the staging generation reaches its position and gets the
+ *           same parked entities                                                           prepare
+ *   fed     the staging generation becomes live, or the old one continues                  release
  *
- * Between the two the editions are the same, and readers can be given either. Where a view is in a
- * server, in which the next edition takes its place as it is closed, it is held before that (hold). A
- * hold that nobody ends is over after HOLD_MS_MAX, and then nothing has changed.
+ * While a view is held, both generations are equal, and readers can use either. In a server, a staging
+ * generation becomes live when it is closed, so the view is held before (hold). A hold ends after
+ * HOLD_MS_MAX; then nothing has changed.
  */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
@@ -24,17 +24,17 @@ import type { View } from "./sink.ts";
 import { createApplier } from "./staging.ts";
 import type { Failure } from "./start-places.ts";
 
-/** What the projector knows of a view that may be replaced. */
+/** The state of a replaceable view in the projector. */
 export interface Replaced {
   view: View;
   position: Position;
-  /** What the sink keeps; at most some thousand records without writes behind the position. */
+  /** The stored checkpoint; behind the position by at most some thousand records without writes. */
   checkpoint: Position;
-  /** Name of the record at the position; when undefined, the sink may have it. */
+  /** Name of the record at the position; if undefined, the sink may have stored it. */
   record: string | undefined;
   failure: Failure | undefined;
   parking: Parking | undefined;
-  /** While a shared view takes a batch, or one is held; never rejects. Nothing is asked of it then. */
+  /** Pending while a shared view applies a batch or a view is held; never rejects. */
   feeding: Promise<void> | undefined;
   readonly movedAt: number | undefined;
   hold: Hold | undefined;
@@ -52,13 +52,13 @@ interface Next {
   readonly parking: Parking | undefined;
 }
 
-/** The stores' part. */
+/** The generations in the stores. */
 export interface Editions {
-  /** The next editions, for writing, in the order of the names. */
+  /** Opens the staging generations for writing, in the order of the names. */
   open(names: readonly string[]): Promise<readonly View[]>;
   /**
-   * From now on whoever opens the views finds the next editions. The function that it gives back
-   * drops the old ones, when their writers have closed them.
+   * Makes the staging generations live. Returns a function that drops the old ones, for when their
+   * writers have closed them.
    */
   putInPlace(names: readonly string[]): Promise<() => Promise<void>>;
 }
@@ -70,14 +70,14 @@ export interface ReplacingParts {
   readonly decode: Decode;
   /** Runs `work` when no view is being fed by this process. */
   between<T>(work: () => Promise<T>): Promise<T>;
-  /** As the log states it now. */
+  /** Reads the parking of a view from the log. */
   parkingOf(view: View): Promise<Parking | undefined>;
 }
 
 const HOLD_MS_MAX = 60_000;
-/** Records that the next edition may be behind when the views are held for it: some milliseconds. */
+/** The views are held when the staging generations are at most so many records behind. */
 const CLOSE = 500;
-/** How often it is brought to where the views were, while they go on. */
+/** Attempts to get that close while the views move on. */
 const CLOSER_MAX = 100;
 
 export function createReplacing(parts: ReplacingParts) {
@@ -97,7 +97,7 @@ export function createReplacing(parts: ReplacingParts) {
     one.hold = undefined;
   }
 
-  /** Back to what was fed before; the next edition stays beside. */
+  /** Resumes the live generations; the staging ones are closed and stay. */
   async function giveUp(some: readonly Replaced[]): Promise<void> {
     for (const one of some) {
       const next = one.hold?.next;
@@ -107,22 +107,22 @@ export function createReplacing(parts: ReplacingParts) {
   }
 
   /**
-   * What the next edition passes over is what the log says is parked. What it had passed over and
-   * was mended meanwhile, or the other way round, is made anew in it.
+   * Adapts a staging generation to the parking in the log: restores the entities that only one of
+   * the two parkings lists.
    */
   async function settleParking(
     { view, position }: { readonly view: View; readonly position: Position },
-    passedOver: Parking,
+    staged: Parking,
     parking: Parking,
   ): Promise<void> {
-    const urns = new Set([...passedOver.list(), ...parking.list()].map(({ urn }) => urn));
+    const urns = new Set([...staged.list(), ...parking.list()].map(({ urn }) => urn));
     const views = [{ view, position, parking }];
     const restore = (some: readonly string[]) => restoreEntities(some, { log, decode, views });
     if (view.useParking !== undefined) {
-      // The parking in the log lists what differs, and what was dropped meanwhile is omitted.
+      // The restore lists differing values in the log's parking, and omits those dropped meanwhile.
       for (const { urn } of parking.dropped()) urns.add(urn);
       for (const { urn, reason } of await restore([...urns])) {
-        const before = passedOver.find(urn);
+        const before = staged.find(urn);
         // A record that cannot be decoded; the live generation may not have read it.
         if (before === undefined || parking.find(urn) !== undefined) continue;
         await parking.park({ urn, position: before.position }, new Error(reason));
@@ -130,23 +130,23 @@ export function createReplacing(parts: ReplacingParts) {
       return;
     }
     const unlike = [...urns].filter((urn) => {
-      const at = passedOver.find(urn)?.position;
+      const at = staged.find(urn)?.position;
       return at !== parking.find(urn)?.position || parking.isDropped(at ?? START);
     });
     for (const { urn, reason } of await restore(unlike)) {
-      const before = passedOver.find(urn);
+      const before = staged.find(urn);
       const own = parking.find(urn) ?? before;
       if (own === undefined) continue;
       if (parking.find(urn) === undefined) {
         await parking.park({ urn, position: own.position }, new Error(reason));
       }
-      // An edition that parked it at the same record has the right rows.
+      // A staging generation that parked it at the same record has the right rows.
       if (own.position === before?.position) continue;
       await restoreParked(urn, { view, parking, before: own.position }, { log, decode });
     }
   }
 
-  /** Of an edition that is not in place: lists these, and what the log says was dropped; writes nothing. */
+  /** The parking of a staging generation: these entities, and the drops in the log; writes nothing. */
   async function openOwnParking(view: View, parked: readonly Parked[]): Promise<Parking> {
     const dropped = (await parkingOf(view))?.dropped() ?? [];
     const records = parked
@@ -171,15 +171,15 @@ export function createReplacing(parts: ReplacingParts) {
     return foremost(asked);
   }
 
-  /** Brings the next editions to where the views are, which are held then. */
+  /** Brings the staging generations to the positions of the views, which are then held. */
   async function meet(
     asked: readonly Replaced[],
     views: readonly View[],
     parked: readonly Parked[],
   ): Promise<void> {
-    const passedOver = await Promise.all(views.map((view) => openOwnParking(view, parked)));
+    const staged = await Promise.all(views.map((view) => openOwnParking(view, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
-    const parkings = { parkings: passedOver, from: Math.min(...from) as Position };
+    const parkings = { parkings: staged, from: Math.min(...from) as Position };
     const applier = createApplier({ log, decode, views, ...parkings });
     const behind = () => recordsBetween(log, applier.position(), foremost(asked));
     for (let turn = 0; turn < CLOSER_MAX && behind() > CLOSE; turn++) {
@@ -191,7 +191,7 @@ export function createReplacing(parts: ReplacingParts) {
     for (const [n, view] of views.entries()) {
       const position = await view.sink.position();
       const parking = await parkingOf(view);
-      const own = passedOver[n];
+      const own = staged[n];
       if (parking !== undefined && own !== undefined) {
         await settleParking({ view, position }, own, parking);
       }
@@ -202,11 +202,11 @@ export function createReplacing(parts: ReplacingParts) {
   }
 
   return {
-    /** Resolves with the position of the foremost. */
+    /** Resolves with the highest position of the views. */
     hold: (names: readonly string[]): Promise<Position> =>
       parts.between(() => holdNow(named(names))),
 
-    /** Opens the next editions, which are near; `parked`: what they pass over. */
+    /** Opens the staging generations, which are near; `parked`: their parked entities. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
       const asked = named(names);
       if (editions === undefined) throw notFed(names.join(", "), "there are no other editions");
@@ -221,7 +221,7 @@ export function createReplacing(parts: ReplacingParts) {
       }
     },
 
-    /** Goes on with the next editions (`take`), or with the old ones. */
+    /** Continues with the staging generations (`take`), or with the old ones. */
     async release(names: readonly string[], take: boolean): Promise<void> {
       const asked = named(names);
       const nexts = asked.flatMap(({ hold }) => (hold?.next === undefined ? [] : [hold.next]));
@@ -245,7 +245,7 @@ export function createReplacing(parts: ReplacingParts) {
         free(one);
         await old.sink.close().catch(() => {});
       }
-      // What is left of the old ones is removed by the next start.
+      // The next start removes leftovers of the old ones.
       await drop().catch(() => {});
       for (const { view } of followers) void view.letGo?.();
     },

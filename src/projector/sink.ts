@@ -10,8 +10,8 @@ import type { StreamName } from "../core/stream.ts";
 import type { Parking } from "./parking.ts";
 
 /**
- * A generation in a server that was grown beside the one in use, and how far. What else it takes to
- * read it, only its adapter knows; plain data, so that a thread can be given it.
+ * A staging generation in a server and its position. Its adapter adds what it needs to read it; plain
+ * data, for other threads.
  */
 export interface Grown {
   readonly position: Position;
@@ -27,22 +27,21 @@ export interface Sink<W> {
   apply(writes: readonly W[], upTo: Position, record?: string): Promise<void>;
 
   /**
-   * Makes what the view has of one entity what these writes make of an empty view: what is missing
-   * comes, what should not be there goes. The writes are all of the entity's up to the checkpoint,
-   * in order; the checkpoint stays, and so does what the view has of others. In one transaction
-   * where the store has one.
+   * Replaces the rows of one entity by those that these writes make in an empty view. The writes are
+   * all of the entity's up to the checkpoint, in order; the checkpoint and the rows of other entities
+   * stay. In one transaction where the store has one.
    */
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
 
   /**
-   * All restores that `work` does come to be in the view at once, or, when it rejects, none of them:
-   * one transaction for many entities. Absent where that would save nothing.
+   * Runs the restores of `work` in one transaction: all are applied, or none when it rejects. Absent
+   * if that saves nothing.
    */
   together?(work: () => Promise<void>): Promise<void>;
 
   /**
-   * Does a bounded part of what `apply` put off, and tells whether there is more. What is read does
-   * not depend on it. Absent where nothing is ever put off.
+   * Does a bounded part of the work that `apply` deferred; resolves with true if there is more. Reads
+   * do not depend on it. Absent if nothing is ever deferred.
    */
   tidy?(): Promise<boolean>;
 
@@ -59,21 +58,21 @@ export interface Sink<W> {
   reset(): Promise<void>;
 
   /**
-   * Of one that is regrown beside another in a server: all that was applied can be read from now on,
-   * by whoever is given this (verify/view-rows.ts), until more is. Absent of views in files.
+   * For a staging generation in a server: makes everything applied so far readable through the result
+   * (verify/view-rows.ts), until the next write. Absent for views in files.
    */
   grown?(): Promise<Grown>;
 
   /**
-   * Of one that was regrown beside another in a server: it takes that one's place now. What is done
-   * with the other one, `close` does. Rejects `conflict` while the other one is further, unless that is
-   * beyond `head`, the end of the log; may be called again. Absent where closing alone does it.
+   * For a staging generation in a server: makes it live; `close` then removes the old one. Rejects
+   * `conflict` while the live one is further, unless that is beyond `head`, the end of the log; may be
+   * called again. Absent if `close` alone makes it live.
    */
   publish?(head: Position): Promise<void>;
 
   /**
-   * Releases the view. One that was regrown beside another takes that one's place now, durable;
-   * with "discard" it is dropped and the other stays. Else the word changes nothing.
+   * Releases the view. A staging generation becomes live, durably; with "discard" it is dropped and
+   * the live one stays. `outcome` has no effect on other views.
    */
   close(outcome?: "keep" | "discard"): Promise<void>;
 }
@@ -87,37 +86,37 @@ export interface View<W = unknown> {
   readonly project: Projection<W>;
   readonly sink: Sink<W>;
   /**
-   * Streams beside the entity's own whose changes bear on what a write of it makes; undefined where
-   * there are none. Sink.restore is given their writes, too.
+   * Streams of other entities that affect the result of a write; undefined: none. Sink.restore gets
+   * their writes, too.
    */
   readonly bearing?: ((write: W) => readonly StreamName[]) | undefined;
   /**
-   * It costs much more than others, which must not wait for it: it follows in batches of its own,
-   * and mostly while they have nothing to do.
+   * Expensive to apply: it gets its own batches, mostly while the other views are idle, so that they
+   * do not wait for it.
    */
   readonly costly?: boolean | undefined;
-  /** The views that it is made of, beside the log: it never goes past those. */
+  /** The views that it is built from, besides the log: it never moves past them. */
   readonly madeOf?: readonly string[] | undefined;
   /**
-   * Of a view of documents: the parking that lists values which documents are built without. Called
-   * before the view is fed. Absent of a view of records, which parks entities.
+   * For a view of documents: sets the parking for values that cannot be projected, before the first
+   * batch. Absent for a view of records, which parks entities.
    */
   readonly useParking?: ((parking: Parking) => void) | undefined;
   /**
-   * Another edition of views that it reads is in place: it goes on with that one at once, so that the
-   * files of the other are not kept for it until the next batch. Never rejects.
+   * A view that it reads has a new live generation: switches to it at once, so that the old files are
+   * not held open until the next batch. Never rejects.
    */
   readonly letGo?: (() => Promise<void>) | undefined;
   /**
-   * It is kept in a server, where a projector of another process may feed it as well: this one does
-   * so while no other does ("led"), or never ("watched"). Undefined: it is this process's own.
+   * For a view in a server, which other processes may feed: this one feeds it while no other does
+   * ("led"), or never ("watched"). Undefined: the view belongs to this process.
    */
   readonly shared?: "led" | "watched" | undefined;
-  /** Of a shared view: whether another model made it. Processes of that one go on feeding it. */
+  /** A shared view was built with another model. Processes with that model continue to feed it. */
   readonly ofAnotherModel?: (() => boolean) | undefined;
   /**
-   * Other processes wait for its position: its checkpoint moves over what it ignores, too, with
-   * every batch.
+   * Other processes wait for its position: its checkpoint moves with every batch, also over records
+   * that it ignores.
    */
   readonly awaited?: boolean | undefined;
 }
