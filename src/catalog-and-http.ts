@@ -8,8 +8,8 @@ import { judgeCatalog } from "./auth/judged-catalog.ts";
 import { openMetricsToken } from "./auth/metrics-token.ts";
 import { openAccess } from "./auth/open-access.ts";
 import { openOperatorToken } from "./auth/operator-token.ts";
+import { filterFields } from "./auth/policy-filter.ts";
 import { admitRegistryWrite } from "./auth/registry-writes.ts";
-import { sightFields } from "./auth/sights.ts";
 import { createBodyClient } from "./bodies/body-client.ts";
 import type { BodyThreadData } from "./bodies/body-messages.ts";
 import { openBuiltIns } from "./built-ins.ts";
@@ -352,8 +352,8 @@ function judgingParts(
     urnOf: createProposalUrns(model, namespace),
     proposalsOf: (snapshots: Parameters<typeof proposalsOf>[1]) => proposalsOf(model, snapshots),
     patchRules: authorizes("write", config, required) ? patchRules() : undefined,
-    sightFields: authorizes("read", config, required)
-      ? sightFields(rules.search.rules, model)
+    filterFields: authorizes("read", config, required)
+      ? filterFields(rules.search.rules, model)
       : undefined,
     lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
     now: Date.now,

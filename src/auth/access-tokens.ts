@@ -1,7 +1,7 @@
 /**
- * Access tokens as entities of the catalog: made, listed and revoked by ordinary proposals, so that
- * the log tells who made which token for whom and when it was revoked. What it holds of a token is a
- * hash and what the maker said; the token itself is given out once and kept nowhere.
+ * Access tokens as entities of the catalog: ordinary proposals create and revoke them, so the log
+ * records who created which token for whom, and when it was revoked. The catalog stores a hash of the
+ * token and its metadata; the token itself is returned once and stored nowhere.
  */
 import type { Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -16,9 +16,9 @@ export interface TokenRecord {
   readonly id: string;
   readonly name: string;
   readonly description?: string | undefined;
-  /** Whom it acts for. */
+  /** The user that the token acts for. */
   readonly actorUrn: string;
-  /** Who made it. */
+  /** The user that created it. */
   readonly ownerUrn: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -36,23 +36,23 @@ interface NewToken {
 interface MadeToken {
   readonly token: string;
   readonly record: TokenRecord;
-  /** Where the log holds the record. */
+  /** Position of the record in the log. */
   readonly position: Position | undefined;
 }
 
 export interface AccessTokens {
   /**
-   * The user comes to be when there is none yet. Throws `invalid` for one who may do nothing, and for
-   * a longer life than tokens may have.
+   * Creates a missing user, too. Throws `invalid` for a removed or suspended user, and for a duration
+   * above the maximum.
    */
   create(request: NewToken, owner: string): Promise<MadeToken>;
-  /** All that are not revoked, expired ones too. */
+  /** All tokens that are not revoked, also expired ones. */
   list(): Promise<readonly TokenRecord[]>;
-  /** Undefined where there is none, or it was revoked. */
+  /** Undefined for an unknown or revoked token. */
   find(id: string): Promise<TokenRecord | undefined>;
-  /** Its record, if it is a valid token of this service. */
+  /** The record of a valid token of this service. */
   read(token: string): Promise<TokenRecord | undefined>;
-  /** Effective when it returns where the log holds it. Throws `not_found`. */
+  /** Effective when it returns. Returns the position in the log. Throws `not_found`. */
   revoke(id: string, by: string): Promise<Position>;
 }
 

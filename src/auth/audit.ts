@@ -1,65 +1,65 @@
 /**
- * Port of the audit trail: who did what, from where, when, allowed or refused. What the catalog
- * wrote is in the log with its actor already; here is what leaves no other record.
+ * Port of the audit trail: caller, address, time and outcome of operations. The log already records
+ * writes with their actor; the trail records operations and rejections that leave no other record.
  */
 import type { Position } from "../core/position.ts";
 
 export type AuditOutcome = "allowed" | "refused" | "failed";
 
-/** Something that happened just now. None of its texts may hold a secret. */
+/** An event that just happened. Its texts must not contain secrets. */
 export interface AuditNote {
   /** Name of the operation: restoreIndices, createAccessToken, … */
   readonly action: string;
   readonly outcome: AuditOutcome;
-  /** Urn of who asked; undefined: nobody was known to. */
+  /** Urn of the caller; undefined for anonymous requests. */
   readonly actor?: string | undefined;
-  /** Other end of the connection. */
+  /** Remote address of the connection. */
   readonly address?: string | undefined;
-  /** The entity that it was about. */
+  /** The affected entity. */
   readonly urn?: string | undefined;
   readonly detail?: string | undefined;
 }
 
 export interface AuditEvent extends AuditNote {
-  /** Of its record in the log. */
+  /** Position of its record in the log. */
   readonly position: Position;
   /** Epoch milliseconds. */
   readonly time: number;
-  /** Of a write of the catalog: the aspect; its action is UPSERT, RESTATE or DELETE. */
+  /** Aspect of a catalog write; the action of a write is UPSERT, RESTATE or DELETE. */
   readonly aspect?: string | undefined;
-  /** How often, where the same was counted: refusals of a minute. */
+  /** Number of equal events that the record counts, such as rejections within a minute. */
   readonly count: number;
 }
 
-/** Which events; what is absent does not narrow them. */
+/** Filter of events; absent members do not restrict. */
 export interface AuditQuery {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
   readonly urn?: string | undefined;
-  /** Epoch milliseconds, both included. */
+  /** Epoch milliseconds, inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** False: without the writes of the catalog. */
+  /** False omits the writes of the catalog. */
   readonly writes?: boolean | undefined;
-  /** Only what the log has before this position: where the page before ended. */
+  /** Only events before this position: the `position` of the previous page. */
   readonly before?: Position | undefined;
   readonly count: number;
 }
 
 export interface AuditPage {
-  /** The newest first. There may be none before the end. */
+  /** Newest first. A page before the end may be empty. */
   readonly events: readonly AuditEvent[];
-  /** Everything from here on was looked at: `before` of the next page. */
+  /** Everything from this position on was scanned: `before` of the next page. */
   readonly position: Position;
-  /** There are no more. */
+  /** True when the trail has no older events. */
   readonly end: boolean;
 }
 
 export interface AuditTrail {
   /** Written in the background, within a second or two. Never fails. */
   note(note: AuditNote): void;
-  /** A token was shown and accepted; written at most once an hour, or when the address changes. */
+  /** An accepted token was used. Written at most once an hour, or when the address changes. */
   noteUse(use: { readonly urn: string; readonly actor: string; readonly address: string }): void;
   /** When a token was last used, in epoch milliseconds, to the hour. */
   lastUse(urn: string): Promise<number | undefined>;

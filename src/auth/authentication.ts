@@ -1,11 +1,11 @@
 /**
- * Who are you? A bearer token becomes the user that it acts for, or is refused. The operator's token
- * of the data directory acts for the root user; every other is one that was made here.
+ * Authenticates bearer tokens. The admin token acts for the root user; every other token was created
+ * by this service.
  *
- *   signature and algorithm → expiry → its record is in the catalog → its user is, and may act
+ *   signature and algorithm → expiry → the token's record exists → its user exists and is active
  *
- * The last two are asked of the newest state at each request, unless nothing was written since they were
- * asked last: what is revoked is refused at once.
+ * The last two checks read the newest states at each request, unless nothing was written since the
+ * previous check. A revoked token is rejected at once.
  */
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../core/entity-state.ts";
@@ -17,27 +17,27 @@ import type { Stored, StoredEntities } from "./stored-entities.ts";
 import { isStored, storedState } from "./stored-state.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
 
-/** What a request shows, and from where. */
+/** The credentials of a request. */
 interface Shown {
   /** The Authorization header. */
   readonly authorization: string;
-  /** Address of the other end of the connection. */
+  /** Remote address of the connection. */
   readonly address: string;
-  /** The connection itself: most show the same token again and again. */
+  /** The connection: most connections send the same token with every request. */
   readonly connection?: object | undefined;
 }
 
 export interface Authentication {
-  /** Routes that are not open to all need a token. */
+  /** True when all routes need a token, except open ones. */
   readonly required: boolean;
   /**
-   * Urn of the user; undefined for a scheme other than Bearer where no token is needed. Throws
+   * Urn of the user; undefined for a scheme other than Bearer when tokens are optional. Throws
    * `unauthenticated` and `rate_limited`.
    */
   authenticate(shown: Shown): Promise<string | undefined>;
   /**
-   * The same at once, for a token that was let in before and whose record and user are in memory, or are
-   * what they were when it was; undefined: it is to be asked for with `authenticate`.
+   * The synchronous fast path, for a token that was accepted before and whose record and user are in
+   * memory or unchanged. Undefined: call `authenticate`.
    */
   authenticateNow(shown: Shown): string | undefined;
   /**
@@ -45,7 +45,7 @@ export interface Authentication {
    * error that ends the response; undefined while the token is valid. Counts no failed attempt.
    */
   endOf(authorization: string): Promise<CatalogError | undefined>;
-  /** Tells the log of a refusal for another reason than the token. */
+  /** Logs a rejection that has another reason than the token. */
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -59,49 +59,46 @@ interface Dependencies {
   readonly operatorToken: Pick<OperatorToken, "admits">;
   readonly format: TokenFormat;
   readonly entities: StoredEntities;
-  /** An entity that is in memory with its newest state. */
+  /** The newest state of an entity that is in memory. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
-  /** Another one whenever anything was written, as far as that is known here; undefined: unknown. */
+  /** Changes with every write that this node knows of; undefined when unknown. */
   readonly edition?: (() => number | undefined) | undefined;
   readonly failures: FailureLimit;
   readonly namespace: string;
   readonly now: () => number;
-  /** Milliseconds after which no token is believed any more; undefined: when it expires. */
+  /** Maximum age of tokens in milliseconds; absent: until they expire. */
   readonly lifeMax?: number | undefined;
-  /** A token was shown that counts. */
+  /** Called for each accepted use of a token. */
   readonly noteUse?: ((use: { urn: string; actor: string; address: string }) => void) | undefined;
   readonly logger: { warn(fields: object, message: string): void };
 }
 
-/** Tokens whose signature was verified; verifying again would give the same. */
+/** Cached tokens with a verified signature; signatures do not change. */
 const verifiedMax = 1_000;
-/**
- * How long a token is believed where nothing was written since it was asked for: whoever cannot learn of
- * writes any more shall not go on believing it.
- */
+/** Maximum time to trust an unchanged `edition`: a node that misses writes must check again. */
 const askedMsMax = 1_000;
-/** Uses of a token from one address that follow so closely are not told one by one. */
+/** Minimum time between notes of uses of one token from one address. */
 const noteMs = 10_000;
-/** Ours have some 400. */
+/** Tokens of this service have about 400. */
 const tokenCharactersMax = 4_096;
 const BEARER = /^Bearer(?: |$)/i;
 
-/** A token whose signature is good, and the states by which it was let in last. */
+/** A token with a valid signature, and the states that last admitted it. */
 interface Verified {
   readonly urn: string;
   readonly claims: TokenClaims;
   record?: EntityState;
   user?: EntityState;
-  /** By these states it is believed until then, in epoch milliseconds. */
+  /** End of the validity by these states, in epoch milliseconds. */
   until?: number;
-  /** What was written when it was asked for last, and until when it is believed by that. */
+  /** The edition at the last check, and the end of its validity. */
   asked?: { readonly edition: number; readonly until: number } | undefined;
-  /** From where it was last told that it is used, and when that is to be told again. */
+  /** Address of the last noted use, and the time from which the next one is noted. */
   address?: string;
   toNoteAt?: number;
 }
 
-/** Undefined: it is no bearer token that the header shows. */
+/** Undefined when the header carries no bearer token. */
 function tokenIn(authorization: string): string | undefined {
   if (!BEARER.test(authorization)) return undefined;
   const token = authorization.slice("Bearer ".length).trim();
@@ -125,7 +122,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
   const verified = new LRUCache<string, Verified>({ max: verifiedMax });
-  /** What each connection showed last: comparing a token costs a hundredth of looking it up. */
+  /** The last token of each connection. Comparing tokens takes a hundredth of a lookup. */
   const shownLast = new WeakMap<object, { readonly text: string; readonly known: Verified }>();
 
   function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
@@ -149,7 +146,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     return found;
   }
 
-  /** Asks the newest states. Why it is refused; undefined: it is believed. */
+  /** Checks the newest states. The reason to reject the token; undefined when it is valid. */
   async function faultOf(known: Verified): Promise<keyof typeof reasons | undefined> {
     const { actor, expiresAt = Number.POSITIVE_INFINITY } = known.claims;
     const [begun, edition] = [now(), dependencies.edition?.()];
@@ -166,17 +163,17 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     return undefined;
   }
 
-  /** Whether nothing was written since the states were asked that let it in. */
+  /** True when nothing was written since the states that admitted the token. */
   const askedLately = ({ asked }: Verified, time: number): boolean =>
     asked !== undefined && asked.until > time && asked.edition === dependencies.edition?.();
 
-  /** Whether its record and its user are in memory, and let it in. */
+  /** True when its record and user are in memory and admit it. */
   function inMemory(known: Verified, time: number): boolean {
     const edition = dependencies.edition?.();
     const record = peek(known.urn);
     const user = peek(known.claims.actor);
     if (record === undefined || user === undefined) return false;
-    // States do not change, others take their place: what was judged of these holds.
+    // States are immutable, so the result for these two still holds.
     if (record !== known.record || user !== known.user) {
       const until = untilOf(known, record, user);
       if (until === undefined) return false;
@@ -193,8 +190,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   }
 
   /**
-   * When the token is older than tokens may be, also one that was made while more was allowed; one that
-   * does not say when it was made always is.
+   * Time at which the token exceeds the maximum age, also for tokens that were created with a higher
+   * maximum. A token without a creation time exceeds it at once.
    */
   function oldAt({ dataHubAccessTokenInfo }: Stored): number {
     if (dependencies.lifeMax === undefined) return Number.POSITIVE_INFINITY;
@@ -211,7 +208,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     return known;
   }
 
-  /** Until when these states let the token in; undefined: they do not. */
+  /** End of the validity by these states; undefined when they reject the token. */
   function untilOf({ claims }: Verified, record: EntityState, user: EntityState) {
     if (!isStored(record) || !isStored(user)) return undefined;
     if (storedState(record).dataHubAccessTokenInfo === undefined) return undefined;
@@ -231,8 +228,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         throw refuse("scheme", address);
       }
       const known = verified.get(token);
-      // Neither the operator nor who was let in before is shut out by the failures of others behind
-      // the same address. The operator's token is too long to be found by trying.
+      // Failures of others behind the same address affect neither the admin token nor cached tokens.
+      // The admin token is too long to be guessed.
       if (known === undefined) {
         if (operatorToken.admits(authorization)) return root;
         failures.check(address);

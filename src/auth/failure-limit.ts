@@ -1,20 +1,20 @@
 /**
- * How often an address may fail to say who it is. Counted in windows of fixed length; beyond the
- * limit no signature is verified, and nothing told of a token, until the window ends.
+ * Limits failed authentications per address, in windows of fixed length. Beyond the limit requests are
+ * rejected without verifying a signature until the window ends.
  */
 import { isIPv6 } from "node:net";
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
 
 export interface FailureLimit {
-  /** Throws `rate_limited` for an address that failed too often. */
+  /** Throws `rate_limited` for an address with too many failures. */
   check(address: string): void;
   count(address: string): void;
 }
 
 const failuresMax = 30;
 const windowMs = 60_000;
-/** Who has this many addresses is not slowed down by forgetting the oldest. */
+/** A client with more addresses than this is not slowed down, because the oldest are evicted. */
 const addressesMax = 10_000;
 
 export function createFailureLimit(now: () => number): FailureLimit {
@@ -46,7 +46,7 @@ export function createFailureLimit(now: () => number): FailureLimit {
   };
 }
 
-/** A host of IPv6 has a /64 to choose its addresses from. */
+/** An IPv6 host can choose its address within a /64. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes(".")) return address;
   const [head = "", tail = ""] = address.split("::");

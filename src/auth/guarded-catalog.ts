@@ -19,7 +19,7 @@ import {
   toManageTokens,
   toManageUsers,
 } from "./privileges.ts";
-import { demandOfAspect } from "./withheld.ts";
+import { demandOfAspect } from "./restricted-entities.ts";
 
 interface Rule {
   readonly demand: Demand;

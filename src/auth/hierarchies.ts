@@ -4,7 +4,7 @@
  * policies name the same share a lookup.
  */
 import { CatalogError } from "../core/errors.ts";
-import { createKnown } from "./known.ts";
+import { createTtlCache } from "./known.ts";
 import {
   criteriaOf,
   criterionField,
@@ -66,7 +66,7 @@ type Below = ReadonlySet<string> | TooMany;
 const isSet = (found: Below): found is ReadonlySet<string> => found instanceof Set;
 
 export function createLowering(lookup: HierarchyLookup, { now, logger }: Options): Lowering {
-  const known = createKnown<Below>(find, {
+  const known = createTtlCache<Below>(find, {
     now,
     believedMs,
     sizeMax: rememberedMax,

@@ -14,9 +14,9 @@ import { type FixedPolicies, keepFixedPolicies } from "./fixed-policies.ts";
 import { guardCatalog, guarded } from "./guarded-catalog.ts";
 import type { Lowering } from "./hierarchies.ts";
 import type { OpenedAccess } from "./open-access.ts";
+import type { FilterFields } from "./policy-filter.ts";
 import { createReadAuthority } from "./read-authority.ts";
-import type { SightFields } from "./sights.ts";
-import { withheldNames } from "./withheld.ts";
+import { restrictedNames } from "./restricted-entities.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
 interface JudgedCatalog {
@@ -42,16 +42,16 @@ interface Parts {
   /** True with token authentication. */
   readonly required: boolean;
   /** Absent without read authorization. */
-  readonly sightFields?: SightFields | undefined;
+  readonly filterFields?: FilterFields | undefined;
   /** Absent without write authorization. */
   readonly patchRules?: PatchRules | undefined;
-  /** With sightFields. */
+  /** With filterFields. */
   readonly lowering?: Lowering | undefined;
   readonly now: () => number;
 }
 
 export function judgeCatalog(parts: Parts): JudgedCatalog {
-  const { access, model, namespace, required, sightFields, urnOf, proposalsOf } = parts;
+  const { access, model, namespace, required, filterFields, urnOf, proposalsOf } = parts;
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
   const ending = { tokens, urnOf, namespace, systemActor };
@@ -78,7 +78,7 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
     required
       ? guardCatalog(authorized(one), { authority, model, namespace, proposalsOf })
       : authorized(one);
-  if (!required && sightFields === undefined && parts.patchRules === undefined) {
+  if (!required && filterFields === undefined && parts.patchRules === undefined) {
     return { catalog, catalogFor: undefined };
   }
   const { catalogFor } = createReadAuthority({
@@ -93,8 +93,8 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
       ...catalog,
       authorizedFor: (eyes) => whole(catalog.authorizedFor(eyes)),
     },
-    withheld: required ? withheldNames(model) : undefined,
-    fields: sightFields,
+    restricted: required ? restrictedNames(model) : undefined,
+    fields: filterFields,
     lowering: parts.lowering,
   });
   return { catalog: catalogFor(undefined), catalogFor };

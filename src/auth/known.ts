@@ -1,38 +1,38 @@
 /**
- * What is found out for a key. It is believed for a while, reckoned from when looking it up began, unless
- * somebody tells that it may have changed. Who asks while it is looked up waits for the same.
+ * A promise cache: one lookup per key at a time, kept for a fixed TTL that starts with the lookup.
+ * `forget` invalidates all entries early.
  */
 import { LRUCache } from "lru-cache";
 
 interface Known<T> {
-  /** At once while it is known. Rejects with what finding it rejects with, and asks again then. */
+  /** Synchronous while cached. Rejects like the lookup; the next call looks up again. */
   get(key: string): T | Promise<T>;
-  /** All is found out again; what is on the way is not believed. */
+  /** Invalidates all entries; lookups in flight are not cached. */
   forget(): void;
 }
 
 interface Entry<T> {
   readonly finding: Promise<T>;
   readonly edition: number;
-  /** Of what was found here, or before. */
+  /** The last value of this entry or an earlier one. */
   readonly found: { readonly value: T } | undefined;
-  /** Undefined while it is on the way. */
+  /** Undefined while the lookup runs. */
   readonly until: number | undefined;
 }
 
 interface Options<T> {
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** How long it is believed, in milliseconds; or twice as long as finding it takes. */
+  /** TTL in milliseconds; at least twice the duration of the lookup. */
   readonly believedMs: number;
-  /** Of all together; what was asked for longest ago goes first. */
+  /** Maximum total size; evicts the least recently used entries. */
   readonly sizeMax: number;
-  /** 1 each when absent. */
+  /** Size of an entry; 1 when absent. */
   readonly sizeOf?: ((found: T) => number) | undefined;
 }
 
-/** `before`: what was found for the key last, also if that was forgotten. */
-export function createKnown<T>(
+/** `before`: the previous value of the key, also after `forget`. */
+export function createTtlCache<T>(
   find: (key: string, before: T | undefined) => Promise<T>,
   { now, believedMs, sizeMax, sizeOf = () => 1 }: Options<T>,
 ): Known<T> {

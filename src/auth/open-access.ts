@@ -1,4 +1,4 @@
-/** Access, put together: keys and tokens of a data directory over a catalog. */
+/** Opens authentication and authorization: keys and tokens of a data directory, over a catalog. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntityState } from "../core/entity-state.ts";
 import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
@@ -15,22 +15,22 @@ import { createStoredEntities, type StoredEntities } from "./stored-entities.ts"
 import { createTokenFormat } from "./token-format.ts";
 
 interface AccessOptions {
-  /** The catalog itself: who may do what is read from it, and tokens are written to it. */
+  /** The unrestricted catalog, which holds users, policies and tokens. */
   readonly catalog: Catalog;
-  /** An entity that is in memory with its newest state. */
+  /** The newest state of an entity that is in memory. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
-  /** Another one whenever anything was written, as far as that is known here; undefined: unknown. */
+  /** Changes with every write that this node knows of; undefined when unknown. */
   readonly edition?: (() => number | undefined) | undefined;
   readonly data: string;
-  /** Empty: the data directory's own. */
+  /** Empty for the key of the data directory. */
   readonly signingKeyFile: string;
   readonly operatorToken: Pick<OperatorToken, "admits">;
-  /** All but the open routes ask for a token. */
+  /** True when all routes need a token, except open ones. */
   readonly required: boolean;
   readonly namespace: string;
   readonly fixedPolicies: FixedPolicies;
   readonly tokenDurationMax: TokenDuration;
-  /** Of one user or address; 0 for no limit. */
+  /** Limit per user or address; 0 for none. */
   readonly requestsPerSecondMax: number;
   readonly audit: Pick<AuditTrail, "noteUse">;
   readonly logger: { warn(fields: object, message: string): void };
@@ -46,7 +46,7 @@ export interface OpenedAccess {
   readonly limit: RequestLimit | undefined;
 }
 
-/** Throws `invalid` for keys that cannot be read or used: nothing starts without them. */
+/** Throws `invalid` for keys that cannot be read or used; the service does not start then. */
 export function openAccess(options: AccessOptions): OpenedAccess {
   const { catalog, namespace, now } = options;
   const keys = openSigningKeys({

@@ -1,6 +1,6 @@
 /**
- * The operator's token: who shows it may run the operations. It is made at the first start, kept in
- * the data directory and shown by its place alone; there is no default that anybody could know.
+ * The admin token, which authorizes operations. The first start creates it in the data directory and
+ * prints only the file's path. There is no default token that others could know.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -10,21 +10,21 @@ import { CatalogError } from "../core/errors.ts";
 import { keepFromOthers, type Warning } from "./secret-file.ts";
 
 export interface OperatorToken {
-  /** The file that holds it. */
+  /** The file with the token. */
   readonly file: string;
-  /** It was made just now. */
+  /** True when this start created it. */
   readonly made: boolean;
-  /** Whether an Authorization header shows it. Takes as long whatever the header says. */
+  /** True when the Authorization header carries the token. Takes the same time for any header. */
   admits(authorization: string | undefined): boolean;
 }
 
 /** 256 bits. */
 const TOKEN_BYTES = 32;
-/** A shorter one could be tried out. */
+/** Shorter tokens could be guessed. */
 const charactersMin = 16;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
-/** `given`: a file that somebody else keeps, read at each start; empty for the directory's own. */
+/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
 export function openOperatorToken(place: {
   readonly data: string;
   readonly given: string;
@@ -69,5 +69,5 @@ export function readTokenFile(file: string, flag: string): string {
   }
 }
 
-/** Digests are of one length, which comparing in constant time asks for. */
+/** Digests have equal lengths, as the comparison in constant time requires. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

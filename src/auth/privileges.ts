@@ -1,10 +1,7 @@
-/** What may be granted, and what is asked for. Policies tell who has it (policy.ts). */
+/** Privileges, and the privileges that actions require. Policies grant privileges (policy.ts). */
 import { type TokenDuration, tokenDurations } from "../core/token-durations.ts";
 
-/**
- * The privileges that something here asks for, by the names that policies grant them under. Policies
- * may hold others, which clients of the reference know; nothing is allowed by those.
- */
+/** The privileges that the service checks, by their names in policies. Other names grant nothing. */
 export const privileges = {
   GENERATE_PERSONAL_ACCESS_TOKENS: "Generate Personal Access Tokens",
   GENERATE_PERSONAL_ACCESS_TOKENS_ONE_HOUR: "Generate Personal Access Tokens for an hour",
@@ -53,8 +50,8 @@ export type Privilege = keyof typeof privileges;
 export type Demand = readonly (readonly Privilege[])[];
 
 /**
- * To make tokens of one's own that live so long; absent: to make any. Policies bound lives by granting
- * the privilege of the longest one that they allow. Who is granted several has the longest.
+ * The privileges to create personal tokens with this duration; of any duration when absent. The
+ * privilege of a duration includes shorter ones.
  */
 export function toGenerateTokens(duration?: TokenDuration): Demand {
   const bounds = tokenDurations.slice(
@@ -66,7 +63,7 @@ export function toGenerateTokens(duration?: TokenDuration): Demand {
   return [["GENERATE_PERSONAL_ACCESS_TOKENS"], ...bounded];
 }
 
-/** To see, make and revoke the tokens of others. */
+/** To read, create and revoke the tokens of others. */
 export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
 
 export const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
@@ -77,7 +74,7 @@ export const toManageConnections: Demand = [["MANAGE_CONNECTIONS"]];
 
 export const toManageIngestion: Demand = [["MANAGE_INGESTION"]];
 
-/** To see an entity, where reads are authorised: any of these. */
+/** To read an entity with read authorization: any of these. */
 export const toRead = [
   ["VIEW_ENTITY_PAGE"],
   ["GET_ENTITY_PRIVILEGE"],
@@ -85,6 +82,6 @@ export const toRead = [
   ["DELETE_ENTITY"],
 ] as const satisfies Demand;
 
-/** A demand in words: `Manage Policies`, `A, or B and C`. */
+/** Privileges as text: `Manage Policies`, `A, or B and C`. */
 export const shownDemand = (demand: Demand): string =>
   demand.map((all) => all.map((privilege) => privileges[privilege]).join(" and ")).join(", or ");

@@ -1,8 +1,8 @@
 /**
- * The catalog as each user sees it. What is withheld is seen by those alone who manage it; and where
- * reads are authorised, policies say the rest: compiled once for a user, and again as soon as policies,
- * users, groups or what others lie in are written here; of what other nodes write it knows after a
- * while (known.ts).
+ * Authorizes reads: creates the catalog of each user. Restricted entities need a privilege. With read
+ * authorization on, policies decide about all others. They are compiled once per user; writes of this
+ * node to policies, users, groups or hierarchies invalidate the result, writes of other nodes take
+ * effect after a TTL (known.ts).
  */
 
 import type { AccessContext, AccessFilter, ResolveFilter } from "../catalog/access-filter.ts";
@@ -13,35 +13,35 @@ import { type Position, START } from "../core/position.ts";
 import { withNamespace } from "../core/urn.ts";
 import type { Authority, Grounds } from "./authority.ts";
 import { type Lowering, namesHierarchies } from "./hierarchies.ts";
-import { createKnown } from "./known.ts";
+import { createTtlCache } from "./known.ts";
 import { createMoves, type Moves } from "./moves.ts";
-import { policiesToRead, type SightFields, seesNothing, sightOf } from "./sights.ts";
+import { accessFilterOf, type FilterFields, policiesToRead, seesNothing } from "./policy-filter.ts";
+import type { RestrictedNames } from "./restricted-entities.ts";
 import { createStoredEntities } from "./stored-entities.ts";
-import type { WithheldNames } from "./withheld.ts";
 
 interface ReadAuthority {
-  /** The catalog as the user sees it; the system (undefined) sees all of it. */
+  /** The catalog of the user; unrestricted for the system (undefined). */
   catalogFor(actor: string | undefined): Catalog;
 }
 
 interface Dependencies {
   readonly catalog: Catalog & {
     authorizedFor(eyes: AccessContext): Catalog;
-    /** An entity that is in memory with its newest state. */
+    /** The newest state of an entity that is in memory. */
     peek(urn: string): EntityState | undefined;
   };
-  /** Puts before a catalog what judges writes. */
+  /** Wraps a catalog in the authorization of writes. */
   readonly guard: (catalog: Catalog) => Catalog;
   readonly authority: Authority;
-  /** Absent: nothing is withheld. */
-  readonly withheld?: WithheldNames | undefined;
-  /** Absent: policies do not say who reads what. */
-  readonly fields?: SightFields | undefined;
-  /** Finds what lies below what policies name. */
+  /** Absent: no entities are restricted. */
+  readonly restricted?: RestrictedNames | undefined;
+  /** Absent without read authorization. */
+  readonly fields?: FilterFields | undefined;
+  /** Expands hierarchies in policies. */
   readonly lowering?: Lowering | undefined;
-  /** The urn that a proposal is about; undefined where it says none that could be. */
+  /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** A snapshot is its proposals. */
+  /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly systemActor: string;
@@ -49,29 +49,29 @@ interface Dependencies {
 }
 
 const usersMax = 500;
-/** With the time for which what lies in what is believed (hierarchies.ts): a second. */
+/** TTL. With the TTL of hierarchies (hierarchies.ts) it is a second. */
 const believedMs = 750;
-/** What decides about who sees what, beside the entities themselves. */
+/** Entity types that decide about access, in lower case. */
 const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
-/** What others lie in. */
+/** Entity types that form hierarchies, in lower case. */
 const holding = new Set(["domain", "container", "glossarynode", "glossaryterm"]);
 const decides = ({ entityType }: Proposal): boolean => deciding.has(entityType.toLowerCase());
 const holdsOthers = ({ entityType }: Proposal): boolean => holding.has(entityType.toLowerCase());
 type Bearing = "decides" | "moves";
 
-const nothingKnown: SightFields = { ofCriteria: {}, memberTypes: [] };
+const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const { catalog, fields, lowering, now } = dependencies;
   const believed = { now, believedMs, sizeMax: usersMax };
-  const sights = createKnown(compile, believed);
-  const clearances = createKnown(clearanceOf, believed);
+  const filters = createTtlCache(compile, believed);
+  const clearances = createTtlCache(clearanceOf, believed);
   const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
-  /** Asked for with each request; the oldest go first. */
+  /** By user; evicts the oldest. */
   const catalogs = new Map<string, Catalog>();
-  /** The last write here that may have moved something in a hierarchy. */
+  /** Position of the last write of this node that may have changed a hierarchy. */
   let moved: Position = START;
-  /** Whether any user's policies have asked for what lies in something. */
+  /** True once any user's policies name a hierarchy. */
   let hierarchical = false;
 
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
@@ -79,44 +79,44 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const text = JSON.stringify(grounds, (_, value) =>
       value instanceof Set ? numberOf(value) : value,
     );
-    // The same sight goes on knowing what it has judged.
+    // An unchanged filter keeps its cached results.
     if (before?.text === text) return before;
     const inherits = grounds !== undefined && namesHierarchies(grounds.policies);
-    return { text, inherits, sight: sightIn(grounds, fields ?? nothingKnown) };
+    return { text, inherits, accessFilter: filterIn(grounds, fields ?? nothingKnown) };
   }
 
-  /** With what lies below what the policies name that may show anything. */
+  /** The policies that grant reads, with their hierarchies expanded. */
   async function lowered(grounds: Grounds | undefined): Promise<Grounds | undefined> {
     if (grounds === undefined || lowering === undefined) return grounds;
     const policies = policiesToRead(grounds.policies, grounds.principal);
     if (!namesHierarchies(policies)) return { ...grounds, policies };
     hierarchical = true;
-    // Searches have to know what was moved here before.
+    // Searches must show earlier moves of this node.
     await catalog.reach("search", moved);
     return { ...grounds, policies: await lowering.lower(policies) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
-    // Names have no blanks; users may.
+    // Names contain no blanks; urns of users may.
     const end = key.lastIndexOf(" ");
     const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
-    const { authority, withheld } = dependencies;
-    const about = withheld?.entityTypes.has(name) ? { entityType: name } : undefined;
-    return authority.allows(actor, withheld?.demandFor(name) ?? [], about);
+    const { authority, restricted } = dependencies;
+    const about = restricted?.entityTypes.has(name) ? { entityType: name } : undefined;
+    return authority.allows(actor, restricted?.demandFor(name) ?? [], about);
   }
 
   function look(actor: string): Promise<AccessFilter> | AccessFilter {
-    const found = sights.get(actor);
-    if (!(found instanceof Promise)) return found.sight;
-    const sight = found.then((compiled) => compiled.sight);
-    // Who only asks whether it is known by now does not wait for it, nor for why it is not.
-    sight.catch(() => {});
-    return sight;
+    const found = filters.get(actor);
+    if (!(found instanceof Promise)) return found.accessFilter;
+    const accessFilter = found.then((compiled) => compiled.accessFilter);
+    // A caller that only tests for a cached filter does not await it, nor handle its error.
+    accessFilter.catch(() => {});
+    return accessFilter;
   }
 
-  /** Nothing is asked of who is shown nothing by what it lies in. */
+  /** No guard for a user whose policies name no hierarchy. */
   function movesOf(actor: string): Moves {
-    const inherits = async () => (await sights.get(actor)).inherits;
+    const inherits = async () => (await filters.get(actor)).inherits;
     return {
       admit: async (proposals, caller) =>
         (await inherits()) ? moves.admit(proposals, caller) : undefined,
@@ -126,17 +126,17 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   function eyesOf(actor: string): AccessContext {
-    const { withheld } = dependencies;
+    const { restricted } = dependencies;
     const may = async (name: string) => clearances.get(`${actor} ${name}`);
     return {
-      restricted: withheld && { ...withheld, may },
+      restricted: restricted && { ...restricted, may },
       look: fields && (() => look(actor)),
     };
   }
 
   const forget = (): void => {
     lowering?.forget();
-    sights.forget();
+    filters.forget();
     clearances.forget();
   };
   function wrote(bearing: Bearing, position: Position | undefined): void {
@@ -171,7 +171,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   };
 }
 
-/** Of a set: others have others. */
+/** Identifies a set by number, for comparison. */
 const numbers = new WeakMap<object, number>();
 let numbered = 0;
 function numberOf(set: object): number {
@@ -182,13 +182,13 @@ function numberOf(set: object): number {
 
 interface Compiled {
   readonly text: string | undefined;
-  /** Whether it shows what lies in something. */
+  /** True when the policies name a hierarchy. */
   readonly inherits: boolean;
-  readonly sight: AccessFilter;
+  readonly accessFilter: AccessFilter;
 }
 
-const sightIn = (grounds: Grounds | undefined, fields: SightFields): AccessFilter =>
-  grounds === undefined ? seesNothing : sightOf(grounds.policies, grounds.principal, fields);
+const filterIn = (grounds: Grounds | undefined, fields: FilterFields): AccessFilter =>
+  grounds === undefined ? seesNothing : accessFilterOf(grounds.policies, grounds.principal, fields);
 
 const seenWriting = [
   ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),
@@ -197,8 +197,8 @@ const seenWriting = [
 const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"]);
 
 /**
- * Who may not see an entity writes and deletes nothing of it: to be its owner, or to take a tag from
- * it, might show it. Of a delete it is told as of one that is not there.
+ * Users cannot write or delete an entity that they may not see, because a new owner or a removed tag
+ * could make it visible. A delete returns the same result as for a missing entity.
  */
 function seenWrites(
   seen: Catalog,
@@ -208,15 +208,15 @@ function seenWrites(
 ): Pick<Catalog, (typeof seenWriting)[number]> {
   const all = { includeSoftDelete: true };
 
-  /** Whether all that they are about is in memory, and is seen. */
+  /** True when all entities of the proposals are in memory and visible. */
   function seenNow(proposals: readonly Proposal[]): boolean {
-    const sight = look();
-    if (sight instanceof Promise) return false;
+    const accessFilter = look();
+    if (accessFilter instanceof Promise) return false;
     return proposals.every((proposal) => {
       const urn = urnOf(proposal);
       const state = urn === undefined ? undefined : whole.peek(urn);
       if (state === undefined) return urn === undefined;
-      return sight.everything || sight.sees(state);
+      return accessFilter.everything || accessFilter.sees(state);
     });
   }
 
@@ -227,7 +227,7 @@ function seenWrites(
       const visible = new Set(await seen.filterExisting(there, all));
       return there.find((urn) => !visible.has(urn));
     } catch (error) {
-      // One that is no urn of this catalog is refused by what follows, and the rest with it.
+      // The write rejects an invalid urn, and with it the whole request.
       if (error instanceof CatalogError && NO_URN.has(error.code)) return undefined;
       throw error;
     }
@@ -240,8 +240,8 @@ function seenWrites(
       if (proposals.some(holdsOthers)) await moves.admit(proposals, caller);
       return whole.ingest(proposals, caller);
     }
-    throw new CatalogError("forbidden", `"${hidden}" is not yours to write`, {
-      hint: "Who may not see an entity may not write it: ask an administrator for View Entity Page",
+    throw new CatalogError("forbidden", `you may not write "${hidden}"`, {
+      hint: "Writing an entity requires reading it: ask an administrator for View Entity Page",
     });
   };
 
@@ -279,7 +279,7 @@ function seenWrites(
   };
 }
 
-/** Writes after which what was known of policies, users and what lies in what is asked again. */
+/** Writes that may change policies, users or hierarchies invalidate the caches. */
 function forgettingWrites(
   catalog: Catalog,
   wrote: (bearing: Bearing, position: Position | undefined) => void,
@@ -298,7 +298,7 @@ function forgettingWrites(
       position = written.position;
       return written;
     } finally {
-      // Also of a write that failed: it may have been kept.
+      // Also after a failure: the write may have reached the log.
       wrote(bearing, position);
     }
   }

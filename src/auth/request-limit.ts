@@ -1,6 +1,6 @@
 /**
- * How many requests a second each user may send, or where none is known each address: a bucket that
- * fills steadily and holds those of two seconds, so that what comes in bursts is not refused.
+ * Limits the requests per second of each user, or of each address without a user. A token bucket that
+ * holds two seconds of requests admits bursts.
  */
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
@@ -8,10 +8,10 @@ import type { RequestLimit } from "./authentication.ts";
 import { networkOf } from "./failure-limit.ts";
 
 const heldSeconds = 2;
-/** Who has this many names is not slowed down by forgetting the oldest. */
+/** A client with more names than this is not slowed down, because the oldest are evicted. */
 const askersMax = 10_000;
 
-/** Undefined for no limit, which then costs nothing. */
+/** Undefined for no limit. */
 export function createRequestLimit(perSecond: number, now: () => number): RequestLimit | undefined {
   if (perSecond === 0) return undefined;
   const full = Math.max(1, perSecond * heldSeconds);

@@ -1,15 +1,15 @@
 /**
- * Files with keys and tokens are for their owner's eyes. Those of the data directory are made so, and
- * made so again at a start that finds them open. Those that somebody else keeps are not changed: who
- * may write one could let themselves in, so that such a file is refused; who may read one is told of
- * in the log, since secrets that are mounted into containers are often readable by all in there.
+ * Restricts files with keys and tokens to their owner. Files in the data directory get mode 600 when
+ * they are created and at each start. Files from elsewhere stay unchanged: one that others may write is
+ * rejected, because they could replace the secret. One that others may read is logged, because secrets
+ * mounted into containers are often readable for all users.
  */
 import { chmodSync, statSync } from "node:fs";
 import { CatalogError } from "../core/errors.ts";
 
 interface SecretFile {
   readonly file: string;
-  /** Of the data directory; otherwise somebody else keeps it. */
+  /** True for a file in the data directory, false for one from elsewhere. */
   readonly own: boolean;
 }
 
@@ -21,9 +21,9 @@ const OWNER_ONLY = 0o600;
 const READ_BY_OTHERS = 0o044;
 const WRITTEN_BY_OTHERS = 0o022;
 
-/** Throws `invalid` for a file kept elsewhere that others may write. The file is there. */
+/** Throws `invalid` for a file from elsewhere that others may write. The file exists. */
 export function keepFromOthers({ file, own }: SecretFile, logger: Warning): void {
-  // Modes say nothing there.
+  // File modes have no meaning on Windows.
   if (process.platform === "win32") return;
   const mode = statSync(file).mode & 0o777;
   if ((mode & (READ_BY_OTHERS | WRITTEN_BY_OTHERS)) === 0) return;
@@ -34,7 +34,7 @@ export function keepFromOthers({ file, own }: SecretFile, logger: Warning): void
     logger.warn(fields, "others may read this secret: chmod 600 the file, where they should not");
   } else {
     throw new CatalogError("invalid", `others may write "${file}" (its mode is ${fields.mode})`, {
-      hint: "Who may write it could let themselves in: chmod 600 it, and look whether its text is yours",
+      hint: "Others could replace the secret: chmod 600 the file, and check its text",
     });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The keys that sign tokens, one in a line of a file. The first signs; the others still verify what
- * they signed, so that a key is rotated by putting a new one above it, and removed when the last
- * token that it signed has expired. The first start makes a file with one key.
+ * The keys that sign tokens, one per line of a file. The first one signs; the others only verify. To
+ * rotate keys, put a new one first, and remove the old one when its last token has expired. The first
+ * start creates a file with one key.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { CatalogError } from "../core/errors.ts";
 import { keepFromOthers, type Warning } from "./secret-file.ts";
 
 interface SigningKey {
-  /** Tells keys apart in the head of a token, and tells nothing else about them. */
+  /** Identifies the key in the header of a token; derived from the key by a hash. */
   readonly id: string;
   readonly secret: Uint8Array;
 }
@@ -24,14 +24,14 @@ export interface SigningKeys {
 
 /** 256 bits: as much as HS256 can use. */
 const KEY_BYTES = 32;
-/** Of a key that was given: below it could be tried out. */
+/** Minimum length of a configured key; shorter ones could be guessed. */
 const charactersMin = 32;
 const KEY_ID_CHARACTERS = 16;
 
-/** Keys that anyone can read in sources and examples of the reference. */
+/** Published keys, from DataHub's sources and examples. */
 const KNOWN_TO_ALL = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
 
-/** `given`: a file that somebody else keeps, read at each start; empty for the directory's own. */
+/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
 export function openSigningKeys(place: {
   readonly data: string;
   readonly given: string;
@@ -62,7 +62,7 @@ function keyOf(line: string, file: string): SigningKey {
   return { id: id.slice(0, KEY_ID_CHARACTERS), secret };
 }
 
-/** Never with the key in it. */
+/** The error never contains the key. */
 const unfit = (file: string, why: string): CatalogError =>
   new CatalogError("invalid", `the file of signing keys "${file}" ${why}`, {
     hint: "One key in a line, the one that signs first; make one with: openssl rand -base64 48",

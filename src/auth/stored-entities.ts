@@ -1,11 +1,11 @@
 /**
- * What the catalog holds of an entity, parsed, for judging: a user's state, a policy, a token. Always
- * the newest: what was written a moment ago counts.
+ * Reads entities with parsed aspects for access checks: users, policies, tokens. Always the newest
+ * state, including writes that the views do not show yet.
  */
 import { LRUCache } from "lru-cache";
 import type { Catalog } from "../catalog/catalog.ts";
 
-/** Values of aspects by name, or undefined for an entity that is not there. */
+/** Values of aspects by name. */
 export type Stored = Readonly<Record<string, unknown>>;
 
 export interface StoredEntities {
@@ -14,7 +14,7 @@ export interface StoredEntities {
   list(entityType: string): Promise<ReadonlyMap<string, Stored>>;
 }
 
-/** The catalog gives the same text as long as an entity is the same: it is parsed once. */
+/** Cached parsed texts; the catalog returns the same text while an entity is unchanged. */
 const rememberedMax = 2_000;
 const pageMax = 1_000;
 
@@ -68,10 +68,7 @@ interface EntityText {
   >;
 }
 
-/**
- * What is not there is shown with a key that follows from its urn, and nothing else; only what was
- * written has system metadata.
- */
+/** Only written aspects have system metadata: a missing entity has just the key from its urn. */
 const stored = ({ aspects }: EntityText): boolean =>
   Object.values(aspects).some(({ systemMetadata }) => systemMetadata !== undefined);
 

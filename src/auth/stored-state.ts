@@ -1,10 +1,10 @@
-/** An entity that is at hand, for judging: its aspects are parsed as they are looked at. */
+/** An entity in memory, for access checks: parses each aspect at its first use. */
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import type { Stored } from "./stored-entities.ts";
 
 const remembered = new WeakMap<EntityState, Stored>();
 
-/** Most entities are judged by little of them. */
+/** Lazy, because most checks need few aspects. */
 export function storedState(state: EntityState): Stored {
   let stored = remembered.get(state);
   if (stored === undefined) {
@@ -26,7 +26,7 @@ export function storedState(state: EntityState): Stored {
   return stored;
 }
 
-/** Whether anything is told of it now. */
+/** True when the entity has aspects now. */
 export const isStored = ({ aspects }: EntityState): boolean => {
   for (const { removed } of aspects.values()) if (!removed) return true;
   return false;

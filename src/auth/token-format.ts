@@ -1,6 +1,6 @@
 /**
- * Tokens as text: JSON Web Tokens, signed with HMAC SHA-256 and nothing else. What is in one counts
- * only after its signature was verified with a key of ours, named by its head.
+ * Tokens as text: JSON Web Tokens signed with HMAC SHA-256. Claims are read only after a key of the
+ * service, named by the token's header, has verified the signature.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { SigningKeys } from "./signing-keys.ts";
@@ -10,9 +10,9 @@ export type TokenType = (typeof tokenTypes)[number];
 
 export interface TokenClaims {
   readonly type: TokenType;
-  /** Urn of the user that it acts for. */
+  /** Urn of the user that the token acts for. */
   readonly actor: string;
-  /** Epoch milliseconds, whole seconds; absent: never. */
+  /** Epoch milliseconds, whole seconds; absent for a token that does not expire. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -25,12 +25,12 @@ export interface TokenFormat {
   verify(token: string, now: number): Promise<Verdict>;
 }
 
-/** Loaded with the first token: a start without one is faster. */
+/** Loaded with the first token, which makes the start faster. */
 const loadJose = () => import("jose");
 
 const ALGORITHM = "HS256";
 const ISSUER = "annals";
-/** That a record of the log must be there, too, for the token to count. */
+/** Tokens of this version are valid only while the log has their record. */
 const VERSION = "2";
 
 export function createTokenFormat(
@@ -76,7 +76,7 @@ export function createTokenFormat(
         return { ok: true, claims: { type, actor: users + sub, expiresAt } };
       } catch (error) {
         if (error instanceof errors.JWTExpired) return { ok: false, why: "expired" };
-        // Whatever else is wrong with it: how wrong is nobody's business.
+        // All other errors look the same to the client.
         if (error instanceof errors.JOSEError) return foreign;
         throw error;
       }
@@ -86,6 +86,6 @@ export function createTokenFormat(
 
 const foreign: Verdict = { ok: false, why: "foreign" };
 
-/** What the catalog knows a token by; the token cannot be found from it. */
+/** The stored id of a token: a hash, from which the token cannot be derived. */
 export const tokenId = (token: string): string =>
   createHash("sha256").update(token).digest("base64url");

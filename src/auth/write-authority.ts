@@ -48,7 +48,7 @@ const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[]
 /** Any of these, each alone. */
 const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
 
-/** `isThere`: the entity is; an aspect that it has not is a part of it then like any other. */
+/** `isThere`: the entity exists; a new aspect then is a change of the entity. */
 function demandFor(
   { changeType, aspectName = "" }: Proposal,
   entityType: string,
@@ -66,18 +66,18 @@ const toDelete = (urn: string): Demand =>
   any("DELETE_ENTITY", ...ofKey(managers, entityTypeOf(urn)));
 const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 
-/** Of what nothing is known only policies without criteria, or without constraints, say anything. */
+/** An unknown resource matches only policies without criteria or constraints. */
 const unknown: Resource = { owners: [], fields: {} };
 
 interface Dependencies {
   readonly authority: Pick<Authority, "grounds">;
   readonly entities: Pick<StoredEntities, "find">;
   readonly patchRules: PatchRules;
-  /** The urn that a proposal is about; undefined where it says none that could be. */
+  /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** A snapshot is its proposals. */
+  /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
-  /** Entity types that have rules of their own. */
+  /** Entity types with their own rules (guarded-catalog.ts). */
   readonly ruled: ReadonlySet<string>;
   readonly namespace: string;
   readonly systemActor: string;
@@ -87,7 +87,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   const { authority, entities, patchRules, urnOf, proposalsOf, ruled } = dependencies;
   const { namespace, systemActor } = dependencies;
 
-  /** Undefined: who asks may write everything. */
+  /** Undefined when the caller may write everything. */
   async function groundsOf({ actor }: Caller): Promise<Grounds | undefined> {
     if (actor === undefined || actor === systemActor) return undefined;
     const nobody = { principal: { urn: actor, groups: [], roles: [] }, policies: [] };
@@ -100,61 +100,61 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     demand: Demand,
     parts: () => Promise<readonly string[]>,
   ): Promise<void> {
-    // Whoever may write everything is asked nothing more.
+    // A caller who may write all entities needs no further checks.
     if (meets(policies, principal, demand, unknown, [unknown])) return;
     const resource = await findResource(entities, urn, entityTypeOf(urn));
     if (!meets(policies, principal, demand, resource)) {
-      throw new CatalogError("forbidden", `"${urn}" is not yours to write so`, {
+      throw new CatalogError("forbidden", `you may not write "${urn}" in this way`, {
         hint: `It needs the privilege ${shownDemand(demand)}`,
       });
     }
     for (const part of await parts()) {
       const found = await findResource(entities, part, entityTypeOf(part));
       if (meets(policies, principal, demand, resource, [found])) continue;
-      throw new CatalogError("forbidden", `"${part}" is not yours to add or remove at "${urn}"`, {
-        hint: "Ask an administrator which tags your policies let come and go",
+      throw new CatalogError("forbidden", `you may not add or remove "${part}" at "${urn}"`, {
+        hint: "Ask an administrator which tags your policies allow",
       });
     }
   }
 
-  /** Tags that come or go by the last of the proposals about an aspect, after those before it. */
-  async function changedTags(urn: string, aspectName: string, told: Told): Promise<string[]> {
+  /** Tags that the last of the proposals for an aspect adds or removes, after the ones before it. */
+  async function changedTags(urn: string, aspectName: string, draft: Draft): Promise<string[]> {
     const placesOf = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
     if (placesOf === undefined) return [];
-    if (!told.begun) {
+    if (!draft.begun) {
       // Safe lookup: `tagged` is a closed list.
       const stored = (await entities.find(urn))?.[aspectName];
-      told.value = jsonObject(stored) ? stored : undefined;
-      told.begun = true;
+      draft.value = jsonObject(stored) ? stored : undefined;
+      draft.begun = true;
     }
-    let before = told.value;
-    for (const one of told.left.splice(0)) {
-      before = told.value;
-      told.value = toldBy(one, before);
+    let before = draft.value;
+    for (const one of draft.left.splice(0)) {
+      before = draft.value;
+      draft.value = valueAfter(one, before);
     }
     const tagsIn = (value: Stored | undefined) => tagsOf(placesOf(value), namespace);
-    const changed = [...tagsIn(before).symmetricDifference(tagsIn(told.value))];
+    const changed = [...tagsIn(before).symmetricDifference(tagsIn(draft.value))];
     return [...new Set(changed.map((one) => one.slice(one.lastIndexOf(SEPARATOR) + 1)))];
   }
 
   /**
-   * Undefined for a delete, and for what the catalog refuses. Throws where a patch does not go with what
-   * there is now: what there will be when it is written might be another.
+   * The value after the proposal; undefined for a delete and for an invalid value, which the catalog
+   * rejects. Throws when a patch does not apply to the stored value, because the tags are unknown then.
    */
-  function toldBy({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
-    const told = parsedValue(aspect?.value);
+  function valueAfter({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
+    const sent = parsedValue(aspect?.value);
     if (changeType === "PATCH") {
-      const patch = parsePatch(told, patchRules, aspectName);
+      const patch = parsePatch(sent, patchRules, aspectName);
       return applyPatch(before, patch, { time: 0, actor: systemActor });
     }
-    return changeType !== "DELETE" && jsonObject(told) ? told : undefined;
+    return changeType !== "DELETE" && jsonObject(sent) ? sent : undefined;
   }
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
     const grounds = await groundsOf(caller);
     if (grounds === undefined) return catalog.ingest(proposals, caller);
-    /** By entity and aspect, so far. */
-    const asked = new Map<string, Told>();
+    /** By entity and aspect. */
+    const drafts = new Map<string, Draft>();
     for (const proposal of proposals) {
       const urn = urnOf(proposal);
       if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
@@ -162,10 +162,10 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       const demand = demandFor(proposal, entityTypeOf(urn), isThere);
       const { aspectName = "" } = proposal;
       const place = `${aspectName} ${urn}`;
-      const told = asked.get(place) ?? { begun: false, value: undefined, left: [] };
-      asked.set(place, told);
-      told.left.push(proposal);
-      await admit(grounds, urn, demand, () => changedTags(urn, aspectName, told));
+      const draft = drafts.get(place) ?? { begun: false, value: undefined, left: [] };
+      drafts.set(place, draft);
+      draft.left.push(proposal);
+      await admit(grounds, urn, demand, () => changedTags(urn, aspectName, draft));
     }
     return catalog.ingest(proposals, caller);
   };
@@ -196,21 +196,21 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   };
 }
 
-/** In no urn and no path. */
+/** Occurs in no urn and no path. */
 const SEPARATOR = "\u0000";
 
-/** What a request tells of an aspect. */
-interface Told {
-  /** The value is known, as it is after all but what is left. */
+/** An aspect with the request's proposals for it. */
+interface Draft {
+  /** True once `value` is loaded: the value after all proposals except those in `left`. */
   begun: boolean;
   value: Stored | undefined;
   readonly left: Proposal[];
 }
 
-/** What tags hang at, and where that is. */
+/** Tags, and their location in the aspect. */
 type Tagged = readonly [at: string, tags: unknown];
 
-/** By aspect: all that has tags in it. */
+/** By aspect: its tags with their locations. */
 const tagged: Readonly<Record<string, (value: Stored | undefined) => readonly Tagged[]>> = {
   globalTags: (value) => [["", value]],
   schemaMetadata: (value) => fieldsIn(value?.fields),
@@ -228,7 +228,7 @@ const fieldsIn = (fields: unknown): readonly Tagged[] =>
 const membersOf = (value: unknown): readonly Stored[] =>
   Array.isArray(value) ? value.filter(jsonObject) : [];
 
-/** Each tag after where it hangs, as the catalog writes it. */
+/** Each tag with its location as prefix, in the form that the catalog writes. */
 function tagsOf(all: readonly Tagged[], namespace: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [at, value] of all) {

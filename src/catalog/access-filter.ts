@@ -1,5 +1,5 @@
 /**
- * Read permissions of one caller (auth/sights.ts creates them). With read authorization on, every
+ * Read permissions of one caller (auth/policy-filter.ts creates them). With read authorization on, every
  * read goes through ports filtered by them (seen-ports.ts), so hidden entities behave as if they
  * did not exist.
  */

@@ -6,9 +6,9 @@ import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createLowering } from "../../src/auth/hierarchies.ts";
 import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
+import { accessFilterOf, filterFields } from "../../src/auth/policy-filter.ts";
 import { findResource } from "../../src/auth/principals.ts";
 import { toRead } from "../../src/auth/privileges.ts";
-import { sightFields, sightOf } from "../../src/auth/sights.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
 import { createHierarchyLookup } from "../../src/catalog/search-hierarchy.ts";
 import { entityTypeOf } from "../../src/core/urn.ts";
@@ -19,7 +19,7 @@ import { documentOf, rules, stateOf } from "../projections/search-state.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const mina: Principal = { urn: MINA, groups: [], roles: [] };
-const fields = sightFields(rules.rules, defaultModel);
+const fields = filterFields(rules.rules, defaultModel);
 const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
 
 /** Trees: seeds > beds > rows; store > shelf > box; plants > herbs > (term) mint. */
@@ -93,7 +93,7 @@ const reading = (field: string, values: readonly string[], condition = "EQUALS")
 
 /** Last parts of the urns that the policies show, by judging each, by state and by document. */
 async function shown(policies: readonly Policy[]) {
-  const sight = sightOf(await lower(policies), mina, fields);
+  const sight = accessFilterOf(await lower(policies), mina, fields);
   const judged: string[] = [];
   const seen: string[] = [];
   const found: string[] = [];

@@ -1,14 +1,14 @@
 /** The secrets of the model: the aspects that contain them are restricted, also in search and topics. */
 import { describe, expect, test } from "vitest";
 import { guarded } from "../../src/auth/guarded-catalog.ts";
-import { withheldNames } from "../../src/auth/withheld.ts";
+import { restrictedNames } from "../../src/auth/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { configuredModel } from "../../src/configured-model.ts";
 import { secretAspects, secretEntityTypes } from "../../src/core/secret-aspects.ts";
 import type { Field, FieldType } from "../../src/model/model.ts";
 
 const { model } = configuredModel(readConfig({}, {}));
-const { entityTypes, aspects } = withheldNames(model);
+const { entityTypes, aspects } = restrictedNames(model);
 
 /** Paths of all fields of a record, nested ones included. */
 function pathsIn(record: string, above: readonly string[] = []): readonly string[] {

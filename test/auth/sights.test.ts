@@ -5,9 +5,9 @@
 import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { meets, type Policy, type PolicyCriterion, type Principal } from "../../src/auth/policy.ts";
+import { accessFilterOf, filterFields } from "../../src/auth/policy-filter.ts";
 import { resourceOf } from "../../src/auth/principals.ts";
 import { toRead } from "../../src/auth/privileges.ts";
-import { sightFields, sightOf } from "../../src/auth/sights.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import { revision } from "../../src/core/position.ts";
 import { holds } from "../../src/search/evaluate.ts";
@@ -18,7 +18,7 @@ const MINA = "urn:li:corpuser:mina";
 const GROUP = "urn:li:corpGroup:seed-keepers";
 const KIND = "urn:li:ownershipType:steward";
 const principal: Principal = { urn: MINA, groups: [GROUP], roles: [] };
-const fields = sightFields(rules.rules, defaultModel);
+const fields = filterFields(rules.rules, defaultModel);
 
 const tags = ["urn:li:tag:a", "urn:li:tag:A", "urn:li:tag:ab"];
 const domains = ["urn:li:domain:x", "urn:li:domain:y"];
@@ -117,7 +117,7 @@ describe("a sight", () => {
         array(policy, { maxLength: 3 }),
         array(entity, { minLength: 1, maxLength: 4 }),
         (policies, entities) => {
-          const sight = sightOf(policies as readonly Policy[], principal, fields);
+          const sight = accessFilterOf(policies as readonly Policy[], principal, fields);
           for (const one of entities) {
             const state = stateOf(...told(one));
             const stored = Object.fromEntries(
@@ -162,13 +162,13 @@ describe("a sight", () => {
     // A model in which others fill the field, too, is asked entity by entity.
     const also = { path: ["tag"], field: "tags", aliases: [] };
     expect(
-      sightFields({ ...rules.rules, another: [also] }, defaultModel).ofCriteria.TAG,
+      filterFields({ ...rules.rules, another: [also] }, defaultModel).ofCriteria.TAG,
     ).toBeUndefined();
   });
 
   test("by membership asks those one by one that may be members", () => {
     const seen = (condition: string) =>
-      sightOf(
+      accessFilterOf(
         [
           {
             ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
@@ -197,7 +197,7 @@ describe("a sight", () => {
   });
 
   test("of oneself is always had, and of nothing else without policies", () => {
-    const sight = sightOf([], principal, fields);
+    const sight = accessFilterOf([], principal, fields);
     expect(sight.sees(stateOf(MINA))).toBe(true);
     expect(sight.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
     expect(holds(sight.condition, documentOf(MINA))).toBe(true);
@@ -217,7 +217,7 @@ describe("a sight", () => {
     });
     const ofType = { field: "TYPE", values: ["dataset"] };
     const tagged = { field: "TAG", values: tags };
-    const sight = sightOf(
+    const sight = accessFilterOf(
       [allowed([ofType]), allowed([{ field: "RESOURCE_TYPE", values: ["chart"] }, tagged])],
       principal,
       fields,

@@ -3,7 +3,7 @@
  * they are asked for; to everybody else they are not there.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withheldNames } from "../../src/auth/withheld.ts";
+import { restrictedNames } from "../../src/auth/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { configuredModel } from "../../src/configured-model.ts";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
@@ -246,7 +246,7 @@ test("a user without the privilege cannot patch them, because the response shows
 
 test("relationships of restricted entity types and aspects show no secret", () => {
   const { model, rules } = configuredModel(readConfig({}, {}));
-  const { entityTypes, aspects } = withheldNames(model);
+  const { entityTypes, aspects } = restrictedNames(model);
   expect([...entityTypes].sort()).toEqual([...types, "inviteToken"].sort());
   expect([...aspects].sort()).toEqual(
     [

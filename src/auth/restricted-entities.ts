@@ -45,13 +45,13 @@ export const demandOfAspect = (entityType: string, aspect: string): Demand | und
   return rule?.of === entityType ? rule.demand : undefined;
 };
 
-export interface WithheldNames extends Omit<Restricted, "may"> {
-  /** What is needed to see the entity type or the aspect of that name. */
+export interface RestrictedNames extends Omit<Restricted, "may"> {
+  /** The privileges required to read the entity type or aspect. */
   demandFor(name: string): Demand;
 }
 
 /** As far as the model has them. */
-export function withheldNames(model: Pick<Model, "entities">): WithheldNames {
+export function restrictedNames(model: Pick<Model, "entities">): RestrictedNames {
   const demands = new Map<string, Demand>();
   const entityTypes = new Set<string>();
   const own = new Map<string, Demand>();

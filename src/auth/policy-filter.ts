@@ -27,7 +27,7 @@ import { toRead } from "./privileges.ts";
 import { storedState } from "./stored-state.ts";
 
 /** Facts about documents and entity types, from the model. */
-export interface SightFields {
+export interface FilterFields {
   /** Fields of documents by the names of criteria; undefined for criteria without a field. */
   readonly ofCriteria: Readonly<Record<string, string | undefined>>;
   /** Entity types that may be members of groups. */
@@ -62,15 +62,15 @@ type FieldSources = Readonly<
 const memberships: readonly string[] = ["groupMembership", "nativeGroupMembership"];
 
 /** The document fields that hold exactly the values of a criterion. */
-export function sightFields(sources: FieldSources, { entities }: EntityTypes): SightFields {
-  const told = Object.entries(sources).flatMap(([aspect, rules]) =>
+export function filterFields(sources: FieldSources, { entities }: EntityTypes): FilterFields {
+  const mapped = Object.entries(sources).flatMap(([aspect, rules]) =>
     rules.flatMap(({ path, field, aliases }) =>
       [field, ...aliases].map((name) => ({ name, place: `${aspect} ${path.join("/")}` })),
     ),
   );
   const fields: Record<string, string> = { TYPE: "_entityType", URN: "urn" };
   for (const [criterion, [field, aspect, path]] of Object.entries(places)) {
-    const from = told.filter(({ name }) => name === field);
+    const from = mapped.filter(({ name }) => name === field);
     if (from.length === 1 && from[0]?.place === `${aspect} ${path}`) fields[criterion] = field;
   }
   const types = [...entities.values()].filter(({ aspects }) =>
@@ -109,15 +109,15 @@ export const seesNothing: AccessFilter = {
   seesAlways: () => false,
 };
 
-/** The policies that may grant the user a read: the input of sightOf. */
+/** The policies that may grant the user a read: the input of accessFilterOf. */
 export const policiesToRead = (policies: readonly Policy[], principal: Principal) =>
   policies.filter((policy) => ruleOf(policy, principal) !== undefined);
 
 /** `policies`: expanded by the members of the hierarchies that they name (hierarchies.ts). */
-export function sightOf(
+export function accessFilterOf(
   policies: readonly Policy[],
   principal: Principal,
-  fields: SightFields,
+  fields: FilterFields,
 ): AccessFilter {
   const rules = policies.flatMap((policy) => ruleOf(policy, principal) ?? []);
   if (rules.some(({ policy, owned }) => !owned && criteriaOfPolicy(policy).length === 0)) {
@@ -229,7 +229,7 @@ const isMembership = ({ field }: PolicyCriterion): boolean =>
 function conditionsOf(
   { policy, owned }: Rule,
   { urn, groups }: Principal,
-  { ofCriteria, memberTypes }: SightFields,
+  { ofCriteria, memberTypes }: FilterFields,
 ): readonly Compiled[] {
   const every: Condition[] = [];
   let whole = true;
@@ -272,21 +272,21 @@ const ownValues: Readonly<Record<string, { members: readonly string[]; nested: b
 
 function ofCriterion(
   criterion: PolicyCriterion,
-  fields: SightFields["ofCriteria"],
+  fields: FilterFields["ofCriteria"],
 ): Condition | undefined {
   const name = criterionField(criterion.field);
   if (!criterionFields.has(name)) return { kind: "any", any: [] };
-  const told = ofField(criterion, ownValue(fields, name));
-  if (told === undefined) return undefined;
+  const held = ofField(criterion, ownValue(fields, name));
+  if (held === undefined) return undefined;
   const negated = criterion.condition === "NOT_EQUALS";
   const holder = ownValue(ownValues, name);
-  if (holder === undefined) return negated ? { kind: "not", not: told } : told;
+  if (holder === undefined) return negated ? { kind: "not", not: held } : held;
   const { members, nested } = holder;
   const own = ofField(nested ? criterion : { ...criterion, below: undefined }, fields.URN);
   if (own === undefined || fields.TYPE === undefined) return undefined;
   const member: Condition = { kind: "equal", field: fields.TYPE, values: members };
   const itself: Condition = { kind: "every", every: [member, own] };
-  const found: Condition = { kind: "any", any: [told, itself] };
+  const found: Condition = { kind: "any", any: [held, itself] };
   return negated ? { kind: "not", not: found } : found;
 }
 
