@@ -1,7 +1,7 @@
 /**
- * Many documents on their way into a server: in requests that are bounded in number and bytes, a
- * few at a time. Documents carry the position that told them as their version, so that a later one
- * is never overwritten by an earlier one, whoever sends them and however often.
+ * Writes documents in bulk requests of bounded number and size, a few at a time. The version of a
+ * document is the position of its record: a retry, or another process, never overwrites a later
+ * document by an earlier one.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -11,9 +11,9 @@ export interface BulkWrite {
   /** An alias for writing (names.ts): where there is none any more, nothing is made. */
   readonly alias: string;
   readonly id: string;
-  /** What is there is left alone where its version is higher; undefined: it never is. */
+  /** A stored document with a higher version stays; undefined: the write always wins. */
   readonly version?: number | undefined;
-  /** JSON text; undefined: the document goes. */
+  /** JSON text; undefined: deletes the document. */
   readonly document?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface BulkOutcome<W = BulkWrite> {
 const WRITES_MAX = 2_000;
 const CHARACTERS_MAX = 4_000_000;
 const REQUESTS_MAX = 2;
-/** What the server is too busy for is sent again, so often in all. */
+/** Attempts for documents that a busy server rejects. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 200;
 
@@ -137,7 +137,7 @@ interface AnswerItem {
 const VERSION_CONFLICT = 409;
 /** The document does not fit its index, whenever it is sent. */
 const UNFIT = 400;
-/** Told with the same status, and nothing of the document. */
+/** Errors with that status that are not about the document. */
 const PLACE_LOST: ReadonlySet<string> = new Set(["index_closed_exception"]);
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const isBlock = ({ type }: { readonly type: string }): boolean =>

@@ -1,7 +1,7 @@
 /**
- * What `annals check` says of a server of Elasticsearch or OpenSearch: that it answers, that it is
- * what the address says it is, and whether it lets the catalog do what it needs, which is tried out
- * under a name of its own.
+ * The part of `annals check` for Elasticsearch and OpenSearch: the server answers, is the product
+ * that the address names, and permits the requests of the catalog, which are tried on an index with a
+ * random name.
  */
 import { randomUUID } from "node:crypto";
 import { errors } from "@elastic/elasticsearch";
@@ -47,7 +47,7 @@ export async function checkElasticsearch(
 
 const FORBIDDEN = 403;
 
-/** What makes everything else fail that is tried. */
+/** Problems of the server that make all further checks fail. */
 function unfit(
   { product, version }: Identity,
   server: SearchServer,
@@ -78,8 +78,8 @@ interface FirstPage {
 }
 
 /**
- * Asked without the client's own look at the product, which says no more than that it is another.
- * The first page tells all; distributions without it have nodes that tell a version.
+ * Bypasses the client's product check, whose error does not name the product. The root endpoint has
+ * product and version; for distributions without it, the nodes have the version.
  */
 async function identify(server: SearchServer, place: ServerPlace, asker: Asker): Promise<Identity> {
   if (server.product === "opensearch") return identityOf(server);
@@ -98,7 +98,7 @@ async function identify(server: SearchServer, place: ServerPlace, asker: Asker):
   }
 }
 
-/** Whether a server answers, knows who asks, and does not take the request. */
+/** The server answered, accepted the credentials and rejected the request. */
 function isRefused(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && !ELSEWHERE.has(status);
@@ -109,9 +109,9 @@ const ELSEWHERE: ReadonlySet<number> = new Set([401, 429]);
 
 async function identityOf(server: SearchServer): Promise<Identity> {
   const page = await firstPage(server);
-  const { number, distribution } = page.told?.version ?? {};
+  const { number, distribution } = page.body?.version ?? {};
   if (distribution === "opensearch") return { product: "opensearch", version: number ?? "unknown" };
-  const elastic = page.elastic || page.told?.tagline === "You Know, for Search";
+  const elastic = page.elastic || page.body?.tagline === "You Know, for Search";
   if (elastic && number !== undefined) return { product: "elasticsearch", version: number };
   try {
     const { body, headers } = await server.ask("opened", (client) =>
@@ -130,19 +130,19 @@ async function identityOf(server: SearchServer): Promise<Identity> {
 /** Nothing where there is no such page. */
 async function firstPage(
   server: SearchServer,
-): Promise<{ readonly told?: FirstPage; readonly elastic: boolean }> {
+): Promise<{ readonly body?: FirstPage; readonly elastic: boolean }> {
   try {
     const { body, headers } = await server.ask("opened", (client) =>
       client.transport.request<FirstPage>({ method: "GET", path: "/" }, { meta: true }),
     );
-    return { told: body, elastic: headers?.["x-elastic-product"] === "Elasticsearch" };
+    return { body, elastic: headers?.["x-elastic-product"] === "Elasticsearch" };
   } catch (error) {
     if (!isRefused(error)) throw error;
     return { elastic: false };
   }
 }
 
-/** What a user needs, and that this one lacks it. */
+/** The error of a missing permission, with the required rights. */
 const mayNot = (what: string, server: SearchServer, name: string): string =>
   `The user may not ${what}: ${RIGHTS[server.product](name)}.`;
 

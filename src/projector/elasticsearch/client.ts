@@ -25,7 +25,7 @@ export interface SearchServer {
   close(): Promise<void>;
 }
 
-/** Whose connection it is: the view as messages name it, and the setting with the address. */
+/** For messages: the view that uses the connection, and the setting with the address. */
 export interface Asker {
   readonly view: string;
   readonly setting: string;
@@ -94,13 +94,13 @@ export function typeOfError(error: unknown): string | undefined {
   return typeof type === "string" ? type : undefined;
 }
 
-/** Whether an answer was larger than the request allowed (maxResponseSize). */
+/** The response was larger than the limit of the request (maxResponseSize). */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof CatalogError
     ? isTooLarge(error.cause)
     : error instanceof errors.RequestAbortedError;
 
-/** What a server says of itself being full or closed for writing; undefined for anything else. */
+/** The hint for a server that is full or read-only; undefined for other errors. */
 export function blockHint(reason: string): string | undefined {
   if (/flood-stage|disk usage exceeded/.test(reason)) {
     return "Its disk is full: free space or add some. It takes writes again by itself then";
@@ -165,7 +165,7 @@ class OpensearchTransport extends SniffingTransport {
   }
 }
 
-/** Whether the same request may succeed in a moment. */
+/** The error is transient: a retry may succeed. */
 function passes(error: Error): boolean {
   if (error instanceof errors.ConnectionError) return true;
   if (!(error instanceof errors.ResponseError)) return false;

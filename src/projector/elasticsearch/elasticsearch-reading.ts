@@ -22,8 +22,8 @@ export interface ElasticsearchReading<Kept> {
 const TRIES_MAX = 3;
 
 /**
- * Whether a generation was dropped after an alias had led there, before its shards were asked or
- * while they were: now it leads to the next.
+ * The alias was resolved to a generation that was dropped before or during the search. A retry
+ * reaches the next one.
  */
 const wasDropped = (error: unknown): boolean =>
   statusOf(error) === 404 ||

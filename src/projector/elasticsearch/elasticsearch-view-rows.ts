@@ -1,11 +1,10 @@
 /**
- * What reading the rows of a view in Elasticsearch or OpenSearch for verification has in common
- * (verify/view-rows.ts). They are read from the indices of the generation that counts; whether
- * readers are led there is told by `faults`.
+ * Reads the rows of a view in Elasticsearch or OpenSearch for verification (verify/view-rows.ts), from
+ * the indices of the live generation. `faults` checks the aliases of readers.
  *
- * A batch can be found before the checkpoint moves past it, and a part of it before the rest. So
- * rows are of the checkpoint that was read before them or of some later moment, and never of an
- * exact one; but for those of a generation that was grown beside another, which stands still.
+ * Documents of a batch become visible one after the other, and before the checkpoint moves. Rows are
+ * therefore at least as new as the checkpoint that was read before, but belong to no exact position,
+ * except those of a paused staging generation.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
@@ -32,18 +31,18 @@ export interface FoundDocument<Source> {
   readonly marks: readonly string[];
 }
 
-/** What is peculiar to a view. Documents tell their entity in `urn`, a keyword. */
+/** The queries of one view. Documents have the urn of their entity in `urn`, a keyword. */
 export interface RowQueries<Source extends { readonly urn: string }, Kept> {
   /** A urn as documents have it, by the bytes of which the server puts them in order. */
   term(urn: string): string;
   urn(term: string): string;
-  /** Fields that tell documents of an entity from each other, to put them in order. */
+  /** Fields that order the documents of an entity uniquely. */
   readonly sort: readonly (keyof Source & string)[];
   /** Of the source. */
   readonly fields: readonly (keyof Source & string)[];
   /** Documents that readers do not see any more. */
   hidden?(kept: Kept, indexOf: (place: string) => string): readonly Query[];
-  /** Named queries: which documents answer them is told. */
+  /** Named queries: each document has the names of those that it matches. */
   marks?(urns: readonly string[]): readonly Query[];
   row(found: FoundDocument<Source>): Row;
 }
@@ -80,7 +79,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   const fitting = createFitting(URNS_MAX);
   const find = () => reading.state();
 
-  /** Whether the same documents are seen: nothing took the place of the others, nothing hides more. */
+  /** Both states show the same documents: same generation, same hidden documents. */
   const sees = (state: ViewState<Kept>, later: ViewState<Kept> | undefined): boolean =>
     later?.generation === state.generation &&
     JSON.stringify(documents.hidden(later)) === JSON.stringify(documents.hidden(state));
@@ -95,12 +94,12 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     }
   }
 
-  /** What readers would miss, or see twice, though it is there. */
+  /** Faults of the aliases: documents that readers miss or see twice. */
   async function misled(state: ViewState<Kept>): Promise<readonly string[]> {
     const all = await generations.list();
     const own = all.filter(({ generation }) => generation === state.generation);
     const there = new Set(own.map(({ place }) => place));
-    const told = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
+    const fault = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
     const shown = (place: string) => shape.visible?.(place, state.kept) !== undefined;
     const gone = state.places
       .filter((place) => !there.has(place))
@@ -109,13 +108,13 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     if (grown !== undefined) return gone;
     return [
       ...gone,
-      ...own.filter(({ live }) => !live).map(told("readers are not led to the index")),
+      ...own.filter(({ live }) => !live).map(fault("no alias points to the index")),
       ...own
         .filter(({ live, filtered, place }) => live && filtered !== shown(place))
-        .map(told("readers do not see what they should of the index")),
+        .map(fault("the alias has the wrong filter for the index")),
       ...all
         .filter(({ live, generation }) => live && generation !== state.generation)
-        .map(told("readers are led to the old index")),
+        .map(fault("an alias points to the old index")),
     ];
   }
 
@@ -163,7 +162,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     async faults() {
       let found: readonly string[] = [];
       for (let looks = 0; looks < FAULTS.looksMax; looks++) {
-        // What is being changed is half done for a moment.
+        // A change in progress looks like a fault until it is done.
         if (looks > 0) await pause(FAULTS.afterMs);
         const state = await find();
         const now = state === undefined ? [] : await misled(state);
@@ -311,7 +310,7 @@ interface Hit<Source> {
   readonly found: FoundDocument<Source>;
 }
 
-/** What has the same place as the last one may go on in the next page: it is read there. */
+/** Drops hits with the sort values of the last one: the next page reads all of these. */
 function withoutTies<Source>(hits: readonly Hit<Source>[]): readonly Hit<Source>[] {
   const last = JSON.stringify(hits.at(-1)?.sorted);
   const first = hits.findIndex(({ sorted }) => JSON.stringify(sorted) === last);

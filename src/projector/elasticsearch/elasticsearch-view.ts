@@ -36,20 +36,20 @@ export interface ElasticsearchView<Kept> {
    * `position` was not asked since.
    */
   state(): Promise<ViewState<Kept>>;
-  /** Asks the server; a view that is gone, or in parts, begins anew. */
+  /** Reads the checkpoint from the server; empties a view whose indices are missing. */
   position(): Promise<Position>;
   /**
-   * Writes documents, each id once per place; then they can be found (of a view that is grown
-   * beside another: after `refresh`). Resolves with those that were passed over, because what is
-   * there is newer. Rejects `unavailable` when one is not taken, `conflict` when an index was taken
-   * away: the view then begins anew.
+   * Writes documents, each id once per place, and makes them searchable (in a staging generation:
+   * `refresh` does). Resolves with the writes that were skipped because the stored document is newer.
+   * Rejects `unavailable` when a document is rejected, `conflict` when an index was removed: the view
+   * is then emptied.
    */
   write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
   /** Maps fields of an index before a document has them. */
   map(place: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
-  /** What was written can be found. */
+  /** Makes all writes searchable. */
   refresh(): Promise<void>;
-  /** What readers see of these places follows from what is kept (ViewShape.visible). */
+  /** Sets the filters of readers for these places from `kept` (ViewShape.visible). */
   show(places: Iterable<string>, kept: Kept): Promise<void>;
   /** Compare and set. Rejects `conflict` when another projector was faster. */
   move(to: Partial<Pick<ViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
@@ -90,7 +90,7 @@ interface Parts<Kept> {
   readonly metadata: ViewMetadata<Kept>;
 }
 
-/** What differs between a view that counts and one that is grown beside it. */
+/** The differences between a live and a staging generation. */
 interface Standing<Kept> {
   readonly live: boolean;
   state(): Promise<ViewState<Kept>>;
@@ -212,7 +212,7 @@ function viewOf<Kept>(
   };
 }
 
-/** Whoever only watches a view has no say in what it is made of. */
+/** Undefined for a process that only watches the view: it does not change its model. */
 const ownModel = ({ model, watched }: ServerView): string | undefined =>
   watched ? undefined : model;
 
@@ -240,14 +240,14 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     known = await metadata.replace(from, to);
   }
 
-  /** What is written in it now is of this writer's model. */
+  /** Adds this writer's model to those that the view is built with. */
   const fed = (to: ViewState<Kept>): ViewState<Kept> => ({
     ...to,
     model: modelAfter(to.model, ownModel(view)),
   });
 
-  /** Gives up what is there. */
-  async function beginAnew({ state }: FoundState<Kept>): Promise<void> {
+  /** Empties the view: begins the next generation. */
+  async function beginNext({ state }: FoundState<Kept>): Promise<void> {
     const { log, generation } = state;
     const model = ownModel(view) ?? state.model;
     await change({ ...emptyState(shape, generation + 1), model, log });
@@ -256,7 +256,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
 
   /** Puts right what was cut off, or what another projector did that was behind. */
   async function settle({ generation, kept }: ViewState<Kept>, all: readonly ViewIndex[]) {
-    // What a filter says is not compared: it is put there again.
+    // The content of filters is not compared: filters are set again.
     const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
       live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
     if (!all.every(led)) await generations.swapAliases(generation, kept);
@@ -272,9 +272,9 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     known = found;
     if (astray) {
       const all = view.watched ? undefined : await generations.list();
-      // Whoever only watches puts nothing right.
+      // A process that only watches the view repairs nothing.
       if (all !== undefined && isWhole(found.state, all)) await settle(found.state, all);
-      else if (all !== undefined) await beginAnew(found);
+      else if (all !== undefined) await beginNext(found);
       if (known !== undefined) view.onStale?.(judge(known.state, view) === "stale");
     }
     return known;
@@ -287,7 +287,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   async function takeOrigin(): Promise<void> {
     const { state } = known ?? (await ask());
     const verdict = judge(state, view);
-    // A view that is only watched is not made of anything by whoever watches.
+    // A process that only watches the view does not change its origin.
     if (verdict === "ahead" || view.watched) return;
     const origin = { model: view.model ?? state.model, log: view.log?.id ?? state.log };
     const kept = { model: state.model ?? origin.model, log: origin.log };
@@ -316,7 +316,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
         known = undefined;
         throw new CatalogError("conflict", `the view "${shape.view}" was moved or dropped`);
       }
-      await beginAnew(found);
+      await beginNext(found);
       known = undefined;
       throw new CatalogError("conflict", `the view "${shape.view}" has lost an index`);
     },
@@ -325,7 +325,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   };
 }
 
-/** Whether every place that has documents has its index. */
+/** Every place with documents has its index. */
 function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boolean {
   const there = all.filter(({ generation }) => generation === state.generation);
   return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));

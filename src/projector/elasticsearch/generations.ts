@@ -12,9 +12,9 @@ export interface ViewIndex {
   readonly index: string;
   readonly generation: number;
   readonly place: string;
-  /** Whether readers are led to it. */
+  /** An alias of readers points to it. */
   readonly live: boolean;
-  /** Whether they see a part of it only. */
+  /** That alias has a filter. */
   readonly filtered: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface Generations<Kept> {
   make(generation: number, place: string, live: { readonly kept: Kept } | undefined): Promise<void>;
   /** Leads readers to a generation and away from all others, in one step. */
   swapAliases(generation: number, kept: Kept): Promise<void>;
-  /** What readers see of places of the live generation. */
+  /** Sets the filters of readers for places of the live generation. */
   show(generation: number, places: Iterable<string>, kept: Kept): Promise<void>;
   /** Drops the indices of all generations that are chosen. */
   drop(chosen: (index: ViewIndex) => boolean): Promise<void>;
-  /** What was written until now can be found; of all indices of a generation without places. */
+  /** Makes all writes searchable; without `places`, in all indices of the generation. */
   refresh(generation: number, places?: Iterable<string>): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createGenerations<Kept>(
         await server.ask("written", (client) =>
           client.indices.create({
             ...{ index: names.index(generation, place), mappings: shape.index.mappings, aliases },
-            // Whoever writes says when it can be found.
+            // Writers refresh explicitly.
             settings: { refresh_interval: "-1", ...shape.index.settings },
           }),
         );

@@ -1,11 +1,11 @@
 /**
- * What a view's indices and aliases are called: `<name>.<view>.g<generation>.<place>`, and for
- * readers of the generation that counts `<name>.<view>.live.<place>`. A place is what the view has
- * an index for, as an entity type and an aspect. Two places never share a name, whatever is in them.
+ * Names of a view's indices, `<name>.<view>.g<generation>.<place>`, and of the aliases for readers of
+ * the live generation, `<name>.<view>.live.<place>`. A place is a part of the view with an index of its
+ * own, such as an entity type and an aspect. Different places have different names.
  */
 import { createHash } from "node:crypto";
 
-/** Characters of a part; a longer one is told by its hash. Names may have 255 bytes. */
+/** Characters of a part; a longer one is replaced by its hash. Names may have 255 bytes. */
 const PART_MAX = 80;
 
 /** The place of these parts, as the names hold it. */
@@ -19,7 +19,7 @@ export interface ViewNames {
   live(place: string): string;
   /** A pattern of all indices of a generation; without one: of all generations. */
   indices(generation?: number): string;
-  /** What an index's name tells; undefined when it is none of the view's. */
+  /** Parses the name of an index; undefined for an index of another view. */
   parse(index: string): { readonly generation: number; readonly place: string } | undefined;
 }
 

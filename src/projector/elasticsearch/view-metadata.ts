@@ -1,13 +1,13 @@
 /**
- * What every view in Elasticsearch has in common: its metadata, its checkpoint, its generations.
+ * The metadata of a view in Elasticsearch: its checkpoint and its generations.
  *
- * One document per view says where it is, and which generation of its indices counts. It is changed
- * from what the writer knows only (compare and set): a second projector learns that it is one, and
- * then where the view is. It is written after the documents that it covers can be found.
+ * One document per view has the checkpoint and the number of the live generation. It is changed by
+ * compare and set, so a second projector gets a conflict and reads it again. It is written after the
+ * documents that it covers are searchable.
  *
- * Readers ask aliases, which are moved from one generation to the next in one step. The metadata
- * follow the aliases, and the old indices go last: whatever is cut off in between is put right by
- * the next writer that is opened.
+ * Readers use aliases, which move from one generation to the next atomically. The metadata is updated
+ * after the aliases, and the old indices are deleted last; the next writer completes an interrupted
+ * change.
  */
 import { randomUUID } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
@@ -22,7 +22,7 @@ export interface ViewShape<Kept> {
   readonly view: string;
   /** Raised with every change to what documents hold: a view of another version is refused. */
   readonly version: number;
-  /** What an empty view keeps beside its position. */
+  /** The `kept` data of an empty view. */
   readonly empty: Kept;
   /** Mappings and settings of an index. */
   readonly index: Pick<estypes.IndicesCreateRequest, "mappings" | "settings">;
@@ -50,7 +50,7 @@ export interface ViewState<Kept> {
 export interface FoundState<Kept> {
   readonly state: ViewState<Kept>;
   readonly revision: { readonly if_seq_no: number; readonly if_primary_term: number };
-  /** Who wrote it. */
+  /** Id of the writer. */
   readonly writer: string;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The files of a view. Where nothing is open the view that replaces another takes its file's place.
+ * The files of a view. If no process has the view open, a rebuilt file replaces the old one.
  *
- * While a service runs, readers and the writer have the file open, and a file in WAL mode must never
- * meet the write-ahead log of another: so the next edition is grown in a file of another name
- * (`<view>.sqlite.1` and `.2` in turn) and put in place by a symbolic link, which a rename makes in
- * one step. Whoever opens the view finds the one edition or the other, each with its own log.
+ * While a service runs, readers and the writer have the file open, and SQLite must never combine a
+ * file with the write-ahead log of another. The staging generation is therefore built in a file of
+ * another name (`<view>.sqlite.1` and `.2` alternate), and a rename of a symbolic link makes it live
+ * atomically. The view always opens one generation with its own log.
  */
 import {
   closeSync,
@@ -82,8 +82,7 @@ export function removeLeftovers(path: string): void {
 }
 
 /**
- * Takes a view away that cannot be read. It is kept under another name, for whoever wants to know
- * why; what an earlier one was kept as goes.
+ * Renames the file of an unreadable view to `.damaged`, for analysis. Replaces an earlier such file.
  */
 export function setAside(path: string): void {
   const aside = `${path}.damaged`;
@@ -95,8 +94,8 @@ export function setAside(path: string): void {
 }
 
 /**
- * Puts one database in the place of another that nobody has open. The old one goes first: its
- * write-ahead log must never meet the new file. A crash in between leaves no view, and it is regrown.
+ * Replaces a database that is not open by another. The old one is removed first, because its
+ * write-ahead log must never meet the new file. After a crash in between the view is rebuilt.
  */
 export function replace(path: string, by: string): void {
   withoutWriteAheadLog(by);
@@ -118,7 +117,7 @@ function withoutWriteAheadLog(path: string): void {
   }
 }
 
-/** What was written to a file, or to a directory, is on disk. Throws `unavailable` where that fails. */
+/** Syncs a file or directory to disk. Throws `unavailable` when that fails. */
 export function synchronise(path: string): void {
   const descriptor = openSync(path, "r");
   try {

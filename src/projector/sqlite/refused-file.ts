@@ -1,12 +1,11 @@
 /**
- * Whether this process may read and write a database and what SQLite keeps beside it. SQLite opens a
- * file that may only be read all the same, and says so at the first write; of one that may not be
- * opened it does not say which one that is.
+ * Checks the permissions of a database and its -wal and -shm files. SQLite reports a read-only file
+ * only at the first write, and does not name the file that it cannot open.
  */
 import { accessSync, constants } from "node:fs";
 import { fileInPlace, filesOf } from "./editions.ts";
 
-/** What a file is wanted for. */
+/** The required access. */
 export type Wanted = "read" | "written";
 
 const modes: Readonly<Record<Wanted, number>> = {
@@ -31,5 +30,5 @@ export function refusedFile(path: string, wanted: Wanted): string | undefined {
   return undefined;
 }
 
-/** What to do about it. */
+/** Hint for a file without the required permissions. */
 export const giveFile = "Give it to the user that the service runs as, with mode 600";

@@ -1,4 +1,4 @@
-/** What SQLite's errors say of a file, and of the values that it was given. */
+/** Classifies SQLite's errors: damaged files, full disks, rejected values. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -37,7 +37,7 @@ export function diskIsFull(error: unknown, path: string): boolean {
   return is(error, [SQLITE_IOERR]) && !hasSpace(dirname(path));
 }
 
-/** Whether the file system of a directory has space for the smallest write of SQLite. */
+/** The file system of the directory has space for the smallest write of SQLite. */
 export function hasSpace(directory: string): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize >= INDEX_BYTES;

@@ -1,25 +1,25 @@
 /**
- * What the sinks of all SQLite views have in common: writes go through a writer, which may remember
- * what it has found in the tables, and forgets it when they are not what they were.
+ * The sink of a SQLite view. Its writer may cache rows; the cache is cleared after a failed
+ * transaction and around restores.
  */
 import type { Position } from "../../core/position.ts";
 import type { Sink } from "../sink.ts";
 import type { SqliteView } from "./sqlite-view.ts";
 
 export interface SqliteWriter<W> {
-  /** Applies writes in a transaction; those at or below the checkpoint are passed over. */
+  /** Applies writes in a transaction; skips those at or below the checkpoint. */
   write(writes: readonly W[], checkpoint: Position): void;
-  /** Makes of the entity, in a transaction, what these writes make of none. */
+  /** Replaces the rows of the entity by those that the writes make; in a transaction. */
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
-  /** Drops what is known of the tables. */
+  /** Clears the cache. */
   forget(): void;
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
-  /** Whether what is restored is part of a transaction that is open. */
+  /** Restores are part of an open transaction. */
   let together = false;
 
-  /** What is remembered may be part of what is to be mended, or of what went back. */
+  /** Clears the cache before the restore, and after one that was rolled back. */
   async function mend(write: () => Promise<void>): Promise<void> {
     writer.forget();
     try {
@@ -35,7 +35,7 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
       try {
         view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint), record);
       } catch (error) {
-        // The transaction went back: numbers given in it are not taken.
+        // The transaction was rolled back: the ids that it assigned are free.
         writer.forget();
         throw error;
       }

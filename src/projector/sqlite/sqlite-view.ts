@@ -1,17 +1,17 @@
 /**
- * What every view in a SQLite file has in common: the file, its metadata, its checkpoint.
+ * A view in a SQLite file: the file, its metadata and its checkpoint.
  *
- * The writer commits rows and checkpoint in one transaction and drops writes at or below the
- * checkpoint: what is in the view stays as it is, whatever is told again. A lost transaction (the
- * file is in WAL mode with synchronous=NORMAL, so a power cut may take the last ones) takes its
- * checkpoint with it, and the log is read again from there.
+ * The writer commits rows and checkpoint in one transaction and skips writes at or below the
+ * checkpoint, so records that are applied twice change nothing. A lost transaction (with WAL mode and
+ * synchronous=NORMAL, a power cut may lose the last ones) loses its checkpoint, too, and the log is
+ * read again from there.
  *
- * With `bulk` the view is regrown beside the one that is there, in a file without any protection,
- * and takes its place when it is closed, made durable. A crash before that leaves the old view. With
- * `next` it is grown in the file that another takes its place by while both are open (editions.ts).
+ * With `bulk` a staging generation is built in a file without journal; `close` makes it durable and
+ * live. A crash before that leaves the live generation. With `next` it is built in a file that becomes
+ * live while both are open (editions.ts).
  *
- * A file that cannot even be opened, or lacks a table, a column or an index, is set aside; one of an older release
- * goes. The view begins anew: all of it is in the log.
+ * A file that cannot be opened, or lacks a table, a column or an index, is renamed to `.damaged`; one
+ * of an older release is deleted. The view is then built again from the log.
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -41,7 +41,7 @@ import {
   type ViewSchema,
 } from "./view-tables.ts";
 
-/** A view in a file; with `bulk` regrown from nothing: see above. */
+/** A view in a file; with `bulk`, its staging generation. */
 export interface ViewFile extends ViewOrigin {
   readonly path: string;
 }
@@ -60,7 +60,7 @@ export interface SqliteView {
   mend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): void;
-  /** "discard" drops a view that was regrown beside another. */
+  /** "discard" drops a staging generation. */
   close(outcome: "keep" | "discard"): void;
 }
 
@@ -210,7 +210,7 @@ function requireFile(schema: ViewSchema, path: string): void {
 
 const notOpened = (code: ErrorCode, view: string, path: string, why: string): CatalogError =>
   new CatalogError(code, `the view "${view}" could not be opened: ${why}`, {
-    hint: `${giveFile}; or remove "${path}", also with -wal and -shm behind its name, and the view is grown again`,
+    hint: `${giveFile}; or remove "${path}", also with -wal and -shm behind its name, and the view is built again`,
   });
 
 function openReader(schema: ViewSchema, path: string): DatabaseSync {
@@ -257,7 +257,7 @@ function openOrBegin(path: string, schema: ViewSchema, file: ViewFile): Database
     return open(path, bulk, schema, file);
   } catch (error) {
     if (bulk || file.next) throw error;
-    const older = error instanceof OlderTables && error.isTold && file.keepsOlder !== true;
+    const older = error instanceof OlderTables && error.isInLog && file.keepsOlder !== true;
     if (older)
       for (const old of [...filesOf(fileInPlace(path)), path]) rmSync(old, { force: true });
     else if (error instanceof LackingTables || (isSqliteError(error) && damaged(error))) {
@@ -297,9 +297,9 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
 }
 
 /**
- * What another model made, or another log, is not what these would make: the view begins anew and
- * is grown again. Unless that log ends before it: then the log may be lost, and the view is all that
- * is left of it (the projector refuses to start).
+ * Empties a view that was built from another model or log, and stores the origin. A view beyond the
+ * end of its log stays: the log may be lost, and the view is all that is left of it (the projector
+ * refuses to start).
  */
 function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const { model, log } = file;
@@ -357,7 +357,7 @@ function generationOf(path: string): number {
     const generation = Number(db.prepare("SELECT generation FROM view").get()?.generation);
     return Number.isSafeInteger(generation) ? generation : 0;
   } catch {
-    // Whatever the file is, and whoever owns it, it is being replaced.
+    // The file is unreadable; it is replaced anyway.
     return 0;
   } finally {
     db?.close();

@@ -1,4 +1,4 @@
-/** What a SQLite file says of itself to those who look after it, whoever writes it meanwhile. */
+/** Size and generation of a SQLite view, for monitoring, read while others write. */
 import { realpathSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
@@ -14,7 +14,7 @@ export function bytesOf(path: string): number | undefined {
   }
 }
 
-/** The edition of a view; undefined for one that cannot be read, which others tell about. */
+/** The generation of a view; undefined for an unreadable file, which health checks report. */
 export function generationOf(path: string): number | undefined {
   let database: DatabaseSync | undefined;
   try {

@@ -1,4 +1,4 @@
-/** Whether a SQLite file has the tables and indexes of a view as this release makes them, and is sound. */
+/** Checks that a SQLite file has the tables and indexes of this release, and is intact. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
@@ -15,12 +15,12 @@ export interface ViewSchema {
   readonly reset: string;
 }
 
-/** `isTold`: all that is in the view is in the log, too. */
+/** The tables are of an older release. `isInLog`: the log covers all of the view. */
 export class OlderTables extends CatalogError {
-  readonly isTold: boolean;
-  constructor(message: string, { hint, isTold }: { hint: string; isTold: boolean }) {
+  readonly isInLog: boolean;
+  constructor(message: string, { hint, isInLog }: { hint: string; isInLog: boolean }) {
     super("unavailable", message, { hint });
-    this.isTold = isTold;
+    this.isInLog = isInLog;
   }
 }
 
@@ -67,7 +67,7 @@ const partsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
       .map(({ type, made, parts }) => [`${type} "${made}"`, String(parts).replaceAll(/\s+/g, " ")]),
   );
 
-/** A table whose first page cannot be read is as good as none. */
+/** Reads the first page of each table: a table without it is unusable. */
 export function touchTables(db: DatabaseSync): void {
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   for (const { name } of tables) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get();
@@ -81,7 +81,7 @@ export function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Positi
     const release = version > schema.version ? "a newer" : "an older";
     const what = `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
     if (version < schema.version) {
-      throw new OlderTables(what, { hint, isTold: isTold(db, head) });
+      throw new OlderTables(what, { hint, isInLog: isInLog(db, head) });
     }
     throw new CatalogError("unavailable", what, {
       hint: `Start that release, or run: ${ownCommand(`rebuild ${schema.view}`)}`,
@@ -104,11 +104,11 @@ export function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Positi
   }
 }
 
-function isTold(db: DatabaseSync, head: Position | undefined): boolean {
+function isInLog(db: DatabaseSync, head: Position | undefined): boolean {
   try {
     return head !== undefined && readPosition(db) <= head;
   } catch {
-    // It is no view.
+    // The file is not a view.
     return false;
   }
 }
@@ -116,7 +116,7 @@ function isTold(db: DatabaseSync, head: Position | undefined): boolean {
 export const readPosition = (db: DatabaseSync): Position =>
   position(Number(db.prepare("SELECT position FROM view").get()?.position));
 
-/** Of a view that is not opened otherwise. Undefined for what is not there or cannot be read: it begins anew. */
+/** The checkpoint in a closed file; undefined if it is missing or unreadable, and will be rebuilt. */
 export function findPosition(path: string): Position | undefined {
   if (!existsSync(path)) return undefined;
   try {

@@ -1,7 +1,7 @@
 /**
- * What a write-ahead log of SQLite holds (https://sqlite.org/fileformat2.html#the_write_ahead_log): a
- * header, and frames of a header and a page each. Those of its present round carry the header's salt;
- * the last one of a transaction says how many pages the database has, the others zero.
+ * Reads SQLite's write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log): a header,
+ * and frames of a header and a page each. Current frames have the salt of the header; the last frame of
+ * a transaction has the number of pages of the database, the others have zero.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -9,11 +9,11 @@ const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * From which byte on SQLite would not take what was durable; undefined where that cannot be told. SQLite
- * ends a log at the first frame that does not fit to those before it.
- * Behind that may lie the rest of transactions that a power cut has torn, or that could not be made
- * durable and went back: of one each, whose rest nothing follows that fits to it. Where another
- * transaction fits to the end of one, both were there, and what lies before them is damaged.
+ * Offset from which SQLite ignores durable frames; undefined if there is no evidence of such. SQLite
+ * ends a log at the first frame whose checksum does not follow from the frame before. After it may lie
+ * the rest of a transaction that a power cut has torn or that was rolled back; no frame continues the
+ * checksums of such a rest. If a transaction continues those of another one, both were durable, and the
+ * frames before them are damaged.
  */
 export const damagedFrom = (path: string): number | undefined => inspectWal(path).damaged;
 
@@ -33,7 +33,7 @@ export function inspectWal(path: string): WalFindings {
   try {
     file = openSync(path, "r");
   } catch {
-    // There is none, or whoever opens it is told why not.
+    // There is no log, or opening the view reports the error.
     return {};
   }
   try {
@@ -46,7 +46,7 @@ export function inspectWal(path: string): WalFindings {
     const findings = inspectFrames(file, pageBytes, header.subarray(16, 24));
     const now = Buffer.alloc(HEADER_BYTES);
     readSync(file, now, 0, HEADER_BYTES, 0);
-    // Else somebody has begun it anew meanwhile.
+    // Another header: the log was restarted during the inspection.
     return now.equals(header) ? findings : {};
   } finally {
     closeSync(file);
@@ -60,7 +60,7 @@ function inspectFrames(file: number, pageBytes: number, salt: Buffer): WalFindin
   /** Ends of the last complete transaction, and of the last frame of the present round. */
   let complete = HEADER_BYTES;
   let present = HEADER_BYTES;
-  /** Whether the frame before it ends a transaction. */
+  /** The previous frame ends a transaction. */
   let ended = false;
   for (let at = HEADER_BYTES; ; at += frame.length) {
     if (readSync(file, frame, 0, frame.length, at) < frame.length) {
@@ -68,21 +68,21 @@ function inspectFrames(file: number, pageBytes: number, salt: Buffer): WalFindin
     }
     sum.add(frame.subarray(0, 8));
     sum.add(frame.subarray(FRAME_HEADER_BYTES));
-    const told = frame.subarray(16, 24);
+    const stored = frame.subarray(16, 24);
     const isPresent = frame.subarray(8, 16).equals(salt);
-    const fits = isPresent && sum.is(told);
+    const fits = isPresent && sum.is(stored);
     if (fits && ended && damaged !== undefined) return { damaged };
     if (!fits) damaged ??= at;
     ended = frame.readUInt32BE(4) !== 0;
     if (isPresent) present = at + frame.length;
     if (ended && damaged === undefined) complete = present;
-    sum.goOn(told);
+    sum.continueFrom(stored);
   }
 }
 
 /**
- * The checksum of a write-ahead log, as it is after its header, which says in which order bytes are
- * taken. Sums that are told are eight bytes.
+ * The running checksum of a write-ahead log, starting after its header, which determines the byte
+ * order. Stored checksums have eight bytes.
  */
 function createWalSum(file: number) {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -100,12 +100,12 @@ function createWalSum(file: number) {
   add(header.subarray(0, 24));
   return {
     add,
-    is: (told: Buffer): boolean =>
-      told.readUInt32BE(0) === first && told.readUInt32BE(4) === second,
-    /** As if what was added had this sum. */
-    goOn(told: Buffer): void {
-      first = told.readUInt32BE(0);
-      second = told.readUInt32BE(4);
+    is: (stored: Buffer): boolean =>
+      stored.readUInt32BE(0) === first && stored.readUInt32BE(4) === second,
+    /** Continues from this checksum. */
+    continueFrom(stored: Buffer): void {
+      first = stored.readUInt32BE(0);
+      second = stored.readUInt32BE(4);
     },
   };
 }
