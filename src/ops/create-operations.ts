@@ -139,7 +139,7 @@ export async function openOperations(
   });
   const verifications = createVerifications({
     ...{ ...parts.verifying, ...names, restoration, logger },
-    regrow: rebuilds.regrow,
+    regrow: rebuilds.rebuildWithin,
     findStanding: async (names) => findStanding(projector, await log.head(), names),
   });
   let shared: Jobs | undefined;

@@ -45,7 +45,7 @@ export function createRebuilds(parts: RebuildParts) {
   function requireNone(): void {
     if (underWay === 0) return;
     throw new CatalogError("conflict", "views are being rebuilt", {
-      hint: "Wait for the job that does it; listJobs names it",
+      hint: "Wait for the running rebuild job; listJobs names it",
     });
   }
 
@@ -132,7 +132,7 @@ export function createRebuilds(parts: RebuildParts) {
     },
 
     /** Rebuilds as part of another job. Rejects with the signal's reason when it aborts before the swap. */
-    async regrow(views: readonly string[], signal: AbortSignal): Promise<void> {
+    async rebuildWithin(views: readonly string[], signal: AbortSignal): Promise<void> {
       requireNone();
       await inRounds(roundsOf(views), signal, {
         onProgress: async () => {},
@@ -149,6 +149,6 @@ export function createRebuilds(parts: RebuildParts) {
 
 /** The error for a view of another model, where such views are not read. */
 export const staleView = (view: string, command: string): CatalogError =>
-  new CatalogError("unavailable", `the view "${view}" was made by another model`, {
-    hint: `POST /operations?action=rebuildViews makes it anew while the service runs; stopped: ${command}`,
+  new CatalogError("unavailable", `the view "${view}" was built with another model`, {
+    hint: `POST /operations?action=rebuildViews rebuilds it while the service runs; without a service, run: ${command}`,
   });

@@ -103,7 +103,7 @@ test("they refuse where that is wanted, and say what mends them", async () => {
   const started = await start("--model-extension", extension, "--on-model-change", "refuse");
   const refused = await found(started.client);
   expect(refused.status).toBe(503);
-  expect(refused.body.message).toContain('the view "search" was made by another model');
+  expect(refused.body.message).toContain('the view "search" was built with another model');
   expect(refused.body.message).toContain("rebuildViews");
   // Of this one the annotations decide nothing.
   const read = await started.client.call("GET", `/entitiesV2/${encodeURIComponent(dataset(1))}`);

@@ -13,6 +13,7 @@ import {
   keptNames,
   mayOpenAdapters,
   nodeDrivers,
+  notYetPlain,
   pageColumnsMax,
   plainCode,
   replacedWords,
@@ -199,7 +200,8 @@ function checkText({ path, text }: SourceFile): readonly Finding[] {
 
 /** Replaced words in identifiers, comments and strings, and first words of comments. */
 function checkWords({ path, text }: SourceFile): readonly Finding[] {
-  if (!plainCode.some((folder) => path.startsWith(folder))) return [];
+  const isIn = (places: readonly string[]) => places.some((place) => path.startsWith(place));
+  if (!isIn(plainCode) || isIn(notYetPlain)) return [];
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
     const place = `${path}:${at + 1}`;
