@@ -33,7 +33,7 @@ interface EntityType {
 }
 
 const DELIMITER = ".";
-/** Where browsing puts an entity of which no folder is known. */
+/** The browse path of an entity without a known folder. */
 const NO_FOLDER: readonly BrowsePathEntry[] = [{ id: "Default" }];
 
 /** `key` is the entity's key record as JSON. */

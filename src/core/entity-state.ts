@@ -2,7 +2,7 @@
 import type { SystemMetadata } from "./change.ts";
 import { EMPTY_STREAM, type Revision } from "./position.ts";
 
-/** The newest value of one aspect. After a delete it stays, `removed`, so that numbers go on. */
+/** The newest value of one aspect. After a delete it stays, `removed`, so that versions continue. */
 export interface AspectState {
   readonly name: string;
   /** Number of the newest value, from 1. */

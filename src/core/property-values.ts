@@ -164,7 +164,7 @@ function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefin
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 const DATE = /^[1-9]\d{3}-\d{2}-\d{2}$/;
 
-/** Days that there are: 2026-02-30 is none. */
+/** Days that exist: not 2026-02-30. */
 function isDate(text: string): boolean {
   if (!DATE.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);

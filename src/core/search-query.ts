@@ -17,9 +17,8 @@
  *                            tighter than OR
  *   MILL\mara, rye\|oats     a backslash is a character unless it escapes a reserved one
  *
- * A name before a colon is a field only if the catalog has it. What is none of these is words: an
- * operator with nothing to join, a bracket or quote without its other half, and so on. Reading takes
- * time in proportion to the text.
+ * A name before a colon is a field only if the catalog has it. All other text is words: an operator
+ * without operands, an unmatched bracket or quote, and so on. Parsing takes linear time.
  */
 
 import { CatalogError } from "./errors.ts";

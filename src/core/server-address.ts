@@ -1,6 +1,6 @@
 /**
- * Addresses of servers, which may hold a user and a password: `scheme://user:password@host`. What is
- * said of them shows no password, also where the address is none that can be understood.
+ * Addresses of servers, which may contain credentials: `scheme://user:password@host`. Messages never
+ * show the password, even if the address is invalid.
  */
 
 /** `scheme://user:password@host` → `scheme://user:***@host` */

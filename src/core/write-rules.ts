@@ -121,7 +121,7 @@ const policyFields: readonly string[] = [
   ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
 ];
 
-/** A criterion about anything else would hold for nothing, and nobody would know why. */
+/** A criterion on an unknown field would never match, without an error. */
 function withKnownCriteria(value: JsonObject): JsonObject {
   const resources = jsonObject(value.resources) ? value.resources : {};
   for (const name of ["filter", "privilegeConstraints"]) {

@@ -79,7 +79,7 @@ export function createRebuilds(parts: RebuildParts) {
         });
         count++;
         onRebuilt(round);
-        logger.info({ views: round, position: last?.position }, "views are rebuilt and in place");
+        logger.info({ views: round, position: last?.position }, "views are rebuilt and live");
         await events.after(last, n);
       }
     } finally {

@@ -1,19 +1,19 @@
 /**
- * Pokes: messages that wake the projector because the log has grown. One is sent at a time, and the
- * next when the projector has answered it with its position. Appends of some milliseconds share
- * one, so that small writes are applied together; a poke that somebody waits for is sent at once.
+ * Pokes: messages that wake the projector after an append. One is sent at a time, and the next when
+ * the projector has answered with its position. Appends within some milliseconds share a poke, so that
+ * small writes are applied together; with a pending wait, it is sent at once.
  *
- * The projector may have read before the last append. If its answer is behind that, another poke
- * follows. No poke is sent about what the projector has: it would not be answered.
+ * The projector may have read before the last append: if its answer is behind the head, another poke
+ * follows. No poke is sent for records that the projector has applied: it would not answer.
  */
 import type { Position } from "../core/position.ts";
 
 export interface Pokes {
-  /** The log has grown to a position. */
+  /** The log has a new head. */
   poke(position: Position): void;
-  /** Somebody waits for the projector. */
+  /** A caller waits for the projector: sends a delayed poke now. */
   flush(): void;
-  /** The projector's foremost view is at a position. */
+  /** The highest position of the projector's views. */
   reached(position: number): void;
 }
 

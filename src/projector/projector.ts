@@ -28,27 +28,27 @@
  *   1. A view gets every record after its checkpoint once per attempt, in the order of the log.
  *      (advance reads from the group's position; a view's position moves only in feed and recover)
  *   2. A checkpoint is never ahead of what was applied. (the sink stores it with the rows; after a
- *      failure the projector asks for it again, for it cannot know what was kept: recover)
- *   3. A view that fails holds nobody up, and comes back by itself. (ready leaves it out until its
+ *      failure the projector reads it again, because the write may have been committed: recover)
+ *   3. A failing view does not delay others, and recovers by itself. (ready leaves it out until its
  *      pause is over; then it is a group of its own until it has caught up)
  *   4. A view that is less than a batch behind another meets it and shares its reading from there.
  *      (turn lets the one ahead wait for that batch, advance cuts it at `ahead`)
- *   5. Work is bounded: records and bytes of a batch, the pause between attempts, the time in which
- *      nobody else gets a turn in the thread (one turn).
- *   6. New records are found without a poke too. (rest ends after idleMs)
+ *   5. Work is bounded: records and bytes of a batch, the pause between attempts, and the time for
+ *      which the thread is blocked (one turn).
+ *   6. New records are found without a poke, too. (rest ends after idleMs)
  *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a batch in
  *      each turn in which they reach the end of the log, and in one of COSTLY_TURN when they do not.
  *      (turn)
- *   9. What a view has put off is done when the others have had their turn, with pauses. (tidy)
- *  10. A shared view takes its batch while others take theirs and go on: a slow server holds nobody
- *      up. Until it has it, nothing else is asked of it. (advance, settled)
+ *   9. Deferred work of a view is done after the turns of the others, with pauses. (tidy)
+ *  10. A shared view applies its batch in the background: a slow server does not delay other views.
+ *      It gets no other call until the batch is done. (advance, settled)
  *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends:
- *      soon where it is of the view's model, later where it is of another. (isLeft)
- *      That two may try at once does no harm: a sink moves the checkpoint only from where it knows
- *      it to be, and says `conflict` else. (feed, look)
- *  12. A view that is held is at one position until it is released, by the edition that was there
- *      or by the next one, which is not behind it. (replacing.ts)
+ *      soon if it has the view's model, later if it has another. (isLeft)
+ *      Two that try at once do no harm: a sink moves the checkpoint by compare and set, and rejects
+ *      `conflict` otherwise. (feed, look)
+ *  12. A held view stays at its position until it is released, with its live generation or with the
+ *      staging one, which is not behind. (replacing.ts)
  *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
  *      together, and most of the processor is left to writers. (run, pokes.ts)
  */
@@ -130,7 +130,7 @@ const RETRY_MS = { first: 100, max: 5_000 };
 const IDLE_MS = 200;
 const TAKE_OVER_MS = 3_000;
 const COMPARE_MS = 60_000;
-/** Watched views are looked at so often for a while after a poke: somebody may wait for them. */
+/** Polling of watched views after a poke: a caller may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
 /**
@@ -281,7 +281,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
       ahead = group[0]?.position;
     }
-    // A group that waits for one behind it goes on when that one has moved.
+    // A group that waits for one behind it continues when that one has moved.
     return { moved, more: more || (waits && moved) };
   }
 

@@ -209,7 +209,8 @@ export function createReplacing(parts: ReplacingParts) {
     /** Opens the staging generations, which are near; `parked`: their parked entities. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
       const asked = named(names);
-      if (editions === undefined) throw notFed(names.join(", "), "there are no other editions");
+      if (editions === undefined)
+        throw notFed(names.join(", "), "its store has no staging generations");
       const views = await editions.open(names);
       try {
         await meet(asked, views, parked);
@@ -227,7 +228,7 @@ export function createReplacing(parts: ReplacingParts) {
       const nexts = asked.flatMap(({ hold }) => (hold?.next === undefined ? [] : [hold.next]));
       if (!take || nexts.length < asked.length || editions === undefined) {
         await giveUp(asked);
-        if (take) throw notFed(names.join(", "), "the next edition is not there any more");
+        if (take) throw notFed(names.join(", "), "its staging generation is gone");
         return;
       }
       let drop: () => Promise<void>;

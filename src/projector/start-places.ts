@@ -53,6 +53,6 @@ export const endsBefore = (
     },
   );
 
-/** A process of the model that made a view goes on feeding it; without one, it is taken over. */
+/** A process with the view's model has priority for feeding it; without one, this process takes over. */
 export const beginsWatching = ({ shared, ofAnotherModel }: View): boolean =>
   shared === "watched" || (shared === "led" && ofAnotherModel?.() === true);

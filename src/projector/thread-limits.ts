@@ -1,6 +1,6 @@
 /**
- * Limits of threads that feed views, grow them or compare them. Most of a batch is gone with it:
- * collected in less room, it takes a tenth of the time.
+ * Memory limits of threads that feed, build or verify views. Objects live as long as a batch, so a
+ * small young generation makes garbage collection ten times faster.
  */
 import type { ResourceLimits } from "node:worker_threads";
 

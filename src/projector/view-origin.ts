@@ -81,7 +81,7 @@ export function checkNotBehind(
   if (head !== undefined && inPlace > head) return;
   throw new CatalogError(
     "conflict",
-    `the view "${view}" has come to position ${inPlace}, and what was grown beside it to ${own}`,
+    `the view "${view}" is at position ${inPlace}, and its staging generation only at ${own}`,
     { hint: "Another process feeds it. Run the rebuild again" },
   );
 }

@@ -46,7 +46,7 @@ export function createWatching(parts: Parts): Watching {
     }
   }
 
-  /** Takes the view over when nobody moves it. Never rejects. */
+  /** Takes the view over when no process feeds it. Never rejects. */
   async function lookAt(follower: Follower): Promise<void> {
     const { position, failure } = follower;
     if (!(await failing.recover(follower))) return;

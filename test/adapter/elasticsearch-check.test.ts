@@ -159,7 +159,7 @@ describe("a search server that will not do", () => {
     await rejected(`${product}http://${secure}`, /hangs up at once.*https:\/\//);
     await rejected(
       `${product}https://${secure}`,
-      /certificate that nobody known has signed.*ANNALS_STORE_CERTIFICATES_FILE/,
+      /certificate signed by an unknown authority.*ANNALS_STORE_CERTIFICATES_FILE/,
     );
   });
 

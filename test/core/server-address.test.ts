@@ -34,7 +34,7 @@ test("a server without TLS is told from one that is not there", () => {
   expect(speaksNoTls(new Error("connect ECONNREFUSED 127.0.0.1:1"))).toBe(false);
 });
 
-test("a certificate that nobody known has signed is told from other failures", () => {
+test("a certificate of an unknown authority differs from other failures", () => {
   const inner = new Error("self-signed certificate in certificate chain");
   expect(isUntrusted(new Error("cannot connect", { cause: inner }))).toBe(true);
   expect(isUntrusted(new Error("unable to verify the first certificate"))).toBe(true);

@@ -47,7 +47,7 @@ const SCHEMES = new Map([
   ["opensearch+https:", "opensearch"],
 ] as const);
 
-/** Connects with the first request. Throws `invalid` for an address that is none. */
+/** Connects with the first request. Throws `invalid` for an invalid address. */
 export function connect(place: Pick<ServerPlace, "url" | "certificates">, asker: Asker) {
   const { product, url } = addressOf(place.url, asker);
   const where = `${product} at ${url.host}`;
@@ -134,7 +134,7 @@ function optionsOf(
   const { username, password, protocol } = url;
   const connection = { timeout: CONNECT_MS_MAX };
   const agent = { connect: connection, connections: CONNECTIONS_MAX };
-  // Certificates that are given are trusted beside the system's, not in their place.
+  // The configured certificates are trusted in addition to the system's.
   const ca = certificates === undefined ? {} : { ca: [...rootCertificates, certificates] };
   return {
     node: `${protocol}//${url.host}${url.pathname}`,
@@ -202,7 +202,7 @@ function explained(
   }
   if (isUntrusted(error)) {
     return {
-      reason: "shows a certificate that nobody known has signed",
+      reason: "has a certificate signed by an unknown authority",
       hint: "Give the certificate of its authority by ANNALS_STORE_CERTIFICATES_FILE",
     };
   }

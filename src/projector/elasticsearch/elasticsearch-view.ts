@@ -1,9 +1,9 @@
 /**
- * A view in Elasticsearch, opened for writing: what its sinks have in common, and what they hold
- * for true until the server says otherwise.
+ * A view in Elasticsearch, opened for writing: metadata and documents of its sinks, with a cache of
+ * the metadata.
  *
- * With `bulk` a generation is grown beside the one that is there, whose metadata stay as they are
- * until `close`. What a bulk that died has left is cleared by the next.
+ * With `bulk` a staging generation is built; the metadata of the live one stay unchanged until
+ * `close`. The next build removes the indices of an interrupted one.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -57,9 +57,9 @@ export interface ElasticsearchView<Kept> {
   lastRecord(): Promise<string | undefined>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
-  /** Where it is, when all that was written can be found (Sink.grown). */
+  /** Makes all writes searchable and returns the state (Sink.grown). */
   grown(): Promise<ViewState<Kept>>;
-  /** Takes the place of the one that it was grown beside. */
+  /** Makes the staging generation live. */
   publish(head?: Position): Promise<void>;
   /** May be called twice. */
   close(outcome: "keep" | "discard"): Promise<void>;
@@ -334,7 +334,7 @@ function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boole
 const NOT_FOUND = 404;
 const TAKE_TRIES_MAX = 5;
 
-/** A generation beside the one that counts: where it is, only its writer knows. */
+/** A staging generation: only its writer knows its position. */
 async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
   const { shape, generations, metadata } = parts;
   const live = (await metadata.find())?.state.generation ?? 0;
@@ -396,7 +396,7 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
         return generations.drop(({ generation }) => generation === own);
       }
       if (!published) await publish();
-      // A later one may be growing by now.
+      // A later one may be a staging generation.
       await generations.drop(({ generation }) => generation < own);
     },
   };

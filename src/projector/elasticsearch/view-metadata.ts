@@ -38,7 +38,7 @@ export interface ViewState<Kept> {
   readonly position: Position;
   /** Places (names.ts) that have an index, all of them where they have documents. */
   readonly places: readonly string[];
-  /** Fingerprint of the model, and id of the log, that made it; null where nobody said. */
+  /** Fingerprint of the model, and id of the log, that it was built from; null: unknown. */
   readonly model: string | null;
   readonly log: string | null;
   readonly kept: Kept;

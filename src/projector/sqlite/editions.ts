@@ -32,7 +32,7 @@ export const filesOf = (path: string): readonly string[] => [
   formerSumsOf(path),
 ];
 
-/** The file that is in place under a path, which may be a link to it. */
+/** The file of the live generation; the path may be a link to it. */
 export function fileInPlace(path: string): string {
   try {
     return resolve(dirname(path), readlinkSync(path));
@@ -42,7 +42,7 @@ export function fileInPlace(path: string): string {
   }
 }
 
-/** Where the edition lies that is grown beside the one in place. */
+/** The path of the staging generation. */
 export const nextEdition = (path: string): string => {
   const [first, second] = names(path);
   return fileInPlace(path) === resolve(first) ? second : first;
@@ -52,8 +52,8 @@ const names = (path: string): readonly [string, string] => [`${path}.1`, `${path
 const linkOf = (path: string): string => `${path}.link`;
 
 /**
- * Puts the next edition in place, which must be durable and stay open or closed as it is; gives back
- * the files that nobody needs then. Throws `unavailable` where a file system has no links.
+ * Makes the staging generation live, which must be durable and may be open. Returns the files of the
+ * old one. Throws `unavailable` on a file system without symbolic links.
  */
 export function putNextInPlace(path: string): readonly string[] {
   const next = nextEdition(path);
@@ -72,7 +72,7 @@ export function putNextInPlace(path: string): readonly string[] {
   return filesOf(before).filter((file) => file !== path);
 }
 
-/** Removes what an end in the middle of growing or of putting in place has left. */
+/** Removes files of an interrupted build or replacement. */
 export function removeLeftovers(path: string): void {
   const inPlace = fileInPlace(path);
   const others = names(path).filter((name) => resolve(name) !== inPlace);
@@ -107,7 +107,7 @@ export function replace(path: string, by: string): void {
   removeLeftovers(path);
 }
 
-/** All of a database that nobody has open is in its file, which is renamed without its other files. */
+/** Moves the write-ahead log of a closed database into its file, which can then be renamed alone. */
 function withoutWriteAheadLog(path: string): void {
   const db = new DatabaseSync(path);
   try {
