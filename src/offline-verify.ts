@@ -15,7 +15,6 @@ import { noSuchView } from "./ops/no-such-view.ts";
 import { noteParking, openParkingOf, readParking } from "./projector/parking.ts";
 import { restoreEntities } from "./projector/restore.ts";
 import { verifyAndRepair } from "./projector/verify/repair.ts";
-import type { Grade } from "./projector/verify/verification.ts";
 import type { Verified } from "./projector/verify/verified-state.ts";
 import {
   openLog,
@@ -27,7 +26,7 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
-import { spareThreads, verifyStoredViews } from "./verified-views.ts";
+import { verifyStoredViews } from "./verified-views.ts";
 
 /** Entities that are made anew between two looks at how the views are. */
 const restoredMax = 500;
@@ -42,29 +41,25 @@ export const verify: Operations["verify"] = async (config, options) => {
     return storesOf(config, log);
   });
   requireViews(stores, names);
-  const verified = (views: readonly string[], grade: Grade) =>
+  const verified = (views: readonly string[]) =>
     locked(config, () =>
       verifyStoredViews(stores, {
         views: viewsOf(views),
-        grade,
         onProgress: options.onProgress,
-        threads: spareThreads(),
       }),
     );
-  const { grade = "full" } = options;
-  const asked = grade === "quick" ? "touched" : grade;
   let records: number | undefined;
-  const look = async (views: readonly string[], one: Grade) => {
-    const done = await verified(views, one);
+  const look = async (views: readonly string[]) => {
+    const done = await verified(views);
     records ??= done.records;
     return done.views;
   };
   if (!options.repair) {
-    const { found, unread } = await lookAtEach(names, (views) => look(views, asked));
+    const { found, unread } = await lookAtEach(names, look);
     const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
     return { found, left: found, unknown, records: records ?? 0, mended: 0, rebuilt: [] };
   }
-  const { regrown, ...repaired } = await verifyAndRepair(names, asked, {
+  const { regrown, ...repaired } = await verifyAndRepair(names, {
     look,
     restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
     async regrow(views) {

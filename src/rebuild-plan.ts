@@ -4,7 +4,7 @@ import { clearEditions } from "./edition-readers.ts";
 import { type ChangeLog, countRecords } from "./log/change-log.ts";
 import type { RebuildingParts } from "./projector/rebuilding.ts";
 import { startStagingWorkers } from "./projector/staging-worker.ts";
-import { verifyEditions, verifyGrowing } from "./projector/verify/verify-editions.ts";
+import { verifyEditions } from "./projector/verify/verify-editions.ts";
 import {
   foldedViews,
   type Places,
@@ -27,7 +27,7 @@ export function rebuildingParts(
     lanes: async (views) => buildLanes(config, views, await countRecords(log)),
     startWorkers: (lanes, options) => startStagingWorkers({ stores, lanes, ...options }),
     verify: (grown, signal) => verifyEditions(verifier, grown, signal),
-    verifyGrowing: (growing, signal) => verifyGrowing(verifier, growing, signal),
+
     clear: (views) => clearEditions(config, views),
   };
 }

@@ -30,10 +30,6 @@ export async function openViewRows(
     : embedded[name](next ? nextEdition(viewFile(config, name)) : viewFile(config, name));
 }
 
-/** Whether what is written meanwhile may be in a part of the rows: only SQL servers have snapshots. */
-export const readInParts = (config: Pick<Places, ViewName>, view: ViewName): boolean =>
-  view !== "aspects" && sharedView(config, view);
-
 const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
   aspects: openSqliteAspectRows,
   timeseries: openSqliteTimeseriesRows,

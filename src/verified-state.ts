@@ -2,7 +2,6 @@
  * What verifications found, in a file of the data directory; and the module that verifies. Apart from
  * verified-views.ts, so that a start does not load what only a verification needs.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";
 import type { VerifiedState } from "./projector/verify/verified-state.ts";
@@ -19,10 +18,5 @@ export function openVerifiedState(config: StoresConfig): VerifiedState {
   return openSqliteVerifiedState(stateFile(config), {
     log,
     model: config.rules.fingerprint,
-    release: releaseOf(),
   });
 }
-
-/** Another release may fold the log in another way. */
-const releaseOf = (): string =>
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;

@@ -2,39 +2,27 @@
  * Opens views for verification: their rows as their stores have them, and what folds the log into
  * such rows. row-adapters.ts says with what.
  */
-import { availableParallelism } from "node:os";
 import { createAspectProjection } from "../projections/aspects.ts";
 import { createGraphProjection } from "../projections/graph.ts";
 import { createSearchProjection } from "../projections/search.ts";
 import { createTimeseriesProjection } from "../projections/timeseries.ts";
 import { aspectRowShape, foldAspectRows } from "./aspects/folded-rows.ts";
 import { ownValue } from "./core/own-value.ts";
+import type { Position } from "./core/position.ts";
 import { foldGraphRows, graphRowShape } from "./graph/folded-rows.ts";
-import { countRecords } from "./log/change-log.ts";
+import { decodeRecord } from "./log/record-codec.ts";
 import { copyByStream } from "./log/sqlite/log-copy.ts";
-import { createVerifying } from "./projector/verify/batches.ts";
-import { foldAhead } from "./projector/verify/fold-ahead.ts";
-import { createHands } from "./projector/verify/hands.ts";
-import { patientHands } from "./projector/verify/patient-hands.ts";
-import {
-  type Grade,
-  type VerificationResult,
-  verifyViews,
-} from "./projector/verify/verification.ts";
+import { type VerificationResult, verifyViews } from "./projector/verify/verification.ts";
+import type { Remembered } from "./projector/verify/verified-state.ts";
+import { createVerifier } from "./projector/verify/verify-entities.ts";
 import type { FoldedView, VerifiedView } from "./projector/verify/view-rows.ts";
-import { type Beside, openViewRows, readInParts } from "./row-adapters.ts";
+import { type Beside, openViewRows } from "./row-adapters.ts";
 import { foldSearchRows, searchRowShape } from "./search/folded-rows.ts";
 import { openLogReader, type StoresConfig, sharedLog, type ViewName } from "./stores.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "./timeseries/folded-rows.ts";
 import { openVerifiedState } from "./verified-state.ts";
 
 export { openLogReader };
-
-/** Threads beside the first, where there is nothing else to do; more would wait for the disk. */
-export const spareThreads = (): number => Math.min(3, availableParallelism() - 1);
-
-/** Records of a log from which more threads are worth their start. */
-const worthThreads = 50_000;
 
 /** Throws `unavailable` for a view that cannot be read; one in a server may come to be later. */
 export async function openVerifiedViews(
@@ -93,46 +81,32 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
   }
 }
 
-/** With `next`: the editions beside those in place, of which nothing is known and nothing remembered. */
+/** With `next`: the staging generations, whose results are not stored. */
 export interface VerifyOptions extends Beside {
   readonly views: readonly ViewName[];
-  readonly grade: Grade;
-  /** Entities to look at in any case. */
-  readonly urns?: readonly string[] | undefined;
-  /** Nothing that is remembered counts, and nothing is remembered of it. */
-  readonly forgotten?: true;
-  /** Threads beside this one, where the log is long enough. */
-  readonly threads: number;
-  /**
-   * When given: what the log says is folded at once, and the views are opened when it resolves. They
-   * are where the log is now by then, or further.
-   */
-  readonly ready?: Promise<void> | undefined;
-  /** Called after some batches with the milliseconds that each of so many threads worked: lets others have the machine. */
-  readonly rest?: ((ms: number, hands: number) => Promise<void>) | undefined;
+  /** Compares only entities with a record after it. */
+  readonly since?: Position | undefined;
+
+  /** Called between batches with the milliseconds of work. */
+  readonly rest?: ((ms: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Verifies views, and remembers what was found. */
+/** Verifies views and stores the result. */
 export async function verifyStoredViews(
   config: StoresConfig,
   options: VerifyOptions,
 ): Promise<VerificationResult> {
-  const { views: names, urns, next, grown, threads, ready, rest, onProgress, signal } = options;
-  const forgotten = next === true || options.forgotten === true;
+  const { views: names, since, next, grown, rest, onProgress, signal } = options;
   const closing: (() => unknown)[] = [];
   try {
     // All entities are compared: a log in a server is read forward in pages, not stream by stream.
-    const isCopied = sharedLog(config) && options.grade !== "touched";
+    const isCopied = sharedLog(config) && since === undefined;
     const opened = await openLogReader(config);
     const log = isCopied ? copyByStream(opened, config.data) : opened;
     closing.push(() => log.close());
-    const folded = names.map((name) => foldedView(config, name));
-    // A view that is folded from others has no sums: it is compared entity by entity once it is rebuilt.
-    const summed = folded.filter(({ foldedFrom }) => foldedFrom === undefined);
-    const ahead = ready && (await foldAhead(log, summed, { rest, signal }));
-    await ready;
+
     const views = await openVerifiedViews(config, names, { next, grown });
     closing.push(
       ...views.map(
@@ -141,27 +115,29 @@ export async function verifyStoredViews(
             rows.close(),
       ),
     );
-    const state = forgotten ? undefined : openVerifiedState(config);
+    const state = next ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
-    const worth = !isCopied && (await countRecords(log)) >= worthThreads;
-    const others = Array.from({ length: worth ? threads : 0 }, () => ({
-      module: import.meta.url,
-      config,
-      views: names,
-      beside: { next, grown },
-    }));
-    // Nothing is written to those that are beside.
-    const inParts = new Set(names.filter((name) => !next && readInParts(config, name)));
-    const hands = patientHands(createHands(createVerifying(log, views), others), inParts);
-    closing.push(() => hands.close());
-    const before = ahead ?? state?.load() ?? {};
-    const grade = ahead === undefined ? options.grade : "whole";
+    const verifier = createVerifier({ log, decode: decodeRecord, views });
     const around = { now: Date.now, rest, onProgress, signal };
-    const parts = { log, views, hands, before, broughtOn: next, ...around };
-    const result = await verifyViews(parts, { grade, urns });
-    state?.save(result.views);
+    const result = await verifyViews(
+      { log, views, verifier, broughtOn: next, ...around },
+      { since },
+    );
+    if (state !== undefined) state.save(resultsToStore(result, since, state.load()));
     return result;
   } finally {
     for (const close of closing.reverse()) await close();
   }
+}
+
+/** A verification of some entities (`since`) replaces no result that has differences by one that has none. */
+function resultsToStore(
+  { views }: VerificationResult,
+  since: Position | undefined,
+  before: Readonly<Record<string, Remembered>>,
+): VerificationResult["views"] {
+  if (since === undefined) return views;
+  return views
+    .filter(({ view, count }) => count > 0 || (before[view]?.count ?? 0) === 0)
+    .map((one) => ({ ...one, full: before[one.view]?.full, whole: before[one.view]?.whole }));
 }

@@ -89,10 +89,7 @@ export function addCommands(
       "compare views with the log, entity by entity; without --server no service may run",
     )
     .addOption(
-      new Option(
-        "--grade <grade>",
-        "full folds all of the log, whole looks at every row, quick at what was written since",
-      )
+      new Option("--grade <grade>", "accepted and ignored: all rows are compared")
         .choices(verifyGrades)
         .default("full"),
     )
@@ -100,9 +97,9 @@ export function addCommands(
     .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: VerifyFlags) => {
-      const { repair, grade, server, tokenFile, output, json, quiet, ...flags } = options;
+      const { repair, server, tokenFile, output, json, quiet, ...flags } = options;
       const config = configOf(flags);
-      const asked = { views, repair, grade };
+      const asked = { views, repair };
       const writer = commandOutput({ output, json, quiet }, terminal);
       if (server !== undefined) {
         const client = createOperatorClient(server, shownTokenOf(config, tokenFile));

@@ -103,8 +103,8 @@ export interface Operations {
   ): Promise<readonly Rebuilt[]>;
 
   /**
-   * Compares the named views (none named: all) with the log, as the grade says
-   * (projector/verify/verification.ts; quick is "touched"), and mends what differs when it is asked to.
+   * Compares the named views (none named: all) with the log (projector/verify/verification.ts), and repairs what
+   * differs if `repair` is true.
    * Throws as rebuild does.
    */
   verify(
@@ -113,7 +113,6 @@ export interface Operations {
       readonly views: readonly string[];
       readonly repair: boolean;
       /** Full when absent. */
-      readonly grade?: VerifyGrade | undefined;
       readonly logger: Logger;
       /** In records. */
       readonly onProgress: (done: number, total: number) => void;

@@ -15,17 +15,17 @@ const printedMax = 20;
 /** Differences of all views that are requested from a service. */
 const requestedMax = 1_000;
 
+/** Values of --grade, which is accepted and ignored. */
 export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
 
 interface VerifyAsked {
   readonly views: readonly string[];
   readonly repair: boolean;
-  readonly grade: VerifyGrade;
 }
 
 export async function verify(
   config: Config,
-  { views, repair, grade }: VerifyAsked,
+  { views, repair }: VerifyAsked,
   {
     operations,
     terminal,
@@ -40,7 +40,6 @@ export async function verify(
     verified = await operations.verify(config, {
       views,
       repair,
-      grade,
       logger,
       onProgress: (done, total) => bar.update(done, total),
     });
@@ -80,15 +79,13 @@ interface Listed {
 
 /** The same in a running service; prints the differences that its job has left. */
 export async function verifyRunning(
-  { views, repair, grade }: VerifyAsked,
+  { views, repair }: VerifyAsked,
   operation: Operation,
 ): Promise<ExitCode> {
   const { client, print } = operation;
   const id = await client.act<string>("verify", {
     views,
     repair,
-    full: grade === "full",
-    quick: grade === "quick",
   });
   const job = await followJob(id, operation);
   const listed = await client.act<Listed>("listDifferences", { count: requestedMax });

@@ -5,11 +5,12 @@
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
+import { type Position, position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { Restoration } from "../projector/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
 import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
-import type { Grade, VerificationResult } from "../projector/verify/verification.ts";
+import type { VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import type { Jobs, JobWork, Outcome } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
@@ -18,13 +19,15 @@ import { type StandingView, standing } from "./standing-views.ts";
 export interface VerifyRequest {
   /** None named: all. */
   readonly views?: readonly string[] | undefined;
-  /** Fold all of the log, and not only what changed since the last time. */
+  /** Compare only entities with a record after this position of the log. */
+  readonly since?: number | undefined;
+  /** Accepted and ignored: there is one depth. */
   readonly full?: boolean | undefined;
-  /** Look at what changed since the last time, and not at all that the views have. */
+  /** Accepted and ignored. */
   readonly quick?: boolean | undefined;
   /** Make what differs anew from the log. */
   readonly repair?: boolean | undefined;
-  /** Look at these entities as well, whatever is known of them. */
+  /** Accepted and ignored: all entities are compared. */
   readonly urns?: readonly string[] | undefined;
 }
 
@@ -34,7 +37,7 @@ export interface DifferencesQuery {
   readonly count: number;
 }
 
-export type ViewVerification = Omit<Verified, "differences" | "count" | "sums"> & {
+export type ViewVerification = Omit<Verified, "differences" | "count"> & {
   readonly differences: number;
 };
 
@@ -51,8 +54,7 @@ export interface VerifyParts {
   readonly verify: (
     asked: {
       readonly views: readonly string[];
-      readonly grade: Grade;
-      readonly urns: readonly string[];
+      readonly since?: Position | undefined;
       /** Of the thread; that of verify-thread.ts when absent. */
       readonly niceness?: number | undefined;
     },
@@ -100,23 +102,21 @@ export function createVerifications(parts: VerifyParts) {
   function look(): void {
     latest = withState((state) =>
       Object.fromEntries(
-        Object.entries(state.load()).map(
-          ([view, { count, urns: _, complete: __, sums: ___, ...told }]) => [
-            view,
-            { ...told, differences: count },
-          ],
-        ),
+        Object.entries(state.load()).map(([view, { count, ...told }]) => [
+          view,
+          { ...told, differences: count },
+        ]),
       ),
     );
   }
 
   const work: JobWork = async (run) => {
-    const { views = [], full, quick, repair = false, urns = [] } = run.request as VerifyRequest;
+    const { views = [], repair = false, since } = run.request as VerifyRequest;
     const { signal } = run;
     let counts = { ...NOTHING, ...run.counts };
-    const verify = async (views: readonly string[], grade: Grade): Promise<readonly Verified[]> => {
+    const verify = async (views: readonly string[]): Promise<readonly Verified[]> => {
       const result = await parts.verify(
-        { views, urns, grade },
+        { views, since: since === undefined ? undefined : position(since) },
         {
           signal,
           onProgress(done, total) {
@@ -133,16 +133,15 @@ export function createVerifications(parts: VerifyParts) {
       return result.views;
     };
     const asked = views.length === 0 ? parts.views : views;
-    const grade = full ? "full" : quick ? "touched" : "whole";
     const elsewhere = new Set<string>();
     under++;
     try {
       if (!repair) {
-        await verify(asked, grade);
+        await verify(asked);
         await requireMoving(asked);
         return;
       }
-      const { left } = await verifyAndRepair(asked, grade, {
+      const { left } = await verifyAndRepair(asked, {
         look: verify,
         async restore(urns) {
           await restore(urns, elsewhere, signal);
@@ -199,7 +198,7 @@ export function createVerifications(parts: VerifyParts) {
   async function lookBeside(signal: AbortSignal): Promise<void> {
     under++;
     try {
-      const asked = { views: parts.views, grade: "full", urns: [], niceness: NICENESS } as const;
+      const asked = { views: parts.views, niceness: NICENESS };
       const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
       look();
       const differing = views.filter(({ count }) => count > 0);
@@ -219,16 +218,10 @@ export function createVerifications(parts: VerifyParts) {
   }
 
   /** What a job is to remember of a request: each name once. */
-  function checked({ views = [], urns = [], full, quick, repair }: VerifyRequest): VerifyRequest {
+  function checked({ views = [], urns = [], repair, since }: VerifyRequest): VerifyRequest {
     checkViews(views);
-    if (full === true && quick === true) {
-      throw new CatalogError("malformed", "full and quick exclude each other", {
-        hint: "Leave one of them out: full finds everything, quick what was written since",
-      });
-    }
-    const own = urns.map((urn) => withNamespace(urn, parts.namespace));
-    for (const urn of own) parseUrn(urn, parts.urnLimits);
-    return { views: [...new Set(views)], full, quick, repair, urns: [...new Set(own)] };
+    for (const urn of urns) parseUrn(withNamespace(urn, parts.namespace), parts.urnLimits);
+    return { views: [...new Set(views)], repair, since };
   }
 
   return {

@@ -2,8 +2,8 @@
  * Rebuilds views while the service runs: threads build staging generations, which replace the live
  * ones near the head of the log.
  *
- *   1. the staging generations are built, while another thread folds the log; they are closed and
- *      compared with it (verify/verify-editions.ts); their readers are opened and warmed
+ *   1. the staging generations are built, closed and compared with the log (verify/verify-editions.ts);
+ *      their readers are opened and warmed
  *   2. the projector pauses the views and brings the staging generations to the same position
  *   3. readers and projector switch to the staging generations
  *
@@ -19,8 +19,9 @@ import { CatalogError } from "../core/errors.ts";
 import { START } from "../core/position.ts";
 import type { Parked } from "./parking.ts";
 import type { Replacement } from "./progress.ts";
+import type { Grown } from "./sink.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
-import type { GrownViews, StagingWorker, startStagingWorkers } from "./staging-worker.ts";
+import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
 /** How long views stay paused for pending reads; longer reads continue on the old generation. */
 const ANSWERS_MS_MAX = 500;
@@ -33,22 +34,14 @@ export interface RebuildingParts {
   lanes(views: readonly string[]): Promise<readonly (readonly string[])[]>;
   startWorkers(
     lanes: readonly (readonly string[])[],
-    options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare" | "threads">,
+    options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
   ): StagingWorker;
-  /**
-   * Compares staging generations with the log: those paused in servers, and those that are closed
-   * when `parked` resolves. Rejects if they differ; then nothing has changed.
-   */
+  /** Compares staging generations with the log (verifyEditions). Rejects if they differ: nothing has changed then. */
   verify(
-    editions: GrownViews & { readonly views: readonly string[] },
-    signal: AbortSignal,
-  ): Promise<void>;
-  verifyGrowing(
-    editions: {
+    generations: {
       readonly views: readonly string[];
-      /** Number of threads that build them. */
-      readonly growers: number;
-      readonly parked: Promise<readonly Parked[]>;
+      readonly parked: readonly Parked[];
+      readonly grown?: Readonly<Record<string, Grown>> | undefined;
     },
     signal: AbortSignal,
   ): Promise<void>;
@@ -98,8 +91,6 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     const shared = views.some(parts.isShared);
     const lanes = shared ? [views] : await parts.lanes(views);
     const workers = parts.startWorkers(lanes, {
-      // One more thread compares during the build (`compared`).
-      threads: shared ? 1 : lanes.length + 1,
       onProgress(progress) {
         const { position, head, recordsPerSecond } = progress;
         for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
@@ -114,7 +105,9 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
         await takeShared(views, workers);
         return;
       }
-      const parked = await compared({ views, growers: lanes.length }, workers, signal);
+      await orAborted(workers.near, signal);
+      const parked = await orAborted(workers.finish(START), signal);
+      await parts.verify({ views, parked }, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
@@ -127,29 +120,6 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       await workers.end();
       clear(views);
     }
-  }
-
-  /** Resolves with the parked entities when the views are built, closed and equal to the log. */
-  async function compared(
-    asked: { readonly views: readonly string[]; readonly growers: number },
-    workers: StagingWorker,
-    signal: AbortSignal,
-  ): Promise<readonly Parked[]> {
-    const closed = Promise.withResolvers<readonly Parked[]>();
-    const verified = parts.verifyGrowing({ ...asked, parked: closed.promise }, signal);
-    // The build may fail before this is awaited.
-    verified.catch(() => {});
-    try {
-      await orAborted(workers.near, signal);
-      closed.resolve(await orAborted(workers.finish(START), signal));
-    } catch (error) {
-      closed.reject(error);
-      throw error;
-    } finally {
-      await Promise.allSettled([verified]);
-    }
-    await verified;
-    return closed.promise;
   }
 
   async function take(

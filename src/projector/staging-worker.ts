@@ -33,8 +33,8 @@ function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
-  /** Number of threads that yield to the service, including this one; absent: no service runs. */
-  readonly threads?: number | undefined;
+  /** Threads that build at the same time, this one included. */
+  readonly threads: number;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Compares views in servers with the log; when it rejects, the rebuild fails. */
   readonly compare: (views: GrownViews) => Promise<void>;
@@ -43,7 +43,7 @@ function startStagingWorker(options: {
     resourceLimits: threadLimits,
     workerData: {
       ...{ module: options.module?.href, config: options.stores, views: options.views },
-      threads: options.threads ?? 1,
+      threads: options.threads,
     } satisfies StagingThreadData,
     name: "staging",
   });
@@ -73,9 +73,7 @@ function startStagingWorker(options: {
     exit.resolve();
   });
   const send = (message: ToStagingThread) => worker.postMessage(message);
-  if (options.threads !== undefined) {
-    void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
-  }
+  void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
 
   return {
     near: near.promise,
@@ -100,12 +98,12 @@ export function startStagingWorkers({
   lanes,
   onProgress,
   ...options
-}: Omit<Parameters<typeof startStagingWorker>[0], "views"> & {
+}: Omit<Parameters<typeof startStagingWorker>[0], "views" | "threads"> & {
   readonly lanes: readonly (readonly string[])[];
 }): StagingWorker {
   const all = lanes.map((views, n) =>
     startStagingWorker({
-      ...{ ...options, views },
+      ...{ ...options, views, threads: lanes.length },
       onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, beside: true }),
     }),
   );

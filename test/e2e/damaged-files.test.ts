@@ -259,7 +259,7 @@ test.each(changes)(
       const client = createClient(service.address());
       const operator = operatorOf({ client, directory: directory.path });
       const verified = async (how: object) => {
-        const id = await operator.value("verify", { full: true, ...how });
+        const id = await operator.value("verify", how);
         await expect
           .poll(async () => (await operator.value("getJob", { id })).state, { timeout: 120_000 })
           .toBe("done");

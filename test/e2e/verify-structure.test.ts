@@ -67,7 +67,7 @@ async function found(directory: string, view: ViewName): Promise<number> {
   const log = await openLogReader(config);
   const stores = await storesConfig(config, rules, log);
   await log.close();
-  const { views } = await verifyStoredViews(stores, { views: [view], grade: "full", threads: 0 });
+  const { views } = await verifyStoredViews(stores, { views: [view] });
   return views.reduce((sum, { count }) => sum + count, 0);
 }
 
@@ -175,7 +175,7 @@ function damage(directory: string, round: typeof damages): void {
 describe("repairing", { timeout: 120_000 }, () => {
   const repairing = async (service: RunningService) => {
     const operator = operatorOf(service);
-    const id = await operator.value("verify", { full: true, repair: true });
+    const id = await operator.value("verify", { repair: true });
     const job = () => operator.value("getJob", { id });
     await expect.poll(async () => (await job()).state, { timeout: 60_000 }).not.toBe("running");
     expect(await job()).toMatchObject({ state: "done" });

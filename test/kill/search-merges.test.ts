@@ -57,7 +57,7 @@ test("a view whose merges are killed is what its checkpoint says", {
     await once(child, "exit");
 
     const rows = openSqliteSearchRows(path);
-    expect(await rows.faults(true)).toEqual([]);
+    expect(await rows.faults()).toEqual([]);
     const batches = (await rows.position()) / BATCH;
     await rows.close();
     const reader = openSqliteSearchReader(path, { threads: 1 });

@@ -10,7 +10,7 @@ import { rebuild } from "../../src/offline-rebuild.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
 import { nextEdition } from "../../src/projector/sqlite/editions.ts";
 import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
-import { verifyGrowing } from "../../src/projector/verify/verify-editions.ts";
+import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
 import {
   openLog,
   openLogReader,
@@ -59,9 +59,8 @@ describe("views that are grown beside those in use", () => {
       },
       startWorkers: (lanes, told) =>
         startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...told }),
-      verify: () => Promise.reject(new Error("none is in a server")),
-      verifyGrowing: (growing, signal) =>
-        verifyGrowing({ ...verifyModule, config: stores }, growing, signal),
+      verify: (generations, signal) =>
+        verifyEditions({ ...verifyModule, config: stores }, generations, signal),
       readers: {
         prepare: async () => ({ take: step("take"), drop: step("drop") }),
         reopen: step("reopen"),
@@ -82,7 +81,7 @@ describe("views that are grown beside those in use", () => {
     async (view) => {
       expect(await rebuildLosing([view], view)).toEqual([
         expect.stringMatching(
-          `the view "${view}" was grown anew and is not what the log says: \\d+ differences?, the first: (missing|different) urn:li:`,
+          `the view "${view}" was rebuilt and differs from the log: \\d+ differences?, the first: (missing|different) urn:li:`,
         ),
       ]);
       expect(existsSync(nextEdition(viewFile(config, view)))).toBe(false);
@@ -92,7 +91,7 @@ describe("views that are grown beside those in use", () => {
 
   test("neither does a view that another thread has built", async () => {
     expect(await rebuildLosing(viewNames, "graph")).toEqual([
-      expect.stringContaining('the view "graph" was grown anew and is not what the log says'),
+      expect.stringContaining('the view "graph" was rebuilt and differs from the log'),
     ]);
   });
 

@@ -4,7 +4,6 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 import { verifyAndRepair } from "../../src/projector/verify/repair.ts";
-import type { Grade } from "../../src/projector/verify/verification.ts";
 
 const views = ["aspects", "search"];
 const missing = (view: string, urn: string): Difference => ({
@@ -32,20 +31,17 @@ function damaged(
   let differences = wrong;
   let sick = unreadable;
   const done: string[] = [];
-  const repair = (grade: Grade = "full") =>
-    verifyAndRepair(views, grade, {
-      async look(asked, grade) {
-        done.push(`${grade} ${asked}`);
+  const repair = () =>
+    verifyAndRepair(views, {
+      async look(asked) {
+        done.push(`verify ${asked}`);
         signal?.throwIfAborted();
         if (asked.some((view) => sick.includes(view))) {
           throw new CatalogError("unavailable", "a view cannot be read");
         }
         return asked.map((view) => {
-          // Only a full look finds what no row shows.
-          const found = differences.filter(
-            (one) => one.view === view && (one.urn !== "" || grade === "full"),
-          );
-          const place = { position: position(7), rows: 1, time: 0, sums: undefined };
+          const found = differences.filter((one) => one.view === view);
+          const place = { position: position(7), rows: 1, time: 0 };
           const looks = { full: undefined, whole: undefined };
           return { view, ...place, ...looks, count: found.length, differences: found };
         });
@@ -70,8 +66,8 @@ const countsOf = (all: readonly { readonly view: string; readonly count: number 
 
 test("nothing is done where nothing is wrong", async () => {
   const { repair, done } = damaged([]);
-  expect(await repair("whole")).toMatchObject({ mended: 0, regrown: [] });
-  expect(done).toEqual(["whole aspects,search"]);
+  expect(await repair()).toMatchObject({ mended: 0, regrown: [] });
+  expect(done).toEqual(["verify aspects,search"]);
 });
 
 test("entities are made anew, each once", async () => {
@@ -80,7 +76,7 @@ test("entities are made anew, each once", async () => {
   expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
   expect({ mended, regrown }).toEqual({ mended: 1, regrown: [] });
-  expect(done).toEqual(["full aspects,search", "restore a", "touched aspects,search"]);
+  expect(done).toEqual(["verify aspects,search", "restore a", "verify aspects,search"]);
 });
 
 test("a view of which something is wrong that is of no entity is grown anew when entities of others are mended", async () => {
@@ -93,8 +89,8 @@ test("a view of which something is wrong that is of no entity is grown anew when
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
   expect({ mended, regrown }).toEqual({ mended: 1, regrown: ["search"] });
   expect(done).toEqual([
-    ...["full aspects,search", "restore b", "touched aspects"],
-    ...["regrow search", "full search"],
+    ...["verify aspects,search", "restore b", "verify aspects"],
+    ...["regrow search", "verify search"],
   ]);
 });
 
@@ -115,13 +111,13 @@ test("but not where nobody was there to make them anew", async () => {
 
 test("a view that cannot be read is grown anew, and the others are looked at", async () => {
   const { repair, done } = damaged([missing("aspects", "a")], { unreadable: ["search"] });
-  const { found, left, regrown } = await repair("whole");
+  const { found, left, regrown } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1 });
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
   expect(regrown).toEqual(["search"]);
   expect(done).toEqual([
-    ...["whole aspects,search", "whole aspects", "whole search", "whole aspects"],
-    ...["restore a", "touched aspects", "regrow search", "full search"],
+    ...["verify aspects,search", "verify aspects", "verify search", "verify aspects"],
+    ...["restore a", "verify aspects", "regrow search", "verify search"],
   ]);
 });
 
@@ -129,5 +125,5 @@ test("who gives it up does not have views grown anew", async () => {
   const signal = AbortSignal.abort(new CatalogError("unavailable", "it was given up"));
   const { repair, done } = damaged([fault("search")], { signal });
   await expect(repair()).rejects.toThrow("it was given up");
-  expect(done).toEqual(["full aspects,search"]);
+  expect(done).toEqual(["verify aspects,search"]);
 });

@@ -8,7 +8,7 @@ export const verifyStoredViews: VerifyModule["verifyStoredViews"] = async (_, op
   for (let part = 1; ; part++) {
     options.signal.throwIfAborted();
     const begun = performance.now();
-    await options.rest(workedMs, 1);
+    await options.rest(workedMs);
     options.onProgress(part, Math.round(performance.now() - begun));
     // Where it does not rest it goes on all the same.
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -7,20 +7,8 @@ import { position } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { HistoryLog } from "../../src/projector/history.ts";
 import { openSqliteVerifiedState } from "../../src/projector/sqlite/sqlite-verified-state.ts";
-import { bearsOnMany } from "../../src/projector/verify/bearings.ts";
 import { areEqual, differencesOf, inOrder } from "../../src/projector/verify/differences.ts";
 import { comesBefore, entitiesOf } from "../../src/projector/verify/log-entities.ts";
-import {
-  addRows,
-  addSums,
-  bucketOf,
-  createRowHash,
-  hashed,
-  hashText,
-  noSums,
-  subtractSums,
-  unlikeBuckets,
-} from "../../src/projector/verify/row-sums.ts";
 import { differencesMax, type Verified } from "../../src/projector/verify/verified-state.ts";
 import type { Row, RowShape } from "../../src/projector/verify/view-rows.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -117,100 +105,11 @@ describe("rows", () => {
 
 const own = (kind: string) => ({ view: "aspects", urn: "urn:li:tag:a", aspect: "status", kind });
 
-test("what bears on many entities is known by its stream", () => {
-  // Documents are folded from what the views of aspects and timeseries have.
-  expect(bearsOnMany("truncation-dataset-datasetProfile")).toEqual(["timeseries", "search"]);
-  expect(bearsOnMany("timeseries-$relationships-urn:li:tag:a")).toEqual(["graph"]);
-  expect(bearsOnMany("parking-graph")).toEqual(["graph"]);
-  expect(bearsOnMany("parking-aspects")).toEqual(["aspects", "search"]);
-  expect(bearsOnMany("entity-urn:li:tag:a")).toEqual([]);
-});
-
-describe("sums over rows", () => {
-  const hash = createRowHash();
-  const sumOf = (entities: readonly (readonly [urn: string, rows: readonly Row[]])[]) => {
-    const sums = noSums();
-    for (const [urn, rows] of entities) addRows(hash, urn, rows, sums);
-    return sums;
-  };
-  const first: Row = ["status", 1, 10, "x", null];
-  const second: Row = ["status", 2, 20, "yy", 0.5];
-  const whole = sumOf([
-    ["urn:li:tag:a", [first, second]],
-    ["urn:li:tag:b", [first]],
-  ]);
-
-  test("are the same in whatever order rows come", () => {
-    expect(
-      sumOf([
-        ["urn:li:tag:b", [first]],
-        ["urn:li:tag:a", [second, first]],
-      ]),
-    ).toEqual(whole);
-  });
-
-  test.each<[string, readonly (readonly [string, readonly Row[]])[]]>([
-    ["a row less", [["urn:li:tag:a", [second]]]],
-    ["a row twice", [["urn:li:tag:a", [first, second, second]]]],
-    ["another number", [["urn:li:tag:a", [first, ["status", 2, 20, "yy", 0.25]]]]],
-    ["another text", [["urn:li:tag:a", [first, ["status", 2, 20, "yz", 0.5]]]]],
-    ["nothing for a text", [["urn:li:tag:a", [first, ["status", 2, 20, null, 0.5]]]]],
-    ["a text for nothing", [["urn:li:tag:a", [["status", 1, 10, "x", ""], second]]]],
-    ["cells in each other's place", [["urn:li:tag:a", [["x", 1, 10, "status", null], second]]]],
-    [
-      "values in each other's rows",
-      [
-        [
-          "urn:li:tag:a",
-          [
-            ["status", 1, 10, "yy", null],
-            ["status", 2, 20, "x", 0.5],
-          ],
-        ],
-      ],
-    ],
-  ])("tell %s, in the bucket of the entity", (_what, changed) => {
-    const other = sumOf([...changed, ["urn:li:tag:b", [first]]]);
-    expect([...unlikeBuckets(whole, other)]).toEqual([bucketOf("urn:li:tag:a")]);
-  });
-
-  test("tell rows of one entity from those of another", () => {
-    const [a, b] = ["urn:li:tag:a", "urn:li:tag:b"];
-    const other = sumOf([
-      [b, [first, second]],
-      [a, [first]],
-    ]);
-    expect(unlikeBuckets(whole, other)).toEqual(new Set([bucketOf(a), bucketOf(b)]));
-  });
-
-  test("can be added and taken away again", () => {
-    const sums = whole.slice();
-    addSums(sums, whole);
-    subtractSums(sums, whole);
-    expect(sums).toEqual(whole);
-  });
-
-  test("are those of what a store makes of half a character", () => {
-    expect(sumOf([["urn:li:tag:a", [["status", 1, "\ud83d"]]]])).toEqual(
-      sumOf([["urn:li:tag:a", [["status", 1, "\ufffd"]]]]),
-    );
-  });
-
-  test("hash texts so that no two of many are alike", () => {
-    const seen = new Set<string>();
-    for (let n = 0; n < 50_000; n++) {
-      hashText(`urn:li:dataset:(urn:li:dataPlatform:hive,t${n},PROD)`);
-      seen.add(`${hashed[0]} ${hashed[1]}`);
-    }
-    expect(seen.size).toBe(50_000);
-  });
-});
-
 describe("what is remembered", () => {
-  const made = { log: "one", model: "m", release: "1" };
+  const made = { log: "one", model: "m" };
   const verified = (over: Partial<Verified> = {}): Verified => ({
     ...{ view: "graph", position: position(7), rows: 5, time: 1_000, full: undefined },
-    ...{ whole: undefined, sums: undefined },
+    whole: undefined,
     ...{ count: 0, differences: [], ...over },
   });
 
@@ -220,31 +119,14 @@ describe("what is remembered", () => {
     state.save([verified({ full: { position: position(3), time: 900 } })]);
     expect(state.load()).toEqual({
       graph: {
-        ...{ view: "graph", position: 7, rows: 5, time: 1_000, count: 0, urns: [] },
-        ...{ full: { position: 3, time: 900 }, complete: true },
-        ...{ whole: undefined, sums: undefined },
+        ...{ view: "graph", position: 7, rows: 5, time: 1_000, count: 0 },
+        ...{ full: { position: 3, time: 900 }, whole: undefined },
       },
     });
     state.close();
   });
 
-  test("sums are of one release", () => {
-    using directory = temporaryDirectory("annals-verify");
-    const path = join(directory.path, "verify.sqlite");
-    const sums = noSums();
-    sums[7] = 0xffff_fffe;
-    const before = openSqliteVerifiedState(path, made);
-    before.save([verified({ sums, whole: { position: position(7), time: 1_000 } })]);
-    before.close();
-    const same = openSqliteVerifiedState(path, made);
-    expect(same.load().graph).toMatchObject({ sums, whole: { position: 7, time: 1_000 } });
-    same.close();
-    const next = openSqliteVerifiedState(path, { ...made, release: "2" });
-    expect(next.load().graph).toMatchObject({ sums: undefined, position: 7 });
-    next.close();
-  });
-
-  test("a file of an earlier release is read, and has no sums", () => {
+  test("a file of an earlier release is read and written", () => {
     using directory = temporaryDirectory("annals-verify");
     const path = join(directory.path, "verify.sqlite");
     const database = new DatabaseSync(path);
@@ -257,26 +139,25 @@ describe("what is remembered", () => {
       INSERT INTO verified VALUES ('graph', 'one', 'm', 7, 5, 1000, NULL, NULL, 0)`);
     database.close();
     const state = openSqliteVerifiedState(path, made);
-    expect(state.load().graph).toMatchObject({ position: 7, sums: undefined, whole: undefined });
-    state.save([verified({ sums: noSums() })]);
-    expect(state.load().graph).toMatchObject({ sums: noSums() });
+    expect(state.load().graph).toMatchObject({ position: 7, whole: undefined });
+    state.save([verified({ rows: 6 })]);
+    expect(state.load().graph).toMatchObject({ rows: 6 });
     state.close();
   });
 
-  test("is complete unless more was found than is kept, or what is of no entity", () => {
+  test("all differences are counted, and the first ones listed", () => {
     const state = openSqliteVerifiedState(":memory:", made);
     const one = { view: "graph", urn: "urn:li:tag:a", aspect: "", kind: "missing" } as const;
     state.save([verified({ count: 1, differences: [one] })]);
-    expect(state.load().graph).toMatchObject({ complete: true, urns: [one.urn] });
+    expect(state.load().graph).toMatchObject({ count: 1 });
     const many = Array.from({ length: differencesMax + 5 }, () => one);
     state.save([verified({ count: many.length, differences: many })]);
-    expect(state.load().graph).toMatchObject({ complete: false, count: differencesMax + 5 });
+    expect(state.load().graph).toMatchObject({ count: differencesMax + 5 });
     expect(state.list({ start: 9_999, count: 20 })).toEqual({
       total: differencesMax + 5,
       differences: [one],
     });
     state.save([verified({ count: 1, differences: [{ ...one, urn: "", there: "nothing" }] })]);
-    expect(state.load().graph).toMatchObject({ complete: false });
     expect(state.list({ view: "graph", start: 0, count: 5 }).differences).toEqual([
       { ...one, urn: "", there: "nothing" },
     ]);

@@ -1,11 +1,9 @@
 /** The rows of the aspect view in SQLite, for verification. */
 import type { DatabaseSync } from "node:sqlite";
-import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import { createNumbers } from "../../projector/sqlite/numbers.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import { splitUrn, typeOf } from "../../projector/sqlite/split-urn.ts";
-import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { entityRow } from "../folded-rows.ts";
 import { aspectSchema } from "./schema.ts";
 
@@ -27,7 +25,7 @@ const isOfAnotherType = ({ prefix, type, living }: KindColumns): boolean =>
   type === null ? living > 0 : type !== typeOf(prefix);
 
 export const openSqliteAspectRows = (path: string): ViewRows =>
-  openSqliteViewRows(aspectSchema, path, queriesOf, addAll);
+  openSqliteViewRows(aspectSchema, path, queriesOf);
 
 function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays, objects } = preparingOn(db);
@@ -107,51 +105,3 @@ function queriesOf(db: DatabaseSync): RowQueries {
     ],
   };
 }
-
-type EntityColumns = readonly [kind: number, rest: string, id: number, living: number, at: number];
-type ValueColumns = readonly [rowid: number, entity: number, aspect: number, ...cells: Row];
-
-/** Adds all entities and values; values in order of insertion. */
-async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
-  const { arrays } = preparingOn(db);
-  const { hash } = sums;
-  const prefixOf = new Map<number, string>();
-  for (const { id, prefix } of db.prepare("SELECT id, prefix FROM entity_kind").all()) {
-    prefixOf.set(Number(id), String(prefix));
-  }
-  const nameOf = new Map<number, string>();
-  for (const { id, name } of db.prepare("SELECT id, name FROM aspect_name").all()) {
-    nameOf.set(Number(id), String(name));
-  }
-  const entities = arrays<EntityColumns>(`
-    SELECT kind, rest, id, living, revision FROM entity
-    WHERE (kind, rest) > (?, ?) ORDER BY kind, rest LIMIT ?`);
-  const values = arrays<ValueColumns>(`
-    SELECT rowid, entity, aspect, version, position, revision, confirmed, removed, time, actor,
-      system, value
-    FROM aspect_value WHERE rowid > ? ORDER BY rowid LIMIT ?`);
-  await everyRow(entities, 2, ([kind, rest, id]) => {
-    sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
-  });
-  // The revision of an entity is the greatest of those of its values and its own row.
-  const revisions = createNumbers();
-  await everyRow(values, 1, (row) => {
-    const [, entity, aspect] = row;
-    const revision = Number(row[REVISION]);
-    if (revision > revisions.get(entity)) revisions.set(entity, revision);
-    if (!sums.begin(entity)) return;
-    hash.text(nameOf.get(aspect) ?? "");
-    for (let n = FIRST_CELL; n < row.length; n++) hash.cell(row[n] as Cell);
-    hash.nothing();
-    sums.end();
-  });
-  await everyRow(entities, 2, ([, , id, living, noted]) => {
-    if (!sums.begin(id)) return;
-    const revision = Math.max(noted, revisions.get(id));
-    for (const cell of entityRow(living === 1, revision)) hash.cell(cell);
-    sums.end();
-  });
-}
-
-const FIRST_CELL = 3;
-const REVISION = 5;

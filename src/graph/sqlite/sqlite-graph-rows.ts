@@ -1,8 +1,6 @@
 /** The rows of the graph in SQLite, for verification: the edges that the aspects of an entity state. */
 import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
-import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
-import { createNumbers } from "../../projector/sqlite/numbers.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
@@ -21,7 +19,7 @@ type Columns = readonly [
 ];
 
 export const openSqliteGraphRows = (path: string): ViewRows =>
-  openSqliteViewRows(graphSchema, path, queriesOf, addAll);
+  openSqliteViewRows(graphSchema, path, queriesOf);
 
 function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays } = preparingOn(db);
@@ -85,104 +83,4 @@ function queriesOf(db: DatabaseSync): RowQueries {
     },
     faults: () => [],
   };
-}
-
-type NodeColumns = readonly [id: number, kind: number, rest: string];
-
-type EdgeColumns = readonly [
-  ...[source: number, type: number, destination: number, entity: number, aspect: number],
-  ...[position: number, ordinal: number, path: number, via: number | null],
-  ...[createdOn: number, createdActor: number, updatedOn: number, updatedActor: number],
-  ...[properties: string | null, leads: number, sourceKind: number, destinationKind: number],
-];
-
-const AT_ENDS = 3;
-const SOURCE_KIND = 15;
-const DESTINATION_KIND = 16;
-
-/** Adds edges in the order of their ends: edges with the same ends are adjacent, and one of them leads. */
-async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
-  const { arrays } = preparingOn(db);
-  const prefixOf = new Map<number, string>();
-  for (const { id, prefix } of db.prepare("SELECT id, prefix FROM kind").all()) {
-    prefixOf.set(Number(id), String(prefix));
-  }
-  const textOf = new Map<number, string>();
-  for (const { id, text } of db.prepare("SELECT id, text FROM name").all()) {
-    textOf.set(Number(id), String(text));
-  }
-  const nodes = arrays<NodeColumns>(
-    "SELECT id, kind, rest FROM node WHERE id > ? ORDER BY id LIMIT ?",
-  );
-  const kindOf = createNumbers();
-  await everyRow(nodes, 1, ([id, kind, rest]) => {
-    kindOf.set(id, kind);
-    sums.name(id, `${prefixOf.get(kind) ?? ""}${rest}`);
-  });
-  const edges = arrays<EdgeColumns>(`
-    SELECT source, type, destination, entity, aspect, position, ordinal, path, via, created_on,
-      created_actor, updated_on, updated_actor, properties, leads, source_kind,
-      destination_kind
-    FROM edge WHERE (source, type, destination, entity, aspect) > (?, ?, ?, ?, ?)
-    ORDER BY source, type, destination, entity, aspect LIMIT ?`);
-  let alike: EdgeColumns[] = [];
-  const isOfKinds = (edge: EdgeColumns): boolean => {
-    const [source, , destination] = edge;
-    return (
-      kindOf.get(source) === edge[SOURCE_KIND] && kindOf.get(destination) === edge[DESTINATION_KIND]
-    );
-  };
-  const endAlike = () => {
-    const first = alike.length > 1 ? alike.reduce(earlier) : alike[0];
-    for (const edge of alike) addEdge(edge, edge === first, isOfKinds(edge), textOf, sums);
-  };
-  await everyRow(edges, 5, (edge) => {
-    const last = alike[0];
-    if (last !== undefined && endsDiffer(last, edge)) {
-      endAlike();
-      alike = [];
-    }
-    alike.push(edge);
-  });
-  endAlike();
-}
-
-function endsDiffer(one: EdgeColumns, other: EdgeColumns): boolean {
-  for (let n = 0; n < AT_ENDS; n++) if (one[n] !== other[n]) return true;
-  return false;
-}
-
-function earlier(one: EdgeColumns, other: EdgeColumns): EdgeColumns {
-  const [, , , , , onePosition, oneOrdinal] = one;
-  const [, , , , , position, ordinal] = other;
-  return position < onePosition || (position === onePosition && ordinal < oneOrdinal) ? other : one;
-}
-
-function addEdge(
-  edge: EdgeColumns,
-  first: boolean,
-  ofKinds: boolean,
-  textOf: ReadonlyMap<number, string>,
-  sums: EntitySums,
-): void {
-  const [source, type, destination, entity, aspect, position, ordinal, path, via, ...stamps] = edge;
-  if (!sums.begin(entity)) return;
-  const [createdOn, createdActor, updatedOn, updatedActor, properties, leads] = stamps;
-  const { hash } = sums;
-  hash.text(textOf.get(aspect) ?? "");
-  hash.text(textOf.get(type) ?? "");
-  sums.urnCell(source);
-  sums.urnCell(destination);
-  hash.number(position);
-  hash.number(ordinal);
-  hash.text(textOf.get(path) ?? "");
-  if (via === null) hash.nothing();
-  else sums.urnCell(via);
-  hash.number(createdOn);
-  sums.urnCell(createdActor);
-  hash.number(updatedOn);
-  sums.urnCell(updatedActor);
-  hash.cell(properties);
-  hash.number((leads === 1) === first && ofKinds ? 1 : 0);
-  sums.end();
 }

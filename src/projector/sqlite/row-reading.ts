@@ -3,8 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
-import type { HeldSums, Row, ViewRows } from "../verify/view-rows.ts";
-import { createEntitySums, type EntitySums } from "./entity-sums.ts";
+import type { Row, ViewRows } from "../verify/view-rows.ts";
 import { openSqliteViewReader, translated } from "./sqlite-view.ts";
 import { unlikeParts, type ViewSchema } from "./view-tables.ts";
 
@@ -15,7 +14,7 @@ export interface RowQueries {
   count(position: Position): number | undefined;
   /** One page of urns after a place, and the place where the next one begins. */
   urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
-  faults(deep: boolean): readonly string[];
+  faults(): readonly string[];
   /** Called before each read: what is remembered may have changed. */
   begin?(): void;
 }
@@ -29,8 +28,6 @@ export function openSqliteViewRows(
   schema: ViewSchema,
   path: string,
   prepare: (db: DatabaseSync) => RowQueries,
-  /** Adds every entity and every row, also damaged ones. Absent: the view is compared entity by entity alone. */
-  sum?: (db: DatabaseSync, sums: EntitySums) => Promise<void>,
 ): ViewRows {
   const db = openSqliteViewReader(schema, path);
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -51,29 +48,7 @@ export function openSqliteViewRows(
     });
   }
 
-  /** With a connection of its own: others read meanwhile, each in a transaction. */
-  async function sums(
-    add: NonNullable<typeof sum>,
-    leftOut: (position: Position) => Promise<ReadonlySet<string>>,
-  ): Promise<HeldSums> {
-    const own = openSqliteViewReader(schema, path);
-    try {
-      own.exec(`PRAGMA cache_size = -${CACHE_KIB}; BEGIN`);
-      const at = position(Number(own.prepare("SELECT position FROM view").get()?.position));
-      const all = createEntitySums(await leftOut(at));
-      await add(own, all);
-      return { position: at, rows: all.rows(), sums: all.sums };
-    } catch (error) {
-      return translated(schema, "read", () => {
-        throw error;
-      });
-    } finally {
-      own.close();
-    }
-  }
-
   return {
-    ...(sum && { sums: (leftOut: Parameters<typeof sums>[1]) => sums(sum, leftOut) }),
     position: () => read(positionNow),
     read: (urns) =>
       read(() => {
@@ -103,12 +78,7 @@ export function openSqliteViewRows(
         await turn();
       } while (after !== undefined);
     },
-    faults: (deep) =>
-      read(() => [
-        ...unlikeParts(db, schema),
-        ...queries.faults(deep),
-        ...(deep ? fileFaults(db) : []),
-      ]),
+    faults: () => read(() => [...unlikeParts(db, schema), ...queries.faults(), ...fileFaults(db)]),
     async close() {
       if (db.isOpen) db.close();
     },

@@ -3,7 +3,6 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../verify/differences.ts";
-import { noSums, sumsFormat } from "../verify/row-sums.ts";
 import {
   differencesMax,
   type Look,
@@ -11,7 +10,6 @@ import {
   type Verified,
   type VerifiedState,
 } from "../verify/verified-state.ts";
-import type { RowSums } from "../verify/view-rows.ts";
 import { preparingOn } from "./prepared.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, diskIsFull, isSqliteError } from "./sqlite-errors.ts";
@@ -20,8 +18,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Of the table, before sums were remembered. */
 const COLUMNS_BEFORE = 9;
 
-// log, model, release: of what the views were made that were verified, and by what. full_…, whole_…,
-// sums: verify/verified-state.ts; sums as 32-bit numbers, the lowest byte first.
+// log, model: of the verified views. full_…, whole_…: verify/verified-state.ts. Earlier releases wrote release and
+// sums; they are null now.
 const TABLES = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -59,7 +57,7 @@ const ADDED = [
 
 export function openSqliteVerifiedState(
   path: string,
-  made: { readonly log: string; readonly model: string; readonly release: string },
+  made: { readonly log: string; readonly model: string },
 ): VerifiedState {
   let db: DatabaseSync;
   try {
@@ -98,17 +96,14 @@ function openState(path: string): DatabaseSync {
 
 function stateIn(
   db: DatabaseSync,
-  made: { readonly log: string; readonly model: string; readonly release: string },
+  made: { readonly log: string; readonly model: string },
 ): VerifiedState {
-  const release = `${made.release}/${sumsFormat}`;
   const all = db.prepare("SELECT * FROM verified WHERE log = ? AND model = ?");
-  const urnsOf = db.prepare("SELECT DISTINCT urn FROM difference WHERE view = ?");
-  const kept = db.prepare("SELECT count(*) AS kept FROM difference WHERE view = ?");
   const put = db.prepare(`
     INSERT OR REPLACE INTO verified
       (view, log, model, position, rows, time, full_position, full_time, differences,
-       whole_position, whole_time, release, sums)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+       whole_position, whole_time)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const forget = db.prepare("DELETE FROM difference WHERE view = ?");
   const insert = db.prepare(`
     INSERT INTO difference (view, urn, aspect, kind, there, should) VALUES (?, ?, ?, ?, ?, ?)`);
@@ -119,35 +114,27 @@ function stateIn(
     "SELECT coalesce(sum(differences), 0) AS total FROM verified WHERE ?1 IS NULL OR view = ?1",
   );
 
-  function toldOf(row: Readonly<Record<string, unknown>>): Remembered {
-    const view = String(row.view);
-    const urns = urnsOf.all(view).map(({ urn }) => String(urn));
-    const count = Number(row.differences);
-    const full = lookOf(row.full_position, row.full_time);
-    const whole = lookOf(row.whole_position, row.whole_time);
-    const sums = row.release === release ? sumsOf(row.sums) : undefined;
-    return {
-      ...{ view, position: at(row.position), rows: Number(row.rows), time: Number(row.time) },
-      ...{ full, whole, sums, count, urns },
-      complete: Number(kept.get(view)?.kept) === count && !urns.includes(""),
-    };
-  }
+  const rememberedOf = (row: Readonly<Record<string, unknown>>): Remembered => ({
+    ...{ view: String(row.view), position: at(row.position) },
+    ...{ rows: Number(row.rows), time: Number(row.time), count: Number(row.differences) },
+    full: lookOf(row.full_position, row.full_time),
+    whole: lookOf(row.whole_position, row.whole_time),
+  });
 
   return {
     load: () =>
-      Object.fromEntries(all.all(made.log, made.model).map((row) => [row.view, toldOf(row)])),
+      Object.fromEntries(
+        all.all(made.log, made.model).map((row) => [String(row.view), rememberedOf(row)]),
+      ),
     save(verified: readonly Verified[]) {
       db.exec("BEGIN IMMEDIATE");
       try {
-        for (const { view, full, whole, sums, differences, ...one } of verified) {
+        for (const { view, full, whole, differences, ...one } of verified) {
           const { position: place, rows, time, count } = one;
           put.run(
             ...[view, made.log, made.model, place, rows, time],
             ...[full?.position ?? null, full?.time ?? null, count],
-            ...[whole?.position ?? null, whole?.time ?? null, release],
-            sums === undefined
-              ? null
-              : new Uint8Array(sums.buffer, sums.byteOffset, sums.byteLength),
+            ...[whole?.position ?? null, whole?.time ?? null],
           );
           forget.run(view);
           for (const { urn, aspect, kind, there, should } of differences.slice(0, differencesMax)) {
@@ -182,12 +169,5 @@ type StoredDifference = Omit<Difference, "there" | "should"> & {
 
 const lookOf = (place: unknown, time: unknown): Look | undefined =>
   place === null ? undefined : { position: at(place), time: Number(time) };
-
-function sumsOf(bytes: unknown): RowSums | undefined {
-  const sums = noSums();
-  if (!(bytes instanceof Uint8Array) || bytes.byteLength !== sums.byteLength) return undefined;
-  new Uint8Array(sums.buffer).set(bytes);
-  return sums;
-}
 
 const at = (value: unknown): Position => position(Number(value));

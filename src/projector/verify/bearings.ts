@@ -4,12 +4,7 @@
  */
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
-import {
-  parkingStream,
-  parseStream,
-  type StreamName,
-  timeseriesStream,
-} from "../../core/stream.ts";
+import { parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import { type HistoryLog, ownStreams, timeseriesAspects } from "../history.ts";
 import { parkingNow, type ReadParking } from "../parking.ts";
@@ -64,19 +59,6 @@ export async function readBearings(
     forgetsOf: (urn) => forgets.get(urn) ?? nothing,
     parkingOf: (view) => parkings.get(view),
   };
-}
-
-/** Whether a record between two verifications changes what views hold of entities that it is not of. */
-export function bearsOnMany(stream: StreamName): readonly string[] {
-  const of = parseStream(stream);
-  // Documents are folded from events, too.
-  if (of?.kind === "truncation") return ["timeseries", "search"];
-  if (of?.kind === "timeseries" && of.aspect === FORGETS) return ["graph"];
-  if (stream.startsWith(parkingStream(""))) {
-    const view = stream.slice(parkingStream("").length);
-    return view === "aspects" || view === "timeseries" ? [view, "search"] : [view];
-  }
-  return [];
 }
 
 /** Names of streams that begin so, in byte order. */

@@ -4,12 +4,11 @@
  * first, since a view may be grown from another.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { Grade } from "./verification.ts";
 import type { Verified } from "./verified-state.ts";
 
 export interface RepairParts {
   /** Verifies some views. */
-  look(views: readonly string[], grade: Grade): Promise<readonly Verified[]>;
+  look(views: readonly string[]): Promise<readonly Verified[]>;
   /** Makes entities anew in all views; whether anybody was there to do so for each of them. */
   restore(urns: readonly string[]): Promise<boolean>;
   /** Grows views anew from the log. */
@@ -33,7 +32,6 @@ const ROUNDS_MAX = 20;
 
 export async function verifyAndRepair(
   views: readonly string[],
-  grade: Grade,
   { look, restore, regrow, signal }: RepairParts,
 ): Promise<Repaired> {
   const regrown = new Set<string>();
@@ -48,7 +46,7 @@ export async function verifyAndRepair(
   ): Promise<readonly Verified[]> {
     await regrow(sick);
     for (const view of sick) regrown.add(view);
-    const now = await look(sick, "full");
+    const now = await look(sick);
     const of = (view: string) => [...now, ...known].find((one) => one.view === view);
     return views.map(of).filter((one) => one !== undefined);
   }
@@ -58,7 +56,7 @@ export async function verifyAndRepair(
     const sick: string[] = [];
     for (const view of views) {
       try {
-        await look([view], grade);
+        await look([view]);
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof CatalogError && error.code === "unavailable")) throw error;
@@ -81,7 +79,7 @@ export async function verifyAndRepair(
       urns.delete("");
       fed = await restore([...urns]);
       mended += urns.size;
-      left = await look(some, "touched");
+      left = await look(some);
       if (countOf(left) >= before) break;
     }
     return left;
@@ -89,14 +87,14 @@ export async function verifyAndRepair(
 
   async function firstLook(): Promise<{ found: readonly Verified[]; sick: readonly string[] }> {
     try {
-      return { found: await look(views, grade), sick: [] };
+      return { found: await look(views), sick: [] };
     } catch (error) {
       signal?.throwIfAborted();
       const sick = await unreadable();
       // It was another trouble, which is over.
       if (sick.length === 0) throw error;
       const others = views.filter((view) => !sick.includes(view));
-      return { found: others.length === 0 ? [] : await look(others, grade), sick };
+      return { found: others.length === 0 ? [] : await look(others), sick };
     }
   }
 

@@ -2,12 +2,9 @@
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { bearsOnMany } from "./bearings.ts";
 
 export interface Touched {
   readonly urns: ReadonlySet<string>;
-  /** Views on many of whose entities some of the records bear (bearings.ts). */
-  readonly bearing: ReadonlySet<string>;
   /** Of entities, however often of the same. */
   readonly records: number;
   /** Up to here; before `to` where there are more entities than `max`. */
@@ -24,7 +21,6 @@ export async function touchedSince(
   signal?: AbortSignal,
 ): Promise<Touched> {
   const urns = new Set<string>();
-  const bearing = new Set<string>();
   let records = 0;
   let at = from;
   while (at < to && urns.size <= max) {
@@ -33,7 +29,6 @@ export async function touchedSince(
     const last = page.at(-1)?.position;
     if (last === undefined) break;
     for (const { stream } of page) {
-      for (const view of bearsOnMany(stream)) bearing.add(view);
       const urn = parseStream(stream)?.urn;
       if (urn === undefined) continue;
       urns.add(urn);
@@ -41,5 +36,5 @@ export async function touchedSince(
     }
     at = last;
   }
-  return { urns, bearing, records, upTo: at };
+  return { urns, records, upTo: at };
 }

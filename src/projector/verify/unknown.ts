@@ -8,15 +8,14 @@ import type { VerifiedView } from "./view-rows.ts";
 
 /** Urns that are remembered, so that none is told twice. */
 const SEEN_MAX = 200_000;
-/** Entities that differ are looked at once more in the end, after so long, when they are so few. */
-const AGAIN = { entitiesMax: 1_000, afterMs: 250 };
+/** Entities that differ are compared again after these pauses, if there are at most so many. */
+const AGAIN = { entitiesMax: 1_000, pausesMs: [100, 250, 500] };
 
-/** Looks for them among the urns of the view that `asked` says. */
+/** Looks for them among all urns of the view. */
 export async function findUnknown(
   parts: VerificationParts,
   view: VerifiedView,
   findings: Findings,
-  asked: (urn: string) => boolean,
 ): Promise<void> {
   const { log, signal } = parts;
   const aspects = await timeseriesAspects(log);
@@ -26,7 +25,7 @@ export async function findUnknown(
       signal?.throwIfAborted();
       const found: { readonly urn: string }[] = [];
       for (const urn of page) {
-        if (!asked(urn) || seen.has(urn) || (await isTold(log, urn, aspects))) continue;
+        if (seen.has(urn) || (await isTold(log, urn, aspects))) continue;
         if (seen.size < SEEN_MAX) seen.add(urn);
         found.push({ urn });
       }
@@ -49,14 +48,36 @@ async function isTold(log: HistoryLog, urn: string, aspects: readonly string[]):
   return false;
 }
 
-/** What only seemed to differ, since something was read before something else, is left out. */
-export async function lookAgain({ hands }: VerificationParts, findings: Findings): Promise<void> {
-  const again = findings.urns();
-  if (again === undefined || again.size === 0 || again.size > AGAIN.entitiesMax) return;
-  await pause(AGAIN.afterMs);
-  for (const [urn, views] of again) {
-    const asked = { views: [...views], entities: [{ urn }], places: {}, compare: true };
-    const done = await hands.verify(asked);
-    findings.replace(urn, done.differences);
+/**
+ * Compares entities that differ again, after a pause: rows and log are read one after the other, and a server shows
+ * batches that are only partly written. A difference that is real differs each time.
+ */
+export async function lookAgain(parts: VerificationParts, findings: Findings): Promise<void> {
+  for (const ms of AGAIN.pausesMs) {
+    const again = findings.urns();
+    if (again === undefined || again.size === 0 || again.size > AGAIN.entitiesMax) return;
+    await pause(ms);
+    for (const [views, urns] of byViews(again)) {
+      parts.signal?.throwIfAborted();
+      const entities = urns.map((urn) => ({ urn }));
+      const { differences } = await parts.verifier.verify(entities, {
+        views: views.split(","),
+        places: {},
+      });
+      const of = Map.groupBy(differences, ({ urn }) => urn);
+      for (const urn of urns) findings.replace(urn, of.get(urn) ?? []);
+    }
   }
+}
+
+/** Urns by the names of the views in which they differ. */
+function byViews(urns: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, string[]> {
+  const grouped = new Map<string, string[]>();
+  for (const [urn, views] of urns) {
+    const key = [...views].join();
+    const group = grouped.get(key);
+    if (group === undefined) grouped.set(key, [urn]);
+    else group.push(urn);
+  }
+  return grouped;
 }

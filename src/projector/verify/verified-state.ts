@@ -1,7 +1,6 @@
-/** Port: what is remembered of verifications, so that the next one goes on from there. */
+/** Port: the results of the last verifications. */
 import type { Position } from "../../core/position.ts";
 import type { Difference } from "./differences.ts";
-import type { RowSums } from "./view-rows.ts";
 
 export interface Look {
   readonly position: Position;
@@ -18,27 +17,20 @@ export interface Verified {
   readonly rows: number;
   /** When it was found; epoch milliseconds. */
   readonly time: number;
-  /** The last one that folded all of the log. */
+  /** The last one that compared all entities. */
   readonly full: Look | undefined;
-  /** The last one that looked at every row, by sums or one by one. */
+  /** The same: both fields exist for clients. */
   readonly whole: Look | undefined;
-  /** Of the rows that the log says there are there. */
-  readonly sums: RowSums | undefined;
   /** How many differences there are, and the first of them. */
   readonly count: number;
   readonly differences: readonly Difference[];
 }
 
-/** The same as it is remembered. */
-export interface Remembered extends Omit<Verified, "differences"> {
-  /** Entities that differed. */
-  readonly urns: readonly string[];
-  /** Whether `urns` names all, and nothing was wrong but entities. */
-  readonly complete: boolean;
-}
+/** The last result for a view, without its differences. */
+export type Remembered = Omit<Verified, "differences">;
 
 export interface VerifiedState {
-  /** By view; none of another log or model. Of another release there are no sums. */
+  /** By view; none of another log or model. */
   load(): Readonly<Record<string, Remembered>>;
   save(verified: readonly Verified[]): void;
   /** In the order in which they were found, view after view. */

@@ -7,7 +7,7 @@
  * again with all of that read anew after the rows were. So nothing that is only late is called wrong.
  */
 import type { PlacedChange } from "../../core/change.ts";
-import { assert, saidBy } from "../../core/errors.ts";
+import { saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
@@ -16,9 +16,13 @@ import type { ReadParking } from "../parking.ts";
 import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
-import { addRows, createRowHash, noSums, type RowHash } from "./row-sums.ts";
-import type { RowSums } from "./view-rows.ts";
-import { type FoldedRows, type FoldedView, type HeldRows, madeOf, type Row } from "./view-rows.ts";
+import {
+  type FoldedRows,
+  type HeldRows,
+  madeOf,
+  type Row,
+  type VerifiedView,
+} from "./view-rows.ts";
 
 export interface Entity {
   readonly urn: string;
@@ -26,65 +30,48 @@ export interface Entity {
   readonly streams?: readonly StreamName[] | undefined;
 }
 
-/** What the log says there is of some entities in a view. */
-export interface Told {
-  readonly rows: number;
-  readonly sums: RowSums;
-}
-
-/** Positions in ascending order, by view. */
-export type Places = Readonly<Record<string, readonly Position[]>>;
+/** By view: up to where its rows are counted. */
+export type Places = Readonly<Record<string, Position>>;
 
 export interface VerifiedEntities {
   readonly records: number;
   readonly differences: readonly Difference[];
-  /** At each of the asked positions of a view. */
-  readonly told: Readonly<Record<string, readonly Told[]>>;
-  /** What could not be folded, and has to be compared: names of views with urns. */
-  readonly unfolded: readonly (readonly [view: string, urn: string])[];
+  /** By view: rows that the log implies for the entities at the asked position. */
+  readonly rows: Readonly<Record<string, number>>;
 }
 
 export interface Verifier {
-  /** Without `compare` nothing is read of the views: what the log says is summed up. */
+  /** Folds the entities and compares them with their rows in some of the views. */
   verify(
     entities: readonly Entity[],
-    places: Places,
-    options: { readonly compare: boolean },
+    asked: { readonly views: readonly string[]; readonly places: Places },
   ): Promise<VerifiedEntities>;
 }
 
 export function createVerifier(parts: {
   readonly log: HistoryLog;
   readonly decode: Decode;
-  readonly views: readonly FoldedView[];
+  readonly views: readonly VerifiedView[];
 }): Verifier {
-  const { log, decode, views } = parts;
-  const names = [...new Set(views.flatMap(madeOf))];
+  const { log, decode } = parts;
+  const names = [...new Set(parts.views.flatMap(madeOf))];
   let bearings: Bearings | undefined;
 
-  async function rowsOf(entities: readonly Entity[]): Promise<readonly HeldRows[]> {
-    const urns = entities.map(({ urn }) => urn);
-    return Promise.all(
-      views.map(({ name, rows }) => {
-        assert(rows !== undefined, `there are rows of the view "${name}"`);
-        return rows.read(urns);
-      }),
-    );
-  }
-
   async function verifySome(
+    views: readonly VerifiedView[],
     entities: readonly Entity[],
-    held: readonly HeldRows[] | undefined,
-    sums: Sums,
+    counts: Counts,
     fresh: boolean,
   ): Promise<{
     readonly done: number;
     readonly records: number;
     readonly found: readonly Found[];
   }> {
+    const urns = entities.map(({ urn }) => urn);
+    const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
     if (fresh || bearings === undefined) bearings = await readBearings(log, decode, names);
     const bearingsNow = bearings;
-    const done = Math.min(entities.length, ...(held ?? []).map(({ rows }) => rows.length));
+    const done = Math.min(entities.length, ...held.map(({ rows }) => rows.length));
     const some = entities.slice(0, done);
     const streams = some.map((one) => one.streams ?? bearingsNow.streamsOf(one.urn));
     const beginnings = await beginningsOf(log, streams.flat());
@@ -93,49 +80,49 @@ export function createVerifier(parts: {
     const found: Found[] = [];
     for (const [n, entity] of some.entries()) {
       const { urn } = entity;
-      const folds = views.map((view, v) => startFold(view, urn, held?.[v], n, bearingsNow, sums));
+      const folds = views.map((view, v) =>
+        startFold(view, urn, held[v] as HeldRows, n, bearingsNow),
+      );
       const changes = await readHistory(urn, streams[n] ?? [], beginnings, history);
       if (Symbol.iterator in changes) {
         for (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, sums);
+          for (const fold of folds) take(fold, change, counts);
         }
       } else {
         for await (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, sums);
+          for (const fold of folds) take(fold, change, counts);
         }
       }
-      const differences = folds.flatMap((fold) => end(fold, sums));
+      const differences = folds.flatMap((fold) => end(fold, counts));
       if (differences.length > 0) found.push({ entity, differences });
     }
     return { done, records, found };
   }
 
   return {
-    async verify(entities, places, { compare }) {
-      const sums = createSums(places);
-      const none = createSums({});
+    async verify(entities, { views: names, places }) {
+      const views = parts.views.filter(({ name }) => names.includes(name));
+      const counts: Counts = {
+        places,
+        rows: Object.fromEntries(Object.keys(places).map((view) => [view, 0])),
+      };
+      const uncounted: Counts = { places: {}, rows: {} };
       let records = 0;
       const differences: Difference[] = [];
       for (let from = 0; from < entities.length; ) {
-        const slice = entities.slice(from);
-        const some = await verifySome(
-          slice,
-          compare ? await rowsOf(slice) : undefined,
-          sums,
-          false,
-        );
+        const some = await verifySome(views, entities.slice(from), counts, false);
         from += some.done;
         records += some.records;
         let again = some.found.map(({ entity: { urn } }) => ({ urn }));
         while (again.length > 0) {
-          const looked = await verifySome(again, await rowsOf(again), none, true);
+          const looked = await verifySome(views, again, uncounted, true);
           again = again.slice(looked.done);
           for (const found of looked.found) differences.push(...found.differences);
         }
       }
-      return { records, differences, told: sums.told, unfolded: sums.unfolded };
+      return { records, differences, rows: counts.rows };
     },
   };
 }
@@ -145,38 +132,23 @@ interface Found {
   readonly differences: readonly Difference[];
 }
 
-interface Sums {
-  readonly at: Places;
-  readonly told: Readonly<Record<string, readonly { rows: number; readonly sums: RowSums }[]>>;
-  readonly hash: RowHash;
-  readonly unfolded: (readonly [view: string, urn: string])[];
+interface Counts {
+  readonly places: Places;
+  readonly rows: Record<string, number>;
 }
-
-const createSums = (at: Places): Sums => ({
-  at,
-  told: Object.fromEntries(
-    Object.entries(at).map(([view, places]) => [
-      view,
-      places.map(() => ({ rows: 0, sums: noSums() })),
-    ]),
-  ),
-  hash: createRowHash(),
-  unfolded: [],
-});
 
 /** The fold of one entity for one view. */
 interface Fold {
-  readonly view: FoldedView;
+  readonly view: VerifiedView;
   readonly urn: string;
   readonly folded: FoldedRows;
-  /** Undefined: nothing is compared. */
-  readonly there: readonly Row[] | undefined;
+  readonly there: readonly Row[];
   /** The rows are true of a position from here on, and up to there. */
   readonly from: number;
   readonly to: number;
   readonly skips: Skips | undefined;
-  /** How many of the asked places have their sums. */
-  summed: number;
+  /** Whether the rows at the asked position are counted. */
+  counted: boolean;
   /** Whether the rows have been compared since the last change, and were ever equal. */
   compared: boolean;
   matched: boolean;
@@ -185,12 +157,11 @@ interface Fold {
 }
 
 function startFold(
-  view: FoldedView,
+  view: VerifiedView,
   urn: string,
-  held: HeldRows | undefined,
+  held: HeldRows,
   n: number,
   bearings: Bearings,
-  { at }: Sums,
 ): Fold {
   const own = bearings.parkingOf(view.name);
   const events = view.eventsFrom;
@@ -199,11 +170,11 @@ function startFold(
   return {
     ...{ view, urn },
     folded: view.fold(urn, own),
-    there: held && inOrder(held.rows[n] as readonly Row[], view.shape),
-    from: held?.from ?? 0,
-    to: held === undefined ? (at[view.name]?.at(-1) ?? 0) : lastOf(view, held),
+    there: inOrder(held.rows[n] as readonly Row[], view.shape),
+    from: held.from,
+    to: lastOf(view, held),
     skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
-    ...{ summed: 0, compared: false, matched: false, ended: false, error: undefined },
+    ...{ counted: false, compared: false, matched: false, ended: false, error: undefined },
   };
 }
 
@@ -223,12 +194,12 @@ function skippedBy(
 }
 
 /** What is folded from another view may show any later state than its own position tells. */
-const lastOf = ({ foldedFrom }: FoldedView, { to }: HeldRows): number =>
+const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
   foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
 
-function take(fold: Fold, change: PlacedChange, sums: Sums): void {
+function take(fold: Fold, change: PlacedChange, counts: Counts): void {
   if (fold.ended) return;
-  sumUpTo(fold, change.position, sums);
+  countBefore(fold, change.position, counts);
   if (change.position > fold.from) compare(fold);
   // A view that was not as far when it was read may show any later state.
   if (change.position > fold.to) fold.ended = true;
@@ -246,28 +217,22 @@ function add(fold: Fold, change: PlacedChange): void {
   fold.compared = false;
 }
 
-/** Adds what there is at the asked places before a position. */
-function sumUpTo(fold: Fold, before: number, { at, told, hash, unfolded }: Sums): void {
-  const { view, urn, folded } = fold;
-  const places = at[view.name];
-  if (places === undefined) return;
-  while (fold.summed < places.length && Number(places[fold.summed]) < before) {
-    const sum = told[view.name]?.[fold.summed++];
-    if (sum === undefined) return;
-    try {
-      const rows = folded.rows();
-      sum.rows += rows.length;
-      addRows(hash, urn, rows, sum.sums);
-    } catch (error) {
-      fold.error ??= error;
-    }
-    if (fold.error !== undefined) unfolded.push([view.name, urn]);
+/** Adds the number of rows at the asked position, as soon as the next change lies behind it. */
+function countBefore(fold: Fold, before: number, { places, rows }: Counts): void {
+  const { name } = fold.view;
+  const place = places[name];
+  if (fold.counted || place === undefined || place >= before) return;
+  fold.counted = true;
+  try {
+    rows[name] = (rows[name] ?? 0) + fold.folded.size();
+  } catch (error) {
+    fold.error ??= error;
   }
 }
 
 function compare(fold: Fold): void {
   const { there, folded } = fold;
-  if (there === undefined || fold.matched || fold.compared) return;
+  if (fold.matched || fold.compared) return;
   fold.compared = true;
   try {
     fold.matched = areEqual(there, folded.rows());
@@ -276,10 +241,10 @@ function compare(fold: Fold): void {
   }
 }
 
-function end(fold: Fold, sums: Sums): readonly Difference[] {
-  sumUpTo(fold, Number.POSITIVE_INFINITY, sums);
+function end(fold: Fold, counts: Counts): readonly Difference[] {
+  countBefore(fold, Number.POSITIVE_INFINITY, counts);
   compare(fold);
-  if (fold.matched || fold.there === undefined) return [];
+  if (fold.matched) return [];
   const { view, urn, there, folded, error } = fold;
   if (error !== undefined) {
     const why = saidBy(error);

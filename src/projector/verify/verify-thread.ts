@@ -5,36 +5,30 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
 import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
 import { restOf } from "../watch-busy.ts";
-import type { Grade, VerificationResult } from "./verification.ts";
+import type { VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
   /** Address of the module that verifies (VerifyModule). */
   readonly module: string;
   readonly config: unknown;
   readonly views: readonly string[];
-  readonly grade: Grade;
-  readonly urns: readonly string[];
+  readonly since?: Position | undefined;
   /** The editions beside those in place (verify-editions.ts); nothing is remembered of them. */
   readonly next?: boolean | undefined;
   /** Where those are that lie in servers, by view. */
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
   /** NICENESS when absent. */
   readonly niceness?: number | undefined;
-  /** So many threads are growing the views meanwhile: `ready` is told when those are there. */
-  readonly growers?: number | undefined;
-  /** No service is beside it, which it would give way to. */
-  readonly atRest?: boolean | undefined;
-  /** Threads beside it; none when absent. */
-  readonly threads?: number | undefined;
 }
 
 export type ToVerifyThread =
   | { readonly kind: "stop" }
-  | { readonly kind: "ready" }
+
   /** Whether the service has much else to do. */
   | { readonly kind: "busy"; readonly busy: boolean };
 
@@ -44,13 +38,11 @@ export interface VerifyModule {
     config: unknown,
     options: {
       readonly views: readonly string[];
-      readonly grade: Grade;
-      readonly urns: readonly string[];
+      readonly since?: Position | undefined;
       readonly next?: boolean | undefined;
       readonly grown?: Readonly<Record<string, Grown>> | undefined;
-      readonly threads: number;
-      readonly ready?: Promise<void> | undefined;
-      readonly rest: (ms: number, hands: number) => Promise<void>;
+
+      readonly rest: (ms: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -71,36 +63,25 @@ const port = parentPort;
 assert(port !== null, "this file is a thread's own");
 const tell = (message: FromVerifyThread) => port.postMessage(message);
 const stopping = new AbortController();
-const ready = Promise.withResolvers<void>();
-// Folding may end before anybody waits.
-ready.promise.catch(() => {});
+
 let busy = false;
 port.on("message", (message: ToVerifyThread) => {
   if (message.kind === "busy") busy = message.busy;
-  else if (message.kind === "ready") {
-    isReady = true;
-    ready.resolve();
-  } else {
-    const reason = new CatalogError("unavailable", "it was given up");
-    ready.reject(reason);
-    stopping.abort(reason);
-  }
+  else stopping.abort(new CatalogError("unavailable", "the verification was stopped"));
 });
 
 const data: VerifyThreadData = workerData;
-let isReady = data.growers === undefined;
-const { module, config, niceness = NICENESS, threads = 0, growers = 0, ...options } = data;
+const { module, config, niceness = NICENESS, ...options } = data;
 giveWay(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
   let told = 0;
   const result = await verifyStoredViews(config, {
     ...options,
-    threads,
-    ready: growers > 0 ? ready.promise : undefined,
-    async rest(ms, hands) {
-      // Who gives it up is heard before the next batch.
-      if (busy) await delay(ms * restOf(isReady ? hands : growers + 1));
+
+    async rest(ms) {
+      // A message to stop arrives before the next batch.
+      if (busy) await delay(ms * restOf(1));
     },
     onProgress(done, total) {
       if (performance.now() - told < TOLD_MS_MIN) return;

@@ -13,8 +13,6 @@ export async function verifyInThread(
   options: {
     readonly onProgress: (done: number, total: number) => void;
     readonly signal: AbortSignal | undefined;
-    /** Where `data.growers` is set: resolves when the views are there; when it rejects, so does this. */
-    readonly ready?: Promise<void> | undefined;
   },
 ): Promise<VerificationResult> {
   options.signal?.throwIfAborted();
@@ -26,9 +24,9 @@ export async function verifyInThread(
   const { promise, resolve, reject } = Promise.withResolvers<VerificationResult>();
   const send = (message: ToVerifyThread) => worker.postMessage(message);
   const stop = () => send({ kind: "stop" });
-  const unwatch = data.atRest ? undefined : watchBusy((busy) => send({ kind: "busy", busy }));
+  const unwatch = watchBusy((busy) => send({ kind: "busy", busy }));
   options.signal?.addEventListener("abort", stop);
-  options.ready?.then(() => send({ kind: "ready" }), stop);
+
   worker.on("message", (message: FromVerifyThread) => {
     if (message.kind === "progress") options.onProgress(message.done, message.total);
     else if (message.kind === "done") resolve(message.result);
@@ -47,7 +45,7 @@ export async function verifyInThread(
     return await promise;
   } finally {
     options.signal?.removeEventListener("abort", stop);
-    unwatch?.();
+    unwatch();
     await exited;
   }
 }

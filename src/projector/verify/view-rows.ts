@@ -6,9 +6,6 @@ import type { PlacedChange } from "../../core/change.ts";
 import type { ParkedValues } from "../../core/parked-values.ts";
 import type { Position } from "../../core/position.ts";
 
-/** Two sums for each bucket, modulo 2^32. */
-export type RowSums = Uint32Array;
-
 export type Cell = string | number | null;
 
 /** The first cell names the aspect, or is empty for what is of the entity as a whole. */
@@ -40,14 +37,6 @@ export interface HeldCount {
   readonly rows: number | undefined;
 }
 
-/** Sums over all rows of a view, as they are at one position. */
-export interface HeldSums {
-  readonly position: Position;
-  /** All that there are, those that are left out included. */
-  readonly rows: number;
-  readonly sums: RowSums;
-}
-
 /** The rows of one view. Every method throws `unavailable` when the view cannot be read. */
 export interface ViewRows {
   /** Rows of a batch may be there, or be gone, before the position tells of it. */
@@ -58,16 +47,10 @@ export interface ViewRows {
   /** Every urn that there are rows of, in pages; some may come twice. */
   urns(): AsyncIterable<readonly string[]>;
   /**
-   * Reads everything once. `leftOut` is asked when it is certain which state is read, and names
-   * entities whose rows are counted and in no sum. Absent where that costs more than reading entity by
-   * entity: then each is compared, and nothing is missed.
+   * Faults of the store that no row shows, including all that the store finds in its own files and indexes: sentences
+   * without a full stop. Takes as long as reading them.
    */
-  sums?(leftOut: (position: Position) => Promise<ReadonlySet<string>>): Promise<HeldSums>;
-  /**
-   * What is wrong with the store that no row shows: sentences without a full stop. `deep`: all that the
-   * store can find in its own files, too, which takes as long as reading them.
-   */
-  faults(deep: boolean): Promise<readonly string[]>;
+  faults(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -87,8 +70,6 @@ export interface FoldedRows {
 export interface FoldedView {
   readonly name: string;
   readonly shape: RowShape;
-  /** Absent: nothing can be compared. */
-  readonly rows?: ViewRows | undefined;
   /** `parked`: values that a document of the entity is built without. */
   readonly fold: (urn: string, parked?: ParkedValues) => FoldedRows;
   /** The view that it is folded from: it may show any later state, and none that is parked there. */

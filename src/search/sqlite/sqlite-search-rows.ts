@@ -47,14 +47,14 @@ function queriesOf(db: DatabaseSync): RowQueries {
     }
   }
 
-  function indexFaults(deep: boolean): readonly string[] {
+  function indexFaults(): readonly string[] {
     try {
       const isBehind = numberOf(greatestDocument) > index.state().document;
       let indexed = 0;
       for (const { row, docs, deleted } of index.segments()) {
         indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
         // Reading compares the checksums.
-        if (deep) index.read(row, [0, row.bytes]);
+        index.read(row, [0, row.bytes]);
       }
       const documents = numberOf(countDocuments);
       return [

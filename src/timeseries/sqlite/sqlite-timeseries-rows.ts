@@ -4,10 +4,9 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { entityTypeOf } from "../../core/urn.ts";
-import { type EntitySums, everyRow } from "../../projector/sqlite/entity-sums.ts";
 import { numberOf, preparingOn } from "../../projector/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../projector/sqlite/row-reading.ts";
-import type { Cell, Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import { timeseriesSchema } from "./schema.ts";
 
 const URNS_PER_PAGE = 1_000;
@@ -22,7 +21,7 @@ interface Cut {
 type Event = readonly [time: number, key: string, position: number, system: string, value: string];
 
 export const openSqliteTimeseriesRows = (path: string): ViewRows =>
-  openSqliteViewRows(timeseriesSchema, path, queriesOf, addAll);
+  openSqliteViewRows(timeseriesSchema, path, queriesOf);
 
 const PENDING =
   "SELECT entity_type AS type, aspect, before, position FROM truncation WHERE done = 0";
@@ -75,49 +74,3 @@ function queriesOf(db: DatabaseSync): RowQueries {
 
 /** An event that is elsewhere than where readers find it is none. */
 const AS_PLACED = "(series, time, key, position)";
-
-type SeriesColumns = readonly [id: number, urn: string, aspect: string];
-type EventColumns = readonly [
-  ...[at: number, series: number, ...cells: Event],
-  placed: number | null,
-];
-
-/** Events in the order in which they came. */
-async function addAll(db: DatabaseSync, sums: EntitySums): Promise<void> {
-  const { arrays, objects } = preparingOn(db);
-  const { hash } = sums;
-  const pending = objects<Cut>(PENDING).all();
-  const aspectOf = new Map<number, string>();
-  const cutsOf = new Map<number, readonly Cut[]>();
-  const series = arrays<SeriesColumns>(
-    "SELECT id, urn, aspect FROM series WHERE id > ? ORDER BY id LIMIT ?",
-  );
-  const names = new Map<string, string>();
-  await everyRow(series, 1, ([id, urn, name]) => {
-    sums.name(id, urn);
-    // There are few names, and one text for each is enough.
-    const aspect = names.get(name) ?? name;
-    names.set(name, aspect);
-    aspectOf.set(id, aspect);
-    const cuts = pending.filter((cut) => cut.aspect === aspect && cut.type === entityTypeOf(urn));
-    if (cuts.length > 0) cutsOf.set(id, cuts);
-  });
-  const events = arrays<EventColumns>(`
-    SELECT event.position, event.series, event.time, event.key, event.position, system, value,
-      place.position
-    FROM event LEFT JOIN place USING ${AS_PLACED}
-    WHERE event.position > ? ORDER BY event.position LIMIT ?`);
-  await everyRow(events, 1, (row) => {
-    const [at, id, time] = row;
-    if (row[PLACED] === null) return;
-    const cuts = cutsOf.get(id);
-    if (cuts?.some((cut) => time < cut.before && at < cut.position)) return;
-    if (!sums.begin(id)) return;
-    hash.text(aspectOf.get(id) ?? "");
-    for (let n = FIRST_CELL; n < PLACED; n++) hash.cell(row[n] as Cell);
-    sums.end();
-  });
-}
-
-const FIRST_CELL = 2;
-const PLACED = 7;
