@@ -94,7 +94,7 @@ describe("the next edition of a view", () => {
     };
     const projector = await run({ log, views: [old], next: [next] });
     await expect(projector.prepare(["a"], [])).rejects.toThrow("disk full");
-    await expect(projector.release(["a"], true)).rejects.toThrow("is not there any more");
+    await expect(projector.release(["a"], true)).rejects.toThrow("its staging generation is gone");
     log.grow(5);
     await soon(() => expect(old.at).toBe(55));
     await expect(projector.prepare(["nobody's"], [])).rejects.toThrow("does not feed it");
