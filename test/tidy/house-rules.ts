@@ -304,8 +304,6 @@ export const plainCode: readonly string[] = [
 /** Parts of `plainCode` that do not follow the words yet. */
 export const notYetPlain: readonly string[] = [
   ...["src/ops/create-operations.ts", "src/ops/verify.ts", "src/projector/verify/"],
-  ...["src/projector/sqlite/entity-sums.ts", "src/projector/sqlite/row-reading.ts"],
-  "src/projector/sqlite/sqlite-verified-state.ts",
 ];
 
 /** Replaced words in names that other processes or stored data have. */

@@ -1,4 +1,4 @@
-/** What reading the rows of a SQLite view for verification has in common (verify/view-rows.ts). */
+/** Reads the rows of a SQLite view for verification (verify/view-rows.ts). */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -7,10 +7,10 @@ import type { Row, ViewRows } from "../verify/view-rows.ts";
 import { openSqliteViewReader, translated } from "./sqlite-view.ts";
 import { unlikeParts, type ViewSchema } from "./view-tables.ts";
 
-/** What is peculiar to a view; each function runs within one read transaction. */
+/** The queries of one view; each runs in one read transaction. */
 export interface RowQueries {
   rowsOf(urn: string): readonly Row[];
-  /** All rows that there are; undefined where it cannot be told. */
+  /** Number of all rows; undefined if it cannot be determined. */
   count(position: Position): number | undefined;
   /** One page of urns after a place, and the place where the next one begins. */
   urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
@@ -19,7 +19,7 @@ export interface RowQueries {
   begin?(): void;
 }
 
-/** What is read comes in the order of urns: little of it comes again. */
+/** Small, because rows are read once, in the order of urns. */
 const CACHE_KIB = 16 * 1024;
 /** Rows that are in memory at a time: a read ends with the entity that goes beyond. */
 const ROWS_MAX = 10_000;

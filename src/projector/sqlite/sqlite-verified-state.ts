@@ -1,4 +1,4 @@
-/** What is remembered of verifications, in a small SQLite file that may be deleted at any time. */
+/** Results of verifications, in a small SQLite file that may be deleted at any time. */
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
