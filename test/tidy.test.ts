@@ -320,7 +320,7 @@ describe("the tidier lets pass", () => {
       "a comment whose second line begins with Whether",
       sample("src/log/a.ts", "// The caller asks", "// whether it is open."),
     ],
-    ["a replaced word in a folder that is not listed", sample("src/http/a.ts", "const told = 1;")],
+    ["a replaced word in a folder that is not listed", sample("test/http/a.ts", "const told = 1;")],
     ["a long test", sample("test/a.test.ts", ...Array.from({ length: 600 }, () => "x();"))],
   ];
   test.each(good)("%s", (_, file) => {

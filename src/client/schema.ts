@@ -297,7 +297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo all that was told with a model registry */
+        /** Roll back all writes with a model registry */
         post: operations["entitiesDeleteAll"];
         delete?: never;
         options?: never;
@@ -604,7 +604,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the runs of ingestion, the one that told last first */
+        /** List the runs of ingestion, latest write first */
         post: operations["runsList"];
         delete?: never;
         options?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List what a run told */
+        /** List the writes of a run */
         post: operations["runsDescribe"];
         delete?: never;
         options?: never;
@@ -706,7 +706,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read the status of a job as the reference tells it */
+        /** Read the status of a job in DataHub's form */
         post: operations["operationsGetEsTaskStatus"];
         delete?: never;
         options?: never;
@@ -740,7 +740,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make what the views have of entities anew from the log */
+        /** Restore entities in the views from the log */
         post: operations["operationsRestoreIndices"];
         delete?: never;
         options?: never;
@@ -757,7 +757,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make what the views have of entities anew from the log */
+        /** Restore entities in the views from the log */
         post: operations["aspectsRestoreIndices"];
         delete?: never;
         options?: never;
@@ -842,7 +842,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Grow views anew from the log and put them in the place of those in use */
+        /** Rebuild views from the log and swap them in */
         post: operations["operationsRebuildViews"];
         delete?: never;
         options?: never;
@@ -893,7 +893,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a parked entity anew in its view */
+        /** Restore a parked entity in its view */
         post: operations["operationsRetryParked"];
         delete?: never;
         options?: never;
@@ -1292,7 +1292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read edges that tell where data comes from, page by page */
+        /** Read lineage edges, page by page */
         post: operations["scrollLineageEdges"];
         delete?: never;
         options?: never;
@@ -1392,10 +1392,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Make what the views have of entities anew from the log */
+        /** Restore entities in the views from the log */
         get: operations["openapiRestoreIndices"];
         put?: never;
-        /** Make what the views have of some entities anew from the log */
+        /** Restore some entities in the views from the log */
         post: operations["openapiRestoreIndicesOf"];
         delete?: never;
         options?: never;
@@ -1625,7 +1625,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read several entities, as the first version of this door tells them */
+        /** Read several entities in the form of the first version */
         get: operations["readLatest"];
         put?: never;
         post?: never;
@@ -1646,7 +1646,7 @@ export interface paths {
         put?: never;
         /** Write aspects, as the first version of this door takes them */
         post: operations["writeEntities"];
-        /** Delete entities, softly unless told otherwise */
+        /** Delete entities, softly by default */
         delete: operations["deleteEntities"];
         options?: never;
         head?: never;

@@ -1,9 +1,9 @@
-/** What a request takes for an answer, by its Accept header (RFC 9110 §12.5.1). */
+/** The response types that a request accepts, by its Accept header (RFC 9110 §12.5.1). */
 const USUAL: ReadonlySet<string> = new Set(["*/*", "application/json"]);
 const RANGE = /^([\w.+*-]+)\/([\w.+*-]+)$/;
 const NONE = /^q=0(?:\.0*)?$/i;
 
-/** Whether JSON is among it. A header that cannot be read asks for nothing. */
+/** True when the header accepts JSON. A malformed header counts as absent. */
 export function takesJson(accept: string | undefined): boolean {
   if (accept === undefined || USUAL.has(accept)) return true;
   const ranges = accept.split(",").flatMap((text) => {
@@ -12,7 +12,7 @@ export function takesJson(accept: string | undefined): boolean {
     const taken = !parameters.some((parameter) => NONE.test(parameter));
     return type === undefined || subtype === undefined ? [] : [{ type, subtype, taken }];
   });
-  // The one that says most counts: `*/*, application/json;q=0` takes everything else.
+  // The most specific range counts: `*/*, application/json;q=0` accepts everything except JSON.
   const own =
     ranges.find(({ type, subtype }) => type === "application" && subtype === "json") ??
     ranges.find(({ subtype }) => subtype.endsWith("json")) ??

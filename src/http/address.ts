@@ -1,9 +1,8 @@
 /**
- * Where a request goes, read from its raw target: before the router, which would decode keys and
- * split them at their slashes. Keys are urns and may hold anything, encoded or raw.
+ * Parses the raw target of a request. This comes before the router, which would decode keys and split
+ * them at their slashes: keys are urns and may contain any character, encoded or raw.
  *
- * All but the action stays as it was sent; decodeOnce (percent.ts) and query.ts decode. Nothing here
- * throws, whatever the target.
+ * Everything except the action stays encoded; decodeOnce (percent.ts) and query.ts decode. Never throws.
  */
 
 export interface Address {
@@ -11,22 +10,22 @@ export interface Address {
   readonly path: string;
   /** First segment of the path when it is a rest.li resource: `aspects`. */
   readonly resource?: string | undefined;
-  /** All that follows the resource's slash, up to the first `?`; absent when there are but slashes. */
+  /** The part after the resource's slash, up to the first `?`; absent when it has only slashes. */
   readonly rawKey?: string | undefined;
-  /** All that follows the first `?`. */
+  /** The part after the first `?`. */
   readonly rawQuery: string;
   /** Value of the query parameter `action`, decoded. */
   readonly action?: string | undefined;
 }
 
-/** Every path answers under these, too: how the service is mounted behind its usual proxies. */
+/** Prefixes of every path, for DataHub's usual proxies. */
 const PREFIX = /^\/(?:api\/)?gms(?=\/|$)/;
-/** What may have such a prefix, or more slashes than one. */
+/** Targets that may have such a prefix, or repeated slashes. */
 const MOUNTED = /^\/(?:\/|api\/|gms)/;
-/** What a proxy may send instead of a path (RFC 9112 §3.2.2). */
+/** Absolute form, which proxies may send instead of a path (RFC 9112 §3.2.2). */
 const AUTHORITY = /^https?:\/\/[^/?]*/i;
 const LEADING_SLASHES = /^\/{2,}/;
-/** Other paths of the same. */
+/** Alternative paths. */
 const ALIASES: Readonly<Record<string, string>> = {
   "/api/v2/graphql": "/api/graphql",
   "/graphql": "/api/graphql",
@@ -35,7 +34,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;
 const ONLY_SLASHES = /^\/*$/;
 const ACTION = /(?:^|&)action=([^&]*)/;
-/** A urn whose id is in brackets, and slashes after it: those are no part of it. */
+/** A urn with its id in brackets, and trailing slashes, which are not part of the urn. */
 const CLOSED = /^(urn(?:(?::|%3A)[^:%/]+){2}(?::|%3A)(?:\(|%28).*(?:\)|%29))\/+$/is;
 
 /**
@@ -52,7 +51,7 @@ export function parseTarget(target: string, resources: ReadonlySet<string>): Add
     path = path.replace(LEADING_SLASHES, "/").replace(PREFIX, "").replace(LEADING_SLASHES, "/");
   }
 
-  // A target without a slash in front is no path ("*", or nonsense): no resource is named by it.
+  // A target without a leading slash ("*", or an invalid one) names no resource.
   const slash = path.charCodeAt(0) === 0x2f ? path.indexOf("/", 1) : -1;
   const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
   const action = rawQuery.includes("action=") ? actionIn(rawQuery) : undefined;

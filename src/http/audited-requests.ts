@@ -1,6 +1,5 @@
 /**
- * What the audit trail is told of requests: operations, and all that was refused. What is written in
- * the catalog tells itself.
+ * Notes operations and rejected requests in the audit trail. The log records catalog writes itself.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOutcome, AuditTrail } from "../auth/audit.ts";
@@ -10,7 +9,7 @@ import type { Answer } from "./endpoint.ts";
 type Trail = Pick<AuditTrail, "note">;
 
 const REFUSED = [401, 403, 429];
-/** Operations that only look are asked again and again; who looks at the trail itself is told. */
+/** Operations that only read are not noted, except reads of the audit trail. */
 const LOOKS = /^(?:get|list)(?!AuditEvents$)/;
 
 export function auditRequests(app: FastifyInstance, trail: Trail): void {
@@ -38,13 +37,13 @@ export function auditRequests(app: FastifyInstance, trail: Trail): void {
   });
 }
 
-/** The entity that an operation was asked for. */
+/** The entity of an operation's request. */
 function urnOf(body: unknown): string | undefined {
   const urn = (body as { readonly urn?: unknown } | null | undefined)?.urn;
   return typeof urn === "string" ? urn.slice(0, 2_048) : undefined;
 }
 
-/** What an endpoint says was done within a request. */
+/** Notes the audited events of an endpoint's answer. */
 export function noteAudited(
   trail: Trail | undefined,
   audited: NonNullable<Answer["audited"]>,

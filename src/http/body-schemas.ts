@@ -16,18 +16,18 @@ const unused = (): never => {
   throw new Error("the framework compiles no schema by itself");
 };
 
-/** In the place of the framework's own compilers, which it would load to have them at hand. */
+/** Replaces the framework's compilers, whose modules it would load at the start. */
 export const noCompilers: FastifyServerOptions["schemaController"] = {
   compilersFactory: { buildValidator: () => unused, buildSerializer: () => unused },
 };
 
-/** Throws for what is no JSON Schema. */
+/** Throws for an invalid JSON Schema. */
 export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
   const { Ajv }: typeof import("ajv") = require("ajv");
   const ajv = new Ajv({
     addUsedSchema: false,
     allowUnionTypes: true,
-    // Findings carry the value they found.
+    // Errors carry the invalid value.
     verbose: true,
   });
   return (schema) => ajv.compile(schema);

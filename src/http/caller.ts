@@ -1,10 +1,10 @@
 /**
- * Who asks: the user of the token that was shown, else the actor header, where the caller is trusted
- * to set it; and the idempotency key.
+ * Reads the caller of a request (the user of its token, or a trusted actor header) and its
+ * idempotency key.
  *
- * The header is believed when the service is bound to loopback and asks for no tokens; elsewhere it
- * would let anyone be anyone, so a request that carries it is refused rather than served as somebody
- * else. Beside a token it may name the token's user and nobody else.
+ * The actor header is trusted only on loopback without token authentication. Elsewhere it would let
+ * anyone impersonate anyone, so requests with it are rejected. With a token it may only name the
+ * token's user.
  */
 import type { IncomingMessage } from "node:http";
 import type { Caller } from "../catalog/catalog.ts";
@@ -13,14 +13,14 @@ import { parseUrn, withNamespace } from "../core/urn.ts";
 import { decodeOnce } from "./percent.ts";
 
 export interface CallerRules {
-  /** True when the service is bound to loopback and asks for no tokens. */
+  /** True when the service is bound to loopback and requires no tokens. */
   readonly actorHeaderTrusted: boolean;
   readonly urnNamespace: string;
 }
 
 const ACTOR_HEADERS = ["x-service-actor", "x-datahub-actor"];
 const IDEMPOTENCY_KEY = "idempotency-key";
-/** A uuid has 36; more than this is no name but a payload. */
+/** A uuid has 36 characters. */
 const idempotencyKeyCharactersMax = 255;
 
 const JOINED = /,\s*urn:/;
@@ -28,8 +28,8 @@ const JOINED = /,\s*urn:/;
 const NOBODY: Caller = {};
 
 /**
- * `subject`: whom the token of the request acts for, if it shows one. Throws `malformed` for headers
- * that cannot be understood, `forbidden` for an actor that the caller may not name.
+ * `subject`: the user of the request's token, if any. Throws `malformed` for invalid headers,
+ * `forbidden` for an actor that the caller may not name.
  */
 export function readCaller(
   request: IncomingMessage,
@@ -52,41 +52,41 @@ function readActor(
   rules: CallerRules,
   subject: string | undefined,
 ): string | undefined {
-  const told = new Map<string, string>();
+  const actors = new Map<string, string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? "").toLowerCase();
     if (!ACTOR_HEADERS.includes(name)) continue;
-    if (told.has(name)) {
+    if (actors.has(name)) {
       throw new ForgedActor(`header ${shownName(name)} is given twice`, {
         code: "malformed",
         hint: "Give it once",
       });
     }
-    told.set(name, (rawHeaders[i + 1] ?? "").trim());
+    actors.set(name, (rawHeaders[i + 1] ?? "").trim());
   }
-  for (const [name, value] of told) {
-    // As what stands before this service may have joined two of them.
+  for (const [name, value] of actors) {
+    // A proxy may have joined two headers.
     if (!JOINED.test(value)) continue;
     throw new ForgedActor(`header ${shownName(name)} names two actors`, {
       code: "malformed",
       hint: "Give one of them",
     });
   }
-  const [actor = "", ...others] = new Set(told.values());
+  const [actor = "", ...others] = new Set(actors.values());
   if (others.length > 0) {
     throw new ForgedActor("X-Service-Actor and X-DataHub-Actor name two actors", {
       code: "malformed",
       hint: "Give one of them",
     });
   }
-  // A proxy sends the header empty for a session without a user: nobody is named.
+  // Proxies send an empty header for a session without a user.
   if (actor === "") return subject;
   if (subject === undefined && !rules.actorHeaderTrusted) {
     throw new ForgedActor("the actor header is not accepted here", {
       hint: "It is believed only where the service is bound to loopback (--host 127.0.0.1) and asks for no tokens; leave it out",
     });
   }
-  // Headers are no place for escapes: only the bytes beyond ASCII are to be read as UTF-8.
+  // Header values contain no escapes; only bytes beyond ASCII are decoded, as UTF-8.
   const urn = actorUrn(decodeOnce(actor.replaceAll("%", "%25"), false), rules.urnNamespace);
   if (subject === undefined || urn === subject) return urn;
   throw new ForgedActor("the actor header names another user than the token", {
@@ -95,7 +95,7 @@ function readActor(
   });
 }
 
-/** An actor that the caller may not name, or names twice: refused, and told to the log. */
+/** The request names an actor that the caller may not name, or two actors. It is logged. */
 export class ForgedActor extends CatalogError {
   constructor(
     message: string,

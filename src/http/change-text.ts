@@ -1,6 +1,6 @@
 /**
- * Changes as text: the reference's MetadataChangeLog as JSON, its values as JSON in it, with the
- * position in front. Put together from texts that are JSON already; what is absent is left out.
+ * Changes as text: DataHub's MetadataChangeLog as JSON with the position first. Concatenates stored
+ * JSON texts, and omits absent members.
  */
 import type { ChangeEntry } from "../catalog/catalog.ts";
 import type { CatalogError } from "../core/errors.ts";
@@ -30,40 +30,40 @@ export function changeText({ change, previous }: ChangeEntry): string {
 
 const LINE_ENDS = /[\r\n]+/g;
 
-/** A line break in JSON stands between its parts alone. */
+/** Line breaks in JSON occur only between tokens. */
 const aspectText = (value: string): string =>
   `{"value":${value.replace(LINE_ENDS, " ")},"contentType":"application/json"}`;
 
-/** How a stream of changes is written. */
+/** The serialization of a change stream. */
 export interface StreamForm {
   readonly type: string;
-  /** First of all: the position from which the stream goes on. */
+  /** First text: the position from which the stream starts. */
   readonly begin: (position: Position) => string;
   readonly change: (change: ChangeEntry) => string;
-  /** A sign of life, and how far the stream is: what it left out need not be looked at again. */
+  /** Heartbeat with the position of the stream, so that a client can resume after skipped records. */
   readonly heartbeat: (position: Position) => string;
-  /** Last of all: why nothing more follows after the position. */
+  /** Last text: the error that ends the stream after the position. */
   readonly fault: (error: CatalogError, position: Position) => string;
 }
 
-/** How long a browser waits before it connects anew, in milliseconds. */
+/** Reconnect delay of browsers, in milliseconds. */
 const retryMs = 2_000;
 
-/** Events of the web: a position without data moves the place to resume from, and wakes nobody. */
+/** Server-sent events. An id without data moves the resume position without an event. */
 export const eventStream: StreamForm = {
   type: "text/event-stream; charset=utf-8",
   begin: (position) => `retry: ${retryMs}\nid: ${position}\n\n`,
-  change: (told) => `id: ${told.change.position}\nevent: change\ndata: ${changeText(told)}\n\n`,
+  change: (entry) => `id: ${entry.change.position}\nevent: change\ndata: ${changeText(entry)}\n\n`,
   heartbeat: (position) => `: still here\nid: ${position}\n\n`,
   fault: ({ code, text }, position) =>
     `id: ${position}\nevent: fault\ndata: ${JSON.stringify({ code, message: text })}\n\n`,
 };
 
-/** A JSON object a line; those with nothing but a position are signs of life. */
+/** One JSON object per line; objects with a position only are heartbeats. */
 export const jsonLines: StreamForm = {
   type: "application/x-ndjson; charset=utf-8",
   begin: (position) => `{"position":${position}}\n`,
-  change: (told) => `${changeText(told)}\n`,
+  change: (entry) => `${changeText(entry)}\n`,
   heartbeat: (position) => `{"position":${position}}\n`,
   fault: ({ code, text }, position) => `${JSON.stringify({ position, code, message: text })}\n`,
 };

@@ -1,9 +1,9 @@
 /**
- * Requests that node refuses before the door sees them. What it cannot read as HTTP is no request
- * to answer, only a connection.
+ * Responses to requests that node rejects before a handler runs. Bytes that are not HTTP get no
+ * response; the connection closes.
  *
- * A target with raw blanks or bytes beyond ASCII is one of them. It is not guessed at, since what
- * stands between might read it otherwise, but sent on to its encoded self (RFC 9112 §3).
+ * A target with raw blanks or bytes beyond ASCII is one such case. Proxies may read it differently, so
+ * the response redirects to the encoded target (RFC 9112 §3) instead of guessing.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -14,7 +14,7 @@ import { statusText } from "./status-text.ts";
 interface ParseError extends Error {
   readonly code?: string;
   readonly reason?: string;
-  /** What came last on the connection. */
+  /** The last bytes of the connection. */
   readonly rawPacket?: unknown;
 }
 
@@ -109,7 +109,7 @@ function judge(error: ParseError, headerBytesMax: number): Verdict {
 const READ_LINE = /^(?:GET|HEAD) (\/[^\r\n]*[^\r\n ]) HTTP\/1\.[01]\r?\n/;
 const UNFIT = /[^\u0021-\u007e]/g;
 
-/** The target of a read, encoded where it must be; undefined when that is not what is wrong. */
+/** The encoded target of a read; undefined when the target is not the error. */
 function encodedTarget(packet: unknown): string | undefined {
   const text = Buffer.isBuffer(packet) ? packet.toString("latin1") : "";
   const target = READ_LINE.exec(text)?.[1];
@@ -118,6 +118,6 @@ function encodedTarget(packet: unknown): string | undefined {
     UNFIT,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
-  // Two slashes in front would name another host.
+  // Two leading slashes would name another host.
   return encoded.replace(/^\/+/, "/");
 }

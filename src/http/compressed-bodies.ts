@@ -7,7 +7,7 @@ import { Readable, type Transform } from "node:stream";
 import { CatalogError } from "../core/errors.ts";
 import { createDecoder, readableCodings } from "./content-coding.ts";
 
-/** What fastify compares with Content-Length. */
+/** Fastify compares `receivedEncodedLength` with Content-Length. */
 type DecodedBody = Readable & { receivedEncodedLength?: number };
 
 /** True if the headers announce a body. */

@@ -1,9 +1,9 @@
 /**
- * Conditional headers of a request that writes: what they ask must hold, or be refused.
- * They count for every proposal of the request, unless that brings the same header itself.
+ * Conditional headers of writes. They apply to every proposal of the request that does not carry
+ * the same header itself; an unsupported condition is rejected, never ignored.
  *
- * Reads use If-None-Match as HTTP defines it (entity-tags.ts), and ignore the others, which browsers and
- * caches may add: a whole response is always right.
+ * Reads use If-None-Match as HTTP defines it (entity-tags.ts) and ignore the others, which browsers and
+ * caches may add: a full response is always correct.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Proposal } from "../catalog/catalog.ts";
@@ -12,14 +12,14 @@ import type { Endpoint } from "./endpoint.ts";
 
 type Conditions = Readonly<Record<string, string>>;
 
-/** As they are sent, and as node names them. */
+/** Names as sent, and as node spells them. */
 const names = ["If-Version-Match", "If-Modified-Since", "If-Unmodified-Since", "If-None-Match"].map(
   (name) => [name, name.toLowerCase()] as const,
 );
 
 const SYNC = "X-DataHub-Sync-Index-Update";
 
-/** Undefined when there are none. Throws `malformed` where the endpoint cannot keep them. */
+/** Undefined without conditions. Throws `malformed` when the endpoint does not support them. */
 export function readConditions(
   headers: IncomingHttpHeaders,
   { name: action, conditional }: Endpoint,
@@ -27,12 +27,12 @@ export function readConditions(
   const found: Record<string, string> = {};
   let any = false;
   for (const [name, key] of names) {
-    const told = headers[key];
-    if (told === undefined) continue;
-    found[name] = String(told);
+    const value = headers[key];
+    if (value === undefined) continue;
+    found[name] = String(value);
     any = true;
   }
-  // Says how the write is to be answered, and asks nothing of those that cannot wait.
+  // Only changes when the write is answered; endpoints that cannot wait ignore it.
   const sync = headers[SYNC.toLowerCase()];
   if (conditional && sync !== undefined) found[SYNC] = String(sync);
   if (headers["if-match"] !== undefined) {
@@ -57,7 +57,7 @@ export const asked = (conditions: Conditions | undefined): readonly string[] =>
 export function withConditions(proposal: Proposal, conditions: Conditions | undefined): Proposal {
   if (conditions === undefined) return proposal;
   const own = proposal.headers ?? {};
-  const told = new Set(Object.keys(own).map((name) => name.toLowerCase()));
-  const added = Object.entries(conditions).filter(([name]) => !told.has(name.toLowerCase()));
+  const given = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const added = Object.entries(conditions).filter(([name]) => !given.has(name.toLowerCase()));
   return { ...proposal, headers: { ...own, ...Object.fromEntries(added) } };
 }

@@ -1,7 +1,6 @@
 /**
- * Which privilege an endpoint asks for. Rows with `access: "operator"` always ask for
- * one, those with "watcher" where tokens are asked for: where none of its own is listed, for that of
- * all operations.
+ * The privilege that an endpoint requires. Endpoints with `access: "operator"` always require one, those
+ * with "watcher" only with token authentication. The default is the privilege for all operations.
  */
 import type { Demand } from "../auth/privileges.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -15,7 +14,7 @@ const ofTasks = ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]);
 const ofSizes = ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]);
 const ofSearch = "/openapi/operations/elasticSearch";
 
-/** By path and name of the row. */
+/** By path and name of the endpoint. */
 const demands: Readonly<Record<string, Demand>> = {
   "/operations restoreIndices": restoring,
   "/operations getEsTaskStatus": ofTasks,
@@ -29,7 +28,7 @@ const demands: Readonly<Record<string, Demand>> = {
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
 };
 
-/** Undefined: who comes in may. `required`: whether tokens are asked for. */
+/** Undefined when no privilege is needed. `required`: token authentication is on. */
 export function demandOf(
   endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
   required: boolean,

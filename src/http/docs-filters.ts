@@ -1,7 +1,7 @@
-/** What the documentation page says of filters. */
+/** The section on filters of the documentation page. */
 import { prose } from "./docs-text.ts";
 
-/** What each condition asks of a field; core/filter.ts does it. */
+/** Description of each condition of core/filter.ts. */
 export const conditions: Readonly<Record<string, string>> = {
   EQUAL: "is one of the values; the condition when none is named",
   IN: "the same",

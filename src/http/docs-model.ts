@@ -1,10 +1,10 @@
 /**
- * What the documentation page says of the model: every entity type with its urn and its aspects, in
- * a table that a browser's own search finds through.
+ * The section on the model of the documentation page: a table of entity types with urns and aspects,
+ * which the browser's search can find.
  */
 import { escaped } from "./docs-text.ts";
 
-/** An entity type, as far as a writer of requests needs to know it. */
+/** An entity type for the documentation. */
 export interface EntityOutline {
   readonly name: string;
   /** Fields of its key, in the order of the urn. */

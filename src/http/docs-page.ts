@@ -1,6 +1,6 @@
 /**
- * The page at /restli/docs: every row of the route table for people, with a call to copy. One HTML
- * text without scripts or anything from elsewhere; its only style is its own, named by hash.
+ * The page at /restli/docs: every endpoint with an example call. One HTML text without scripts or
+ * external resources; the policy admits its style by hash.
  */
 import { createHash } from "node:crypto";
 import type { ErrorCode } from "../core/errors.ts";
@@ -14,15 +14,15 @@ import { type Example, type ExampleOf, readExamples } from "./examples.ts";
 import { createFixedText, type FixedText } from "./fixed-text.ts";
 import { type RouteTable, resourceOf } from "./route-table.ts";
 
-/** A place in the page for the authority that its reader used. */
+/** Placeholder for the authority of the request. */
 const HOST = "\u0001host\u0001";
-/** What a Host header may say without any need to escape it. */
+/** A Host header that needs no escaping. */
 const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
 const usualHost = "localhost:8080";
-/** A place for the way from the page up to the root of the service, which may be below a prefix. */
+/** Placeholder for the relative path to the root of the service, which may be below a prefix. */
 const ROOT = "\u0001root\u0001";
 
-/** Pages for different hosts and paths that are kept in memory. */
+/** Cached pages, by host and path. */
 const cachedPagesMax = 8;
 
 interface DocsOptions {
@@ -32,7 +32,7 @@ interface DocsOptions {
   readonly entities: readonly EntityOutline[];
 }
 
-/** Gives the page, as it is at that path, with examples that call the host it was asked of. */
+/** Returns the page for a path, with examples that call the request's host. */
 export function createDocsPage(
   table: RouteTable,
   options: DocsOptions,
@@ -241,10 +241,10 @@ interface Row {
   readonly about: string;
 }
 
-/** Deeper members are what every client of the model knows, or nobody needs. */
+/** Deeper members are part of the model. */
 const memberDepthMax = 2;
 
-/** Members of a body, those of records in it under their path: `proposals[].entityUrn`. */
+/** Members of a body; those of nested records by path: `proposals[].entityUrn`. */
 function membersOf(schema: Schema, prefix: string, depth: number): readonly Row[] {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
   const required = (schema.required ?? []) as readonly string[];
@@ -279,7 +279,7 @@ function renderErrors(errors: readonly ErrorCase[], form: ErrorForm | undefined)
   return `<h4>Errors</h4><table><tbody>${rows.join("")}</tbody></table>`;
 }
 
-/** The example as a shell takes it. */
+/** The example as a shell command. */
 export function callOf(
   { method, access }: Pick<Endpoint, "method" | "access">,
   example: Example,

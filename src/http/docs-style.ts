@@ -1,4 +1,4 @@
-/** Style of the documentation page: readable on paper, phone and screen, by day and by night. */
+/** Style of the documentation page, for screens, phones and print, light and dark. */
 export const docsStyle = `
 :root {
   color-scheme: light dark;

@@ -1,7 +1,6 @@
 /**
- * An endpoint as a row of the route table: what it takes, what it gives, and the one catalog call
- * behind it. Routing, validation, the OpenAPI document and the documentation page all read these
- * rows; nothing about an endpoint is said elsewhere.
+ * An endpoint as an entry of the route table: its request, its response, and the catalog call behind it.
+ * Routing, validation, the OpenAPI document and the documentation page all use these entries.
  */
 import type { AuditNote } from "../auth/audit.ts";
 import type { Caller, Catalog, Proposal, ReadView, SnapshotProposal } from "../catalog/catalog.ts";
@@ -34,25 +33,25 @@ export interface Parameter {
   /** `strings` is a list in any spelling (query.ts); `long` an integer. */
   readonly type: "string" | "strings" | "long" | "boolean";
   readonly required?: boolean;
-  /** All that it may be; named when it is missing. What it is, the catalog checks. */
+  /** Allowed values, for the message when it is missing; the catalog validates the value. */
   readonly values?: readonly string[];
   readonly about: string;
 }
 
-/** What a request says, decoded. */
+/** A decoded request. */
 export interface Ask {
   /** The key of the path, decoded once; empty where the path has none. */
   readonly key: string;
-  /** What the path of a page has in the places of its `{names}`, decoded once. */
+  /** Values of the `{names}` in the path of a page, decoded once. */
   readonly path: Readonly<Record<string, string>>;
-  /** Query parameters and headers as the row declares them; absent ones are absent. */
+  /** Query parameters and headers that the endpoint declares; absent ones are omitted. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The body, which fits the endpoint's schema; undefined when `proposals` replace it. */
   readonly body: unknown;
   /** For a large body of an endpoint with `proposals`: their result, with validated values. */
   readonly proposals?: readonly Proposal[] | undefined;
   readonly caller: Caller;
-  /** Conditional headers of a request to a row that is `conditional`, by their names. */
+  /** Conditional headers by name, for a `conditional` endpoint. */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
   readonly dialect: Dialect;
   /** Authority of the request as its Host header has it. */
@@ -63,45 +62,45 @@ export interface Ask {
   readonly signal?: () => AbortSignal;
 }
 
-/** A body that is sent as it comes to be. */
+/** A body that is sent while it is produced. */
 export interface StreamedBody {
   readonly type: string;
-  /** Texts until the signal aborts; nothing is made before what was made has been taken. */
+  /** Yields texts until the signal aborts, with backpressure. */
   readonly open: (signal: AbortSignal) => Promise<AsyncIterable<string>>;
 }
 
 export interface Answer {
-  /** The row's own when absent. */
+  /** The endpoint's default when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text, or with `html` that; neither: an empty body. */
+  /** JSON text; or HTML in `html`. Without either the body is empty. */
   readonly json?: string;
   readonly html?: string;
-  /** Text of the row's `replyType`. */
+  /** Text of the endpoint's `replyType`. */
   readonly text?: string;
   /** The text of `json` or `html`, if it is the same for many requests. */
   readonly fixed?: FixedText;
   readonly stream?: StreamedBody;
-  /** What was done or refused within it that the audit trail is to tell. */
+  /** Events for the audit trail. */
   readonly audited?: readonly Pick<AuditNote, "action" | "outcome" | "urn" | "detail">[];
-  /** False: nobody on the way may keep it. */
+  /** False: caches must not store it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;
-  /** Of a write: where the log holds it. Of a read: every record up to there is shown. */
+  /** Of a write: its position in the log. Of a read: the views cover the log up to it. */
   readonly position?: Position | undefined;
 }
 
-/** What of the catalog another model made, with the command that mends it. */
+/** Views that were built with another model, with the command that rebuilds each. */
 export type StaleViews = ReadonlyMap<ReadView, string>;
 export const noneStale: StaleViews = new Map();
 
-/** What handlers work with. */
+/** Dependencies of handlers. */
 export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
-  /** How far the proposals in Kafka are read; none where there is no Kafka. Rejects `unavailable`. */
+  /** Progress of reading proposals from Kafka; empty without Kafka. Rejects `unavailable`. */
   readonly proposals: () => Promise<readonly TopicPlaces[]>;
-  /** The service's numbers in the text format of Prometheus. */
+  /** Metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly stale: () => StaleViews;
   /** Epoch milliseconds. */
@@ -116,14 +115,14 @@ export interface ErrorCase {
 export interface Endpoint {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * page: its path is all, which may have `{names}` in it. The others belong to a rest.li resource:
-   * an action is a POST that names itself in the query, get and delete have a key in their path
-   * where the path shows one, batch_get has `ids` in its query.
+   * page: identified by its path alone, which may contain `{names}`. The other kinds belong to a
+   * rest.li resource: an action is a POST with its name in the query, get and delete may have a key
+   * in the path, batch_get has `ids` in the query.
    */
   readonly kind: "page" | "action" | "get" | "batch_get" | "delete";
   /** `/config`, `/aspects`, `/aspects/{urn}`. */
   readonly path: string;
-  /** Of an action: its name. Otherwise: what the operation is called in the OpenAPI document. */
+  /** Name of an action; operation id of other endpoints in the OpenAPI document. */
   readonly name: string;
   readonly summary: string;
   readonly about?: string;
@@ -131,15 +130,15 @@ export interface Endpoint {
   readonly deprecated?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: BodySchema | ListSchema;
-  /** Brings a body that was parsed into the form that the schema describes, in place. */
+  /** Normalizes a parsed body to the form of the schema, in place. */
   readonly prepare?: (body: Record<string, unknown>) => void;
   /** Schema of the reply; absent: the body is empty. */
   readonly reply?: Schema;
   /** `application/json` when absent. */
   readonly replyType?: string;
-  /** Status of its usual answer: 200 when absent. */
+  /** Status of its successful response; 200 when absent. */
   readonly status?: number;
-  /** Where the documentation shows a page; among those of the service when absent. */
+  /** Section of a page in the documentation; that of the service when absent. */
   readonly group?: "changes" | "schema registry" | "OpenAPI";
   /**
    * The form of its errors: `registry` as clients of a schema registry read them, `openapi` with
@@ -147,38 +146,38 @@ export interface Endpoint {
    */
   readonly errorForm?: "registry" | "openapi";
   /**
-   * Who may ask: whoever shows a token with the privilege of the operation (demand-of.ts); a
-   * "watcher" needs one only where tokens are asked for.
+   * Requires a token with the privilege of the operation (demand-of.ts); "watcher" requires one only
+   * with token authentication.
    */
   readonly access?: "operator" | "watcher";
-  /** Needs no token where all others do: says nothing of what is in the catalog. */
+  /** Never requires a token: returns nothing from the catalog. */
   readonly open?: boolean;
   /**
-   * Open for what is there already, and nothing else: where tokens are asked for, who shows none is told
-   * that one is needed, whatever else is wrong with the request.
+   * Open to requests for existing data only. With token authentication, any other request without
+   * a token is rejected with 401, whatever else is wrong with it.
    */
   readonly closedToNew?: boolean;
-  /** Its answers carry X-Annals-Position. */
+  /** Responses carry X-Annals-Position. */
   readonly writes?: boolean;
   /**
-   * What it reads, or may read: its answers carry the position that they show, of all of these; a
-   * request may ask for one.
+   * Views that it may read. Responses carry the lowest position of these; requests may require
+   * a position.
    */
   readonly reads?: ReadView | readonly ReadView[];
   /** For an endpoint that reads or writes depending on the body: true if this body may write. */
   readonly changes?: (body: unknown) => boolean;
-  /** It takes conditional headers, or refuses them itself; other rows that write refuse them. */
+  /** Accepts conditional headers, or rejects them itself; other writing endpoints reject them. */
   readonly conditional?: boolean;
   /**
    * The proposals in the body, for endpoints that write aspects; `expand` turns snapshots into proposals.
    * The body thread calls it for large bodies (large-bodies.ts), so it depends only on its arguments.
    */
   readonly proposals?: (ask: Ask, expand: ExpandSnapshots) => readonly Proposal[];
-  /** Largest body, where that is less than the configured one. */
+  /** Maximum body size when less than the configured one. */
   readonly bodyBytesMax?: number;
-  /** Its not_found is an absence, not a fault. */
+  /** Its not_found is a normal result, not an error. */
   readonly missing?: boolean;
-  /** The reply of its example, where that depends on the service; examples.ts has all others. */
+  /** Reply of its example when that depends on the service; examples.ts has all others. */
   readonly exampleReply?: unknown;
   readonly errors: readonly ErrorCase[];
   readonly handle: (ask: Ask, backing: Backing) => Promise<Answer> | Answer;
@@ -187,7 +186,7 @@ export interface Endpoint {
 /** A rest.li resource: endpoints under one first path segment. */
 export interface Resource {
   readonly name: string;
-  /** Class that implements it in the reference; its messages name it. */
+  /** DataHub's class for it, which messages name. */
   readonly implementation: string;
   readonly about: string;
 }

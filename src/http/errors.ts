@@ -1,6 +1,6 @@
 /**
- * Errors as this door tells them: a status, and a body of the reference's shape with our code in
- * it. Never a stack. What is no CatalogError is a fault of ours: logged whole, told as a number.
+ * Error responses: a status, and DataHub's body with a stable code. Never a stack: other errors than
+ * CatalogError are internal; the log has their details, the response only the request's id.
  */
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -52,7 +52,7 @@ export interface ErrorBody {
   /** Only on `/openapi`. */
   readonly error?: string;
   readonly message: string;
-  /** Clients of the reference show it; it never names a class of ours. */
+  /** Shown by DataHub's clients; never the name of a class of this service. */
   readonly exceptionClass: string;
   readonly code: ErrorCode;
 }
@@ -64,7 +64,7 @@ interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** What went wrong, for the outside. `missing` marks an absence that is no fault. */
+/** The response for an error. `missing` marks a not_found that is a normal result. */
 export function failureOf(
   error: CatalogError,
   options: {
@@ -88,7 +88,7 @@ export function failureOf(
   };
 }
 
-/** An error of the framework: what it is about, and how far the request came. */
+/** An error of the framework, with its context. */
 export interface FrameworkError extends Error {
   readonly code?: string;
   readonly statusCode?: number;
@@ -101,7 +101,7 @@ interface Reception {
   readonly requestId: string;
 }
 
-/** The framework's refusals in our words; anything else that was thrown becomes `internal`. */
+/** Translates rejections by the framework; any other error becomes `internal`. */
 export function toCatalogError(error: FrameworkError, reception: Reception): CatalogError {
   const max = reception.bodyBytesMax;
   switch (error.code) {

@@ -1,13 +1,13 @@
 /**
- * A feed of changes as texts, with signs of life while nothing happens. It ends with a word about it
- * where a record of the log cannot be read: who comes again is refused there.
+ * A change feed as texts, with heartbeats while nothing happens. It ends with an error where a record
+ * of the log cannot be read; a client that resumes there is rejected.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ChangePage } from "../catalog/catalog.ts";
 import { isUnreadable } from "../core/errors.ts";
 import type { StreamForm } from "./change-text.ts";
 
-/** Shorter than what proxies and load balancers usually wait for. */
+/** Below the usual idle timeouts of proxies and load balancers. */
 const heartbeatMs = 15_000;
 /** Characters of one text, unless one change alone has more. */
 const textMax = 256 * 1024;
@@ -45,7 +45,7 @@ export async function* feedTexts(
       next = source.next();
     }
   } catch (error) {
-    // A wait that the end of the stream broke off is no fault.
+    // The end of the stream aborts the wait; that is no error.
     if (signal.aborted) return;
     if (!isUnreadable(error)) throw error;
     yield form.fault(error, position);

@@ -19,7 +19,7 @@ interface HeldBodies {
    * of this body. Its reader rejects a larger one with 413.
    */
   watch(body: Readable, response: ServerResponse, ownMax: number): void;
-  /** How many bytes are held. */
+  /** Number of counted bytes. */
   bytes(): number;
 }
 

@@ -1,10 +1,9 @@
 /**
- * The HTTP door: requests in, one catalog call each, replies out. It knows what a request means,
- * never what an aspect does.
+ * The HTTP server: each request becomes one catalog call.
  *
- * A request's way: its target is read and the router given its endpoint's path (route-table.ts);
- * protocol, caller, key and parameters are read (reception.ts); then the body, its schema, and the
- * endpoint's handler. What fails anywhere ends in reply.ts, in one form.
+ * The target is parsed, and the router gets the path of the endpoint (route-table.ts). Protocol,
+ * caller, key and parameters are read (reception.ts), then the body is validated and the endpoint's
+ * handler runs. reply.ts sends all errors in one form.
  */
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
@@ -83,16 +82,16 @@ export interface HttpDoorConfig {
   readonly heldBytesMax?: number | undefined;
   /** Limits of JSON bodies that this thread parses; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;
-  /** True when the service is bound to loopback and asks for no tokens: the header is believed. */
+  /** True on loopback without token authentication: the actor header is trusted. */
   readonly actorHeaderTrusted: boolean;
   /** `li` */
   readonly urnNamespace: string;
   /** `com.linkedin` */
   readonly recordPrefix: string;
-  /** The service's own version. */
+  /** Version of the service. */
   readonly version: string;
   readonly modelFingerprint: string;
-  /** False: how the service is, and operations, but nothing of the catalog. True when absent. */
+  /** False: serves health and operations, but not the catalog. True when absent. */
   readonly servesApi?: boolean | undefined;
   /** The hosts that requests may name; any when absent. */
   readonly hosts?: HostRule | undefined;
@@ -105,29 +104,29 @@ export interface HttpDoorConfig {
 interface HttpDoorOptions {
   readonly catalog: Catalog;
   readonly operations: Operations;
-  /** Where requests are counted; no numbers are told when absent. */
+  /** Counts requests; absent without metrics. */
   readonly metrics?: DoorMetrics | undefined;
-  /** Whether an Authorization header shows the operator's token. */
+  /** True when an Authorization header carries the admin token. */
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly config: HttpDoorConfig;
   readonly logger: DoorLog;
-  /** Who may come in; absent: everybody, and tokens are not looked at but for the operations. */
+  /** Authentication; absent: everyone is admitted, and only operations check tokens. */
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   /** Reads bodies over 256 KiB; when absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | undefined;
   readonly events?: EventsOptions | undefined;
-  /** How far the proposals in Kafka are read; absent: there is no Kafka. */
+  /** Progress of reading proposals from Kafka; absent without Kafka. */
   readonly proposals?: Backing["proposals"] | undefined;
   readonly streamLimits?: StreamLimits | undefined;
-  /** What of the catalog another model made; absent: nothing ever is. */
+  /** Views that were built with another model; absent: none. */
   readonly stale?: Backing["stale"] | undefined;
-  /** The catalog as a user sees it; absent: as it is. */
+  /** The catalog of a user; absent: the same catalog for all. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
-  /** What is told of who did what, and was refused; absent: nothing. */
+  /** The audit trail; absent without one. */
   readonly audit?: Pick<AuditTrail, "note"> | undefined;
-  /** Told of each request; absent: nobody asks. */
+  /** Tracing; absent without it. */
   readonly traces?: DoorTraces | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
@@ -139,20 +138,20 @@ declare module "fastify" {
   }
 }
 
-/** A batch read names its urns in the target: this is about four hundred of them. */
+/** Batch reads name their urns in the target: enough for about four hundred. */
 const headerBytesMax = 65_536;
-/** The longest are urns, with each of their characters encoded. */
+/** Enough for the longest urn with every character encoded. */
 const pathPartCharactersMax = 8_000;
-/** A whole request must arrive in this time: enough for a full body on a slow line. */
+/** Timeout for receiving a request: enough for a full body over a slow connection. */
 const requestMillisMax = 120_000;
-/** How often that is looked at. */
+/** Interval of the check of that timeout. */
 const lookMillis = 5_000;
 
-/** Listening is the caller's. Closing lets requests that have begun finish. */
+/** Creates the server; the caller listens. Closing lets requests in flight finish. */
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
-  const told = metrics?.text ?? (async () => "");
+  const metricsText = metrics?.text ?? (async () => "");
   const { stale = () => noneStale } = options;
   const proposals = options.proposals ?? (async () => []);
   const table = createRouteTable({
@@ -168,7 +167,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     schemaRegistry,
     events: options.events,
   });
-  // Large, and seldom asked for.
+  // Built on request, because it is large and rarely used.
   let openApi: FixedText | undefined;
   const docs = createDocsPage(table, config);
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
@@ -177,7 +176,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const rules: ReceptionRules = { ...config, table, admitsOperator: options.admitsOperator };
 
   const app = fastify({
-    // The framework's own log makes a logger for every request; faults are told to ours.
+    // The framework would create a logger per request; the service has its own log.
     logger: false,
     genReqId: requestIds(),
     bodyLimit: config.bodyBytesMax,
@@ -242,7 +241,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   compressResponses(app);
   for (const endpoint of table.endpoints) {
     addEndpoint(app, endpoint, {
-      backing: { catalog, operations, proposals, metrics: told, stale, now },
+      backing: { catalog, operations, proposals, metrics: metricsText, stale, now },
       catalogFor: options.catalogFor,
       replies,
       rules,
@@ -267,7 +266,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       else replies.allow(reply, allowed, noted.protocol);
     });
   };
-  // What a resource does not offer is refused before its body is read.
+  // Unsupported methods and actions are rejected before their body is read.
   app.all(NOWHERE, {
     onRequest: (request, reply, done) => refuse(request, reply, done as Done),
     handler: () => undefined,
@@ -306,7 +305,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
       request.noted = noted;
       noted.response = reply.raw;
       around.endedTokens?.watch(reply, noted);
-      // A request without a body and without a content type never comes to a parser.
+      // The framework calls no parser for a request without body and content type.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
         refuseUnserved(endpoint, around.servesApi);
@@ -340,20 +339,20 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         return replies.succeed(reply, answer, endpoint, noted.protocol);
       };
       const answer = answerAt(endpoint, asked, { backing, headers, noted });
-      // What is at hand is sent without a promise.
+      // A synchronous answer is sent without a promise.
       if (!(answer instanceof Promise) && answer.stream === undefined) {
         reply.send(succeed(answer));
         return;
       }
       return (async (): Promise<unknown> => {
-        const told = await answer;
+        const ready = await answer;
         // The response has failed meanwhile: its token has ended.
         if (reply.sent) return reply;
-        const body = succeed(told);
-        if (told.stream === undefined || request.method === "HEAD") return body;
+        const body = succeed(ready);
+        if (ready.stream === undefined || request.method === "HEAD") return body;
         noted.streamed = true;
         const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
-        return streams.send(told.stream, reply, { name, ending: ending() });
+        return streams.send(ready.stream, reply, { name, ending: ending() });
       })();
     },
   });
@@ -383,7 +382,7 @@ function addBodyParsers(app: FastifyInstance, { largeBodies, limits }: BodyReadi
   };
   app.addContentTypeParser<Buffer>("application/json", parser, read);
   app.addContentTypeParser<Buffer>(jsonContentTypes, parser, read);
-  // What is left: no content type at all, and those that are not read.
+  // Bodies without a content type, and with unsupported ones.
   app.addContentTypeParser<Buffer>("*", parser, (request, body, done) => {
     const type = request.headers["content-type"];
     if (type === undefined || request.is404) read(request, body, done);
@@ -413,7 +412,7 @@ const formOf = ({ noted }: FastifyRequest): BodyForm =>
 
 type Done = (error: Error | null, value?: unknown) => void;
 
-/** Checks the origin of the request and identifies its user, then calls `go`; mostly without a promise. */
+/** Checks the origin, authenticates the caller, then calls `go`; mostly synchronously. */
 function identified(
   request: FastifyRequest,
   endpoint: Endpoint | undefined,
@@ -443,7 +442,7 @@ function identified(
   done(null);
 }
 
-/** Calls back with what the action gave or threw; never from within its own try. */
+/** Passes the result or error of the action to `done`, outside its own try. */
 function attempt(action: () => unknown, done: Done): void {
   let value: unknown;
   try {
@@ -458,7 +457,7 @@ function attempt(action: () => unknown, done: Done): void {
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));
 
-/** Unique among the processes that write to one log: a prefix by chance, and a count. */
+/** Unique among the nodes of one log: a random prefix and a counter. */
 function requestIds(): () => string {
   const prefix = randomBytes(4).toString("hex");
   let count = 0;

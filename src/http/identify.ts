@@ -1,7 +1,7 @@
 /**
- * Who sends a request, by the bearer token that it shows: asked before anything else is read of it, and
- * of the endpoint that the router found, never of the path. A token that is sent counts on every
- * route, also where none is needed, but for those that are open to all.
+ * Authenticates the bearer token of a request before anything else of it is read. It depends on the
+ * endpoint that the router found, never on the path. A sent token is checked on every route except
+ * open ones.
  */
 import type { IncomingMessage } from "node:http";
 import type { Authentication, RequestLimit } from "../auth/authentication.ts";
@@ -15,16 +15,15 @@ import type { Noted } from "./reception.ts";
 export interface Access {
   readonly authentication: Authentication;
   readonly authority: Authority;
-  /** Returns whether an Authorization header carries the token that reads /metrics alone; absent: no token does. */
+  /** True when an Authorization header carries the token for /metrics; absent without one. */
   readonly admitsMetrics?: ((authorization: string | undefined) => boolean) | undefined;
-  /** Absent: any number of requests are taken. */
+  /** Absent: no limit on requests. */
   readonly limit?: RequestLimit | undefined;
 }
 
 /**
- * Urn of the token's user, at once where that is known; undefined without a token. Throws
- * `unauthenticated`, `forbidden` and `rate_limited`. No endpoint: what nobody serves is as closed as
- * the rest.
+ * Urn of the token's user, synchronously when cached; undefined without a token. Throws
+ * `unauthenticated`, `forbidden` and `rate_limited`. Unknown paths need a token, too.
  */
 export function identify(
   request: IncomingMessage,
@@ -34,7 +33,7 @@ export function identify(
   if (access === undefined) return undefined;
   const found = whoAsks(request, endpoint, access);
   const { limit } = access;
-  // Whoever asks whether the service is well is to be told.
+  // Health checks are not limited.
   if (limit === undefined || endpoint?.path.startsWith("/health") === true) return found;
   const counted = (actor: string | undefined): string | undefined => {
     limit.take({ actor, address: addressOf(request) });
@@ -66,13 +65,13 @@ function whoAsks(
         })
       : undefined;
   if (known !== undefined) return known;
-  const told = admitted(request, authorization, endpoint, access);
-  return endpoint?.open === true ? told.catch(unlessUnknown) : told;
+  const subject = admitted(request, authorization, endpoint, access);
+  return endpoint?.open === true ? subject.catch(unlessUnknown) : subject;
 }
 
 const unknownTokens: ReadonlySet<string> = new Set(["unauthenticated", "rate_limited"]);
 
-/** What is open to all is open to who shows a token that has run out, too, and does so all the time. */
+/** Open endpoints also accept requests with an invalid or expired token. */
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof CatalogError && unknownTokens.has(error.code)) return undefined;
   throw error;
@@ -97,12 +96,12 @@ async function admitted(
   });
 }
 
-/** What is the request's own fault, and not for everybody to be told. */
+/** Errors that the request itself caused. */
 const ownFaults: ReadonlySet<string> = new Set([
   ...["malformed", "invalid", "conflict", "not_found", "gone", "too_large"],
 ]);
 
-/** What a request to a row that is closed to what is new is refused with, for who asks. */
+/** The error that hides all others from an anonymous caller of a `closedToNew` endpoint. */
 export function refusalAt(
   refusal: CatalogError,
   { endpoint, subject }: Pick<Noted, "endpoint" | "subject">,
@@ -122,7 +121,7 @@ const tokenNeeded = (): CatalogError =>
 
 const LENGTH = "authorization".length;
 
-/** Node keeps the first of several; what stands before this service may have looked at another. */
+/** Node keeps the first of several headers; a proxy may have used another. */
 function refuseTwice(rawHeaders: readonly string[]): void {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,16 +1,16 @@
 /**
- * Request bodies: JSON in UTF-8, also under other content types (`curl -d` sends that of a form, some
+ * JSON request bodies in UTF-8, also with other content types (`curl -d` sends that of a form, some
  * clients send none). An empty body is the empty object.
  */
 import { isUtf8 } from "node:buffer";
 import { CatalogError } from "../core/errors.ts";
 import { type JsonLimits, jsonLimits, readJson } from "../core/json-text.ts";
 
-/** Content types that are read as JSON; one pattern, as fastify takes them. */
+/** Content types that are parsed as JSON, as one pattern for fastify. */
 export const jsonContentTypes =
   /^(?:application\/json|application\/[\w.+-]+\+json|text\/json|text\/plain|application\/x-www-form-urlencoded)\s*(?:;|$)/i;
 
-/** What the endpoint takes; `any`: it does not look at its body. */
+/** The endpoint's body; `any`: it ignores its body. */
 export type BodyForm = "object" | "array" | "any";
 
 /** Throws `malformed`, or `too_large` for too many members, with the error and its position. */
@@ -42,7 +42,7 @@ export function unreadableContentType(contentType: string | undefined): CatalogE
   );
 }
 
-/** The byte order mark that some editors and shells put first. */
+/** The byte order mark that some editors and shells write. */
 const startsWithMark = (body: Buffer): boolean =>
   body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 

@@ -1,12 +1,11 @@
 /**
- * What does not fit in a body, in the reference's words, which clients and people know, and what to
- * send instead in plain ones. The first finding is told; the rest follow from it or come up with the
- * next try.
+ * Validation errors of bodies: DataHub's message, which clients parse, and a plain hint. Only the first
+ * error is reported; others often follow from it.
  */
 import { CatalogError } from "../core/errors.ts";
 import { formatNumber } from "../core/format-number.ts";
 
-/** A finding of ajv, with what it found (`verbose`). */
+/** An error of ajv with the invalid value (`verbose`). */
 export interface Finding {
   readonly keyword: string;
   readonly instancePath: string;
@@ -79,7 +78,7 @@ function explain(
   }
 }
 
-/** Of each type: what the reference calls it, and what that means. */
+/** DataHub's name of each type, and a plain description. */
 const scalars: Readonly<Record<string, readonly [name: string, plain: string]>> = {
   string: ["String", "text, in quotes"],
   integer: ["Long", "a whole number, without quotes"],
@@ -100,7 +99,7 @@ function mistyped(data: unknown, expected: unknown): readonly [what: string, hin
   return [`${shown(data)} cannot be coerced to ${name}`, `Send ${plain}`];
 }
 
-/** A value as JSON, short. */
+/** A value as JSON, shortened. */
 function shown(data: unknown): string {
   if (typeof data === "string") return JSON.stringify(cut(data));
   if (typeof data === "number") return formatNumber(data);

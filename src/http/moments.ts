@@ -1,7 +1,7 @@
 /**
- * Reads as of a moment: the query parameters that name it. Parameters and no headers, since another
- * moment is another question, with an answer of its own, which links and logs have to tell apart;
- * X-Annals-Min-Position only says how fresh an answer must be.
+ * Reads as of a point in time: the query parameters that name it. They are parameters and not headers,
+ * because each as-of point has its own response, which links and logs must distinguish.
+ * X-Annals-Min-Position only requires a minimum freshness.
  */
 import type { Moment } from "../catalog/catalog.ts";
 import { parseTime } from "../core/calendar.ts";
@@ -12,21 +12,21 @@ import type { Endpoint, Parameter } from "./endpoint.ts";
 const POSITION = "asOfPosition";
 const TIME = "asOfTime";
 
-/** Of every row whose answers can be had as of a moment. */
+/** Parameters of every endpoint that supports as-of reads. */
 export const momentParameters: readonly Parameter[] = [
   {
     name: POSITION,
     in: "query",
     type: "string",
     about:
-      "As it was when the log ended at this position (an `X-Annals-Position` of an answer). What is hidden from who asks now is hidden then",
+      "Reads as of this position of the log (an `X-Annals-Position` of a response). Current read permissions apply",
   },
   {
     name: TIME,
     in: "query",
     type: "string",
     about:
-      "As it was at this time, by the clock of the service: epoch milliseconds, or `2026-03-01T12:00:00Z`. `X-Annals-Position` tells the last position that counted",
+      "Reads as of this time of the service's clock: epoch milliseconds, or `2026-03-01T12:00:00Z`. `X-Annals-Position` is the last position included",
   },
 ];
 
@@ -42,7 +42,7 @@ export const momentErrors = [
 export const takesMoment = ({ parameters }: Endpoint): boolean =>
   parameters?.some(({ name }) => name === POSITION) === true;
 
-/** Throws `malformed` where a moment is asked of what has none: it would answer of the present. */
+/** Throws `malformed` for an as-of parameter of an endpoint that would ignore it. */
 export function refuseMoment(endpoint: Endpoint, rawQuery: string): void {
   if (!rawQuery.includes("asOf") || takesMoment(endpoint)) return;
   const names = new Set(rawQuery.split("&").map((pair) => pair.split("=", 1)[0]));
@@ -53,7 +53,7 @@ export function refuseMoment(endpoint: Endpoint, rawQuery: string): void {
   });
 }
 
-/** Undefined: the present. Throws `malformed`. */
+/** Undefined for the present. Throws `malformed`. */
 export function momentOf(parameters: Readonly<Record<string, unknown>>): Moment | undefined {
   const { [POSITION]: at, [TIME]: time } = parameters as Partial<Record<string, string>>;
   if (at === undefined) return time === undefined ? undefined : { time: readTime(time) };
@@ -73,7 +73,7 @@ const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{
 
 function readTime(text: string): number {
   if (DIGITS.test(text)) return Number(text);
-  // A plus that was not encoded is a blank by now.
+  // An unencoded plus was decoded to a blank.
   const given = text.replace(" ", "+");
   const time = ISO.test(given) ? parseTime(given) : Number.NaN;
   if (!Number.isNaN(time)) return time;

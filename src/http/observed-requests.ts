@@ -1,4 +1,4 @@
-/** What telemetry is told of requests: spans, and how long each took. */
+/** Traces requests and measures their durations. */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Endpoint } from "./endpoint.ts";
@@ -13,11 +13,11 @@ export interface DoorTraces {
 
 export interface DoorMetrics {
   text(): Promise<string>;
-  /** A request was answered. */
+  /** Called after the response. */
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
 }
 
-/** What follows of a request happens within its span. */
+/** Runs the handling of each request within its span. */
 export function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
   const ends = new WeakMap<FastifyRequest, ReturnType<DoorTraces["request"]>>();
   app.addHook("onRequest", (request, _, done) => {
@@ -30,7 +30,7 @@ export function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
   });
 }
 
-/** Routes are the table's own, so that nobody can make up new ones. */
+/** Routes come from the table, so that clients cannot create labels. */
 function routeOf(endpoint: Endpoint | undefined): string {
   if (endpoint === undefined) return "none";
   if (endpoint.kind !== "action") return endpoint.path;
@@ -42,13 +42,13 @@ function routeOf(endpoint: Endpoint | undefined): string {
   return route;
 }
 
-/** A text that is made anew is looked through with each request that is counted by it. */
+/** Caches the labels, because building a string per request is slow to look up. */
 const actionRoutes = new WeakMap<Endpoint, string>();
 
 export function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
     const endpoint = request.noted?.endpoint;
-    // How long a reader follows is no measure of the service.
+    // A stream's duration depends on its reader.
     if (request.noted?.streamed === true) {
       done();
       return;

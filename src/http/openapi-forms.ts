@@ -1,6 +1,6 @@
 /**
- * Entities and proposals in the forms of the OpenAPI doors: `{urn, <aspect>: {value}}` (v3) and
- * `{urn, aspects: {<aspect>: {value}}}` (v2). Texts of values are passed through as they are stored.
+ * Entities and proposals of the OpenAPI endpoints: `{urn, <aspect>: {value}}` (v3) and
+ * `{urn, aspects: {<aspect>: {value}}}` (v2). Stored values are returned unchanged.
  */
 import {
   type Catalog,
@@ -17,17 +17,17 @@ import type { EntityOutline } from "./docs-model.ts";
 
 export type Version = "v2" | "v3";
 
-/** Names as the model has them: clients write them in any letter case here. */
+/** Resolves names of the model in any letter case. */
 export interface ModelNames {
   entity(name: string): string;
   /**
-   * The same for a list of such entities, which may be empty. Throws for a type that there is not, as the
-   * catalog does for its members: `invalid` what writes, `not_found` what reads.
+   * The same for a list, which may be empty. Throws for an unknown type: `invalid` for writes,
+   * `not_found` for reads.
    */
   known(name: string, code: "invalid" | "not_found"): string;
   aspect(entityType: string, name: string): string;
   isTimeseries(entityType: string, aspect: string): boolean;
-  /** The aspect that says that an entity is there. */
+  /** The key aspect. */
   keyOf(entityType: string): string | undefined;
 }
 
@@ -138,7 +138,7 @@ export function entityText({ urn, aspects }: ShownEntity, shown: Shown): string 
 export const entitiesText = (entities: readonly ShownEntity[], shown: Shown): string =>
   `[${entities.map((entity) => entityText(entity, shown)).join(",")}]`;
 
-/** Aspects named in a query: canonical, undefined where none are. */
+/** Canonical names of the aspects in a query; undefined without any. */
 export const namedAspects = (
   names: ModelNames,
   entityType: string,
@@ -148,15 +148,15 @@ export const namedAspects = (
   return named.length === 0 ? undefined : named.map((name) => names.aspect(entityType, name));
 };
 
-/** The change that the members of a list stand for. */
+/** The change that members of a list request. */
 interface Asked {
   readonly entityType: string;
   readonly changeType: ProposedChange;
-  /** Put before the index of a member in messages. */
+  /** Prefix of a member's index in messages. */
   readonly place?: string;
 }
 
-/** Throws `malformed` with the member that is wrong. */
+/** Throws `malformed` and names the invalid member. */
 export function proposalsIn(
   body: readonly JsonObject[],
   asked: Asked,
@@ -167,7 +167,7 @@ export function proposalsIn(
     const { urn } = member;
     if (typeof urn !== "string") throw unfit(`${place}[${i}].urn`, urn, "Send the entity's urn");
     const all = aspectsIn(member);
-    // One without aspects asks for nothing, and nobody else looks at its urn.
+    // Without aspects nothing else checks the urn.
     if (Object.keys(all).length === 0) parseUrn(urn);
     return Object.entries(all).map(([name, aspect]) =>
       proposalOf(aspect, {
@@ -181,7 +181,7 @@ export function proposalsIn(
   });
 }
 
-/** Members of an entity that are aspects. `aspects` of v2 holds them; none of the model is called so. */
+/** The aspects among the members of an entity. In v2 `aspects` holds them; no aspect has that name. */
 export function aspectsIn({ urn: _, ...rest }: JsonObject): JsonObject {
   const { aspects, ...flat } = rest;
   return jsonObject(aspects) ? { ...flat, ...aspects } : rest;
@@ -218,14 +218,14 @@ export function proposalOf(aspect: unknown, about: Place): Proposal {
   };
 }
 
-/** Members that a client left empty were not said. */
-const systemOf = (told: JsonObject): Proposal["systemMetadata"] =>
-  Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
+/** Null members count as absent. */
+const systemOf = (sent: JsonObject): Proposal["systemMetadata"] =>
+  Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
 
-function headersOf(told: unknown, place: string): Readonly<Record<string, string>> {
-  const entries = jsonObject(told) ? Object.entries(told) : undefined;
+function headersOf(headers: unknown, place: string): Readonly<Record<string, string>> {
+  const entries = jsonObject(headers) ? Object.entries(headers) : undefined;
   if (entries?.every(([, value]) => typeof value === "string") !== true) {
-    throw unfit(`${place}.headers`, told, "Send texts by name");
+    throw unfit(`${place}.headers`, headers, "Send texts by name");
   }
   return Object.fromEntries(entries) as Readonly<Record<string, string>>;
 }
@@ -271,7 +271,7 @@ export async function written(
     named.set(entityUrn, (named.get(entityUrn) ?? new Set()).add(aspectName));
     if (!names.isTimeseries(entityType, aspectName)) continue;
     const value = aspect?.value ?? {};
-    // Values of large bodies are texts.
+    // Values of large bodies are JSON texts already.
     const text = typeof value === "string" ? value : JSON.stringify(value);
     const event = { name: aspectName, value: text };
     events.set(entityUrn, (events.get(entityUrn) ?? new Map()).set(aspectName, event));

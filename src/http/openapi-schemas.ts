@@ -1,4 +1,4 @@
-/** What requests to the OpenAPI doors are made of, and their replies. */
+/** Schemas of requests to the OpenAPI endpoints and of their replies. */
 import type { ListSchema, Parameter, Schema } from "./endpoint.ts";
 import * as schemas from "./schemas.ts";
 
@@ -6,7 +6,7 @@ const { properties: systemProperties } = schemas.systemMetadata as {
   readonly properties: Readonly<Record<string, Schema>>;
 };
 
-/** Clients send what they do not know as null. */
+/** Clients send null for absent values. */
 const orNull = (schema: Schema): Schema => ({
   ...schema,
   type: [schema.type, "null"].flat(),
@@ -35,9 +35,9 @@ export const aspectIn: Schema = {
   },
 };
 
-/** Most members of one list; the catalog bounds how many aspects they have in all. */
+/** Maximum number of members of a list; the catalog limits the aspects in total. */
 const membersMax = 20_000;
-/** Most entities of one question. */
+/** Maximum number of entities of one request. */
 const askedMax = 10_000;
 
 export const entitiesIn: ListSchema = {
@@ -132,7 +132,7 @@ export const aspects: readonly Parameter[] = [
     name: "aspects",
     in: "query",
     type: "strings",
-    about: "Only these; all versioned ones when absent. Unknown names are passed over",
+    about: "Only these; all versioned ones when absent. Unknown names are ignored",
   },
   { name: "aspectNames", in: "query", type: "strings", about: "The same by its older name" },
 ];

@@ -282,7 +282,7 @@ function errorResponses(endpoint: Endpoint): Record<string, Schema> {
   );
 }
 
-/** What every request may be rejected with. */
+/** Errors of every request. */
 const errorsOfAll = ({ open }: Endpoint): readonly ErrorCase[] => [
   ...(open === true
     ? []

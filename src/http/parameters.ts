@@ -35,7 +35,7 @@ export function readParameters(
   return values ?? NONE;
 }
 
-/** What is required and left empty is missing; an empty list is a list. */
+/** An empty required parameter is missing; an empty list is a valid list. */
 function read(query: Query, { name, type, required }: Parameter): unknown {
   if (type === "strings") {
     const list = query.list(name);
@@ -68,12 +68,12 @@ export function atLeast(
   }
 }
 
-/** Names of the model, which has no commas and no blanks in any: `a,b` is told, and `List(a, b)`. */
-export const namesIn = (told: readonly string[]): readonly string[] =>
-  told.every((name) => PLAIN_NAME.test(name))
-    ? told
-    : told
-        .flatMap((names) => names.split(","))
+/** Names of the model, which contain no commas or blanks: accepts `a,b` and `List(a, b)`. */
+export const namesIn = (names: readonly string[]): readonly string[] =>
+  names.every((name) => PLAIN_NAME.test(name))
+    ? names
+    : names
+        .flatMap((text) => text.split(","))
         .map((name) => name.trim())
         .filter((name) => name !== "");
 

@@ -1,6 +1,6 @@
 /**
- * Percent-decoding, once. Text of a request target comes from node as one character per byte, and
- * from clients encoded, half encoded or raw: an escape is decoded, anything else stands for itself.
+ * Percent-decoding, once. Node represents the target with one character per byte; clients send it
+ * encoded, partly encoded or raw. Escapes are decoded, all other characters stay.
  */
 import { isUtf8 } from "node:buffer";
 import { CatalogError } from "../core/errors.ts";
@@ -22,14 +22,14 @@ export function decodeOnce(raw: string, plusIsBlank: boolean): string {
     try {
       return decodeURIComponent(text);
     } catch {
-      // A "%" that begins no escape, or bytes that are not UTF-8: byte by byte tells which.
+      // An invalid escape, or invalid UTF-8: the byte-wise decoder below distinguishes them.
     }
   }
   return decodeBytes(text);
 }
 
 function decodeBytes(text: string): string {
-  // A character beyond Latin-1 can only come from inside the process; it is its UTF-8 bytes.
+  // Characters beyond Latin-1 come only from within the process and stand for their UTF-8 bytes.
   const source = Buffer.from(text, /[\u0100-\uffff]/.test(text) ? "utf8" : "latin1");
   const bytes = Buffer.allocUnsafe(source.length);
   let length = 0;
@@ -52,7 +52,7 @@ function decodeBytes(text: string): string {
   });
 }
 
-/** -1 for what is no hexadecimal digit. */
+/** -1 for other characters than hexadecimal digits. */
 function hexDigit(byte: number | undefined): number {
   if (byte === undefined) return -1;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

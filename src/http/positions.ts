@@ -1,9 +1,9 @@
 /**
- * Positions of the log in requests and answers. Every answer to a read says which position it shows
- * at least, also that something is not there; a request may ask for one, and then waits, bounded, until
- * reads show it. Where it is of a view that another model made, the answer says that, too. Answers as of
- * a moment (moments.ts) say the position of the moment. A write that found nothing to write says what
- * reads of entities show: what made it needless may be a write of a moment ago, whose answer nobody has.
+ * Log positions in requests and responses. Each response to a read carries the position that the views
+ * cover at least, also for a 404. A request may require a minimum position and then waits up to a
+ * limit. As-of reads (moments.ts) carry the as-of position. A response marks views built with another
+ * model. A write without changes carries the position of entity reads, because the write that made it
+ * redundant may be newer than any position that the client knows.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Moment, ReadView } from "../catalog/catalog.ts";
@@ -17,8 +17,8 @@ const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
 
 /**
- * The endpoint's answer, with the position that it shows; without a promise where it is at hand. Throws
- * `malformed`, `invalid`, `unavailable`.
+ * The endpoint's answer with its position; synchronous when possible. Throws `malformed`,
+ * `invalid`, `unavailable`.
  */
 export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer | Promise<Answer> {
   const { reads: read } = endpoint;
@@ -63,7 +63,7 @@ async function answerOnceReached(
   around: Around,
 ): Promise<Answer> {
   await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
-  // Views pass over some records without saying that they are there.
+  // A view's checkpoint may lag behind records that do not concern it.
   return answerNow(views, endpoint, ask, around, least);
 }
 
@@ -87,15 +87,15 @@ function answerNow(
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
 }
 
-/** `search; mend="annals rebuild search"`, for each view that another model made. */
+/** `search; mend="annals rebuild search"`, for each view that was built with another model. */
 function staleAmong(views: readonly ReadView[], backing: Backing): string | undefined {
   const stale = backing.stale();
   if (stale.size === 0) return undefined;
-  const told = views.flatMap((view) => {
+  const marks = views.flatMap((view) => {
     const command = stale.get(view);
     return command === undefined ? [] : [`${view}; mend="${command}"`];
   });
-  return told.length === 0 ? undefined : told.join(", ");
+  return marks.length === 0 ? undefined : marks.join(", ");
 }
 
 async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around): Promise<Answer> {

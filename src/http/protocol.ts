@@ -1,6 +1,6 @@
 /**
- * The protocol version of a request and the dialect that its header's spelling chooses: clients of
- * the reference send X-RestLi-Protocol-Version; anyone else is answered as the interface says.
+ * The protocol version of a request, and the dialect of its response: DataHub's for requests with
+ * X-RestLi-Protocol-Version, ours for all others.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../core/errors.ts";
@@ -8,14 +8,14 @@ import { CatalogError } from "../core/errors.ts";
 export type Dialect = "reference" | "interface";
 
 export interface Protocol {
-  /** As it was sent; "1.0.0" when it was not. */
+  /** As sent; "1.0.0" when absent. */
   readonly version: string;
   readonly dialect: Dialect;
-  /** A `+` in a path or query is a blank: protocol 1.0.0, and said so. */
+  /** A `+` in a path or query is a blank: an explicit protocol 1.0.0. */
   readonly plusIsBlank: boolean;
-  /** Names of the headers that tell the version back. */
+  /** Headers of the response that carry the version. */
   readonly echo: readonly string[];
-  /** Why the version is refused. */
+  /** The error for an unsupported version. */
   readonly fault?: CatalogError | undefined;
 }
 
@@ -30,12 +30,12 @@ const protocol = (version: string, dialect: Dialect, plusIsBlank: boolean): Prot
   echo: dialect === "reference" ? [REFERENCE] : [REFERENCE, INTERFACE],
 });
 
-/** Nearly every request has one of these: made once. */
+/** The protocols of nearly all requests, created once. */
 const UNNAMED: Protocol = { ...protocol("1.0.0", "interface", false), echo: [REFERENCE] };
 const REFERENCE_2 = protocol("2.0.0", "reference", false);
 const INTERFACE_2 = protocol("2.0.0", "interface", false);
 
-/** Accepts 1.0.0 to 2.0.0 in one to three parts. Never throws: the fault is told in the answer. */
+/** Accepts 1.0.0 to 2.0.0 in one to three parts. Never throws; the result holds the error. */
 export function readProtocol(headers: IncomingHttpHeaders): Protocol {
   const reference = headers[REFERENCE];
   const other = headers[INTERFACE];
@@ -69,6 +69,6 @@ function readUncommon(text: string, dialect: Dialect, echo: readonly string[]): 
   };
 }
 
-/** Header that marks an answer as an error; its name is older in versions below 2.0.0. */
+/** Header that marks an error response; versions below 2.0.0 use its older name. */
 export const errorHeaderOf = (version: string): string =>
   version.startsWith("1") ? "x-linkedin-error-response" : "x-restli-error-response";

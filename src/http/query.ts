@@ -1,9 +1,9 @@
 /**
- * Query parameters in every spelling that clients send, whatever protocol version they name:
- * `a=x`, `a=x&a=y`, `a[0]=x`, `a=List(x,y)` with its elements encoded or raw, or encoded as a whole.
+ * Query parameters in every notation that clients send, regardless of the protocol version:
+ * `a=x`, `a=x&a=y`, `a[0]=x`, `a=List(x,y)` with elements encoded or raw, or encoded as a whole.
  *
- * The reference reads `List(x)` as a plain string unless protocol 2.0.0 is named; nothing is
- * called `List(…)` in the catalog, so it is a list here always; one that is not closed is refused.
+ * DataHub reads `List(x)` as a list only with protocol 2.0.0. No name in the catalog has the form
+ * `List(…)`, so it always is a list here; an unclosed one is rejected.
  */
 import { CatalogError } from "../core/errors.ts";
 import { decodeOnce } from "./percent.ts";

@@ -1,6 +1,6 @@
 /**
- * What a request says before its body is read: protocol, caller, key and parameters. It is noted
- * on the request, so that an answer given at any later point knows how to speak.
+ * Request parsing before the body: protocol, caller, key and parameters. The request object holds the
+ * result, so that every later response can use it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../core/errors.ts";
@@ -20,21 +20,21 @@ import type { RouteTable } from "./route-table.ts";
 import { explainUnrouted, methodsAt, type Unrouted } from "./unrouted.ts";
 
 export interface Noted {
-  /** Undefined where no endpoint takes the request. */
+  /** Undefined when no endpoint accepts the request. */
   readonly endpoint: Endpoint | undefined;
-  /** Undefined for paths outside the resources: they have none. */
+  /** Undefined for paths outside the rest.li resources. */
   readonly protocol: Protocol | undefined;
-  /** For whom the token of the request acts. */
+  /** The user of the request's token. */
   subject?: string | undefined;
   ask: Ask | undefined;
   unrouted: Unrouted | undefined;
-  /** Of a read: the position that what is not there is not there at. */
+  /** Of a read: the position of a not_found response. */
   shown?: Position;
-  /** What it was refused with, or failed. */
+  /** The error that rejected the request. */
   failure?: CatalogError;
   /** The fixed text of its response. */
   fixed?: FixedText | undefined;
-  /** Its answer has no end of its own. */
+  /** The response is a stream without an end. */
   streamed?: boolean;
   /** The response; absent until an endpoint is found. */
   response?: ServerResponse;
@@ -43,7 +43,7 @@ export interface Noted {
 }
 
 export interface ReceptionRules extends CallerRules {
-  /** Whether an Authorization header shows the operator's token. */
+  /** True when an Authorization header carries the admin token. */
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly table: RouteTable;
   readonly recordPrefix: string;
@@ -52,7 +52,7 @@ export interface ReceptionRules extends CallerRules {
 const addressMark = Symbol("address");
 type Addressed = IncomingMessage & { [addressMark]?: Address };
 
-/** Notes the address on the raw request: it is known before there is any other. */
+/** Stores the address on the raw request, before the framework creates its own request. */
 export function noteAddress(request: IncomingMessage, address: Address): void {
   (request as Addressed)[addressMark] = address;
 }
@@ -60,7 +60,7 @@ export function noteAddress(request: IncomingMessage, address: Address): void {
 const addressOf = (request: IncomingMessage): Address =>
   (request as Addressed)[addressMark] ?? { path: request.url ?? "/", rawQuery: "" };
 
-/** The target as it was sent; the router's own has replaced it in `url`. */
+/** The target as sent; `url` holds the router's path. */
 const targetOf = (request: IncomingMessage): string =>
   (request as { originalUrl?: string }).originalUrl ?? request.url ?? "/";
 
@@ -71,7 +71,7 @@ export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefi
 }
 
 /**
- * Reads all but the body, for whom the token of the request acts (identify.ts). Throws
+ * Reads everything except the body. The token's user is known already (identify.ts). Throws
  * `unauthenticated`, `malformed` or `forbidden`.
  */
 export function receive(
@@ -87,12 +87,12 @@ export function receive(
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
     if (endpoint !== undefined) refuseMoment(endpoint, rawQuery);
-    // Clients of these doors write blanks as forms do.
+    // Clients of /openapi encode blanks as forms do.
     const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
     const query = parseQuery(rawQuery, plusIsBlank);
     const parameters = readParameters(query, endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET" || endpoint.method === "HEAD";
-    // Who reads an open page is nobody's business.
+    // Reads of open pages have no caller.
     const anyone = endpoint === undefined || (reads && endpoint.open === true);
     const caller = anyone ? {} : readCaller(request, rules, subject);
     const { accept } = headers;
@@ -109,7 +109,7 @@ export function receive(
   }
   const { rawKey, rawQuery, action } = addressOf(request);
   refuseMoment(endpoint, rawQuery);
-  // What stands before this service may have looked at another one.
+  // With two actions, a proxy may have checked the other one.
   if (action !== undefined && rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
     parseQuery(rawQuery, protocol.plusIsBlank).one("action");
   }
@@ -144,7 +144,7 @@ const NO_KEY = { key: "", path: {} } as const;
 
 const AUTHORIZATION = /^authorization$/i;
 
-/** Several headers might be told apart by others that read the request: none of them counts. */
+/** Several headers could be read differently by proxies, so none is accepted. */
 function admitOperator(request: IncomingMessage, rules: ReceptionRules): void {
   const { authorization } = request.headers;
   const given = request.rawHeaders.filter((name, i) => i % 2 === 0 && AUTHORIZATION.test(name));
@@ -160,20 +160,20 @@ function admitOperator(request: IncomingMessage, rules: ReceptionRules): void {
   );
 }
 
-/** The address, with the path of a page as the router sees it: a urn in it is one segment. */
+/** The address; for a page with the router's path, where an encoded urn is one segment. */
 function placeOf(request: IncomingMessage): Address {
   const address = addressOf(request);
   if (address.resource !== undefined || !address.path.startsWith("/")) return address;
   return { ...address, path: request.url?.split("?", 1)[0] ?? address.path };
 }
 
-/** What may be asked where the request asks, for the Allow header; undefined where nothing is. */
+/** The methods for the Allow header; undefined for an unknown path. */
 export function allowedAt(request: IncomingMessage, table: RouteTable): string | undefined {
   const methods = methodsAt(placeOf(request), table);
   return methods.length === 0 ? undefined : [...methods, "OPTIONS"].join(", ");
 }
 
-/** Why no endpoint takes the request; noted, too, for what the answer needs beside it. */
+/** The error for a request without endpoint; also stores the details of its response. */
 export function refuseUnrouted(
   request: IncomingMessage,
   noted: Noted,

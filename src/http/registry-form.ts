@@ -1,4 +1,4 @@
-/** How a schema registry speaks: where its clients look for it, its media type, its errors. */
+/** Conventions of schema registries: path, media type and errors. */
 import type { CatalogError } from "../core/errors.ts";
 import type { Schema } from "./endpoint.ts";
 
@@ -16,7 +16,7 @@ export const registryErrorReply: Schema = {
   },
 };
 
-/** Refusals of the registry itself have numbers of their own; of the rest it is the status. */
+/** The registry's own errors have their own numbers; other errors use the status. */
 export const registryErrorOf = (
   error: CatalogError,
   status: number,

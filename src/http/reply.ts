@@ -1,6 +1,4 @@
-/**
- * Replies: what endpoints answer, and what went wrong. Text that is JSON already is sent as it is.
- */
+/** Responses: results of endpoints, and errors. JSON texts are sent unchanged. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../core/errors.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
@@ -12,20 +10,20 @@ import { type Finding, misfitOf } from "./misfit-message.ts";
 import { errorHeaderOf, type Protocol } from "./protocol.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
 
-/** Where faults of ours are told. */
+/** Log of internal errors. */
 export interface DoorLog {
   error(fields: object, message: string): void;
 }
 
 export interface Replies {
-  /** Sets the headers; gives the body, undefined for none. */
+  /** Sets the headers; returns the body, undefined for none. */
   succeed(
     reply: FastifyReply,
     answer: Answer,
     endpoint: Endpoint,
     protocol: Protocol | undefined,
   ): string | undefined;
-  /** Sends which methods there are, and nothing else. */
+  /** Sends the Allow header and no body. */
   allow(reply: FastifyReply, methods: string, protocol: Protocol | undefined): void;
   /** Fastify's error handler. */
   fail(error: Error, request: FastifyRequest, reply: FastifyReply): void;
@@ -53,8 +51,8 @@ export function createReplies(
       form,
     });
     speak(reply, noted?.protocol);
-    // The framework would close the connection on a body that is still being sent, and its sender
-    // would find that instead of the answer. What comes yet is passed over, while a request may last.
+    // The framework would close the connection while the client still sends its body, which would hide
+    // the response. The rest of the body is discarded, up to the time limit of requests.
     reply.removeHeader("connection");
     if (error instanceof AmbiguousRequest) reply.header("connection", "close");
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
@@ -92,20 +90,20 @@ export function createReplies(
         return;
       }
       const { headers } = request;
-      const told = toCatalogError(error as FrameworkError, {
+      const failure = toCatalogError(error as FrameworkError, {
         contentLength: headers["content-length"],
         contentType: headers["content-type"],
         bodyBytesMax: request.noted?.endpoint?.bodyBytesMax ?? config.bodyBytesMax,
         requestId: request.id,
       });
-      if (told.code === "internal") {
+      if (failure.code === "internal") {
         const { method, originalUrl } = request;
         logger.error(
           { err: error, requestId: request.id, method, url: originalUrl },
           "request failed",
         );
       }
-      failWith(told, request, reply);
+      failWith(failure, request, reply);
     },
   };
 }
@@ -131,7 +129,7 @@ function write(
   }
   if (answer.stream !== undefined) {
     reply.header("content-type", answer.stream.type);
-    // What stands between may keep nothing back.
+    // Proxies must not buffer the stream.
     reply.header("cache-control", "no-store");
     reply.header("x-accel-buffering", "no");
     return undefined;
@@ -174,7 +172,7 @@ function unlessMatched(
   return undefined;
 }
 
-/** Headers of every answer: how to read it, and in which protocol it is. */
+/** Headers of every response: content type and protocol. */
 function speak(reply: FastifyReply, protocol: Protocol | undefined): void {
   reply.header("x-content-type-options", "nosniff");
   if (protocol === undefined) return;

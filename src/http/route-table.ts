@@ -1,7 +1,7 @@
 /**
- * Every endpoint of this door, and how a request finds its own: by resource and action, key or
- * ids, never by matching a key against patterns. The router is given the plain path that stands
- * for the endpoint; requests that have none get a path that no endpoint has.
+ * All endpoints, and how a request finds its own: by resource and action, key or ids, never by matching
+ * a key against patterns. The router gets the endpoint's plain path; requests without an endpoint get
+ * a path that no endpoint has.
  */
 
 import { ownValue } from "../core/own-value.ts";
@@ -37,13 +37,13 @@ export interface RouteTable {
 }
 
 interface RouteOptions extends ServicePagesOptions {
-  /** Absent: there is no GraphQL. */
+  /** Absent without GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
   /** Entity types of the model and their aspects. */
   readonly entities?: readonly EntityOutline[] | undefined;
-  /** Absent: there is no schema registry. */
+  /** Absent without a schema registry. */
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
-  /** Absent: events of topics cannot be polled. */
+  /** Absent when events cannot be polled. */
   readonly events?: EventsOptions | undefined;
 }
 
@@ -81,7 +81,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
   ],
 });
 
-/** Where the router finds an endpoint. */
+/** The router's path of an endpoint. */
 export function routerPath(endpoint: Endpoint): string {
   if (endpoint.kind === "page") return endpoint.path.replace(/\{(\w+)\}/g, ":$1");
   const resource = resourceOf(endpoint);
@@ -92,23 +92,23 @@ export function routerPath(endpoint: Endpoint): string {
 
 export const resourceOf = (endpoint: Endpoint): string => endpoint.path.split("/")[1] ?? "";
 
-/** Whether the path of a page, which may have `{names}` in it, is that of a request. */
+/** True when the path of a page, which may contain `{names}`, matches. */
 export function isPathOf(endpoint: Endpoint, path: string): boolean {
   if (endpoint.kind !== "page") return false;
   if (!endpoint.path.includes("{")) return endpoint.path === path;
   const parts = endpoint.path.split("/");
-  const told = path.split("/");
+  const given = path.split("/");
   return (
-    parts.length === told.length &&
-    parts.every((part, i) => part.startsWith("{") || part === told[i])
+    parts.length === given.length &&
+    parts.every((part, i) => part.startsWith("{") || part === given[i])
   );
 }
 
-/** The path of requests that no endpoint takes. */
+/** The router's path of requests without an endpoint. */
 export const NOWHERE = "/-";
 const IDS = /(?:^|&)ids(?:(?:\[|%5[Bb])\d*(?:\]|%5[Dd]))?=/;
 
-/** The router path of a request; of a path outside the resources: itself, with its query. */
+/** The router's path of a request; outside the resources the path itself, with its query. */
 export function createRoutePlan(
   table: RouteTable,
   pagePath: (path: string) => string = (path) => path,
@@ -152,5 +152,5 @@ const PLAIN_KINDS: Readonly<Record<string, Endpoint["kind"]>> = {
   DELETE: "delete",
 };
 
-/** Whether the path ends with the key of what it is about: `/aspects/{urn}`. */
+/** True when the path ends with a key: `/aspects/{urn}`. */
 export const hasKey = ({ path }: Endpoint): boolean => path.endsWith("}");

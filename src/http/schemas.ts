@@ -1,6 +1,6 @@
 /**
- * The records that requests and replies are made of. Each is one object, so that the OpenAPI
- * document can tell by identity where it is used and name it there.
+ * Schemas of the records in requests and responses. The OpenAPI document finds them by identity and
+ * refers to them by name.
  */
 import { conditions } from "./docs-filters.ts";
 import type { Schema } from "./endpoint.ts";
@@ -45,8 +45,8 @@ export const systemMetadata: Schema = {
     "Where the metadata comes from. As JSON text, too, for clients that cannot nest objects.",
   properties: {
     lastObserved: millis("When it was last seen at its source"),
-    runId: string("The ingestion run that tells it"),
-    lastRunId: string("The run that told it before"),
+    runId: string("The ingestion run that wrote it"),
+    lastRunId: string("The run that wrote the previous value"),
     pipelineName: string("The pipeline of that run"),
     registryName: string("The model registry that its client used"),
     registryVersion: string("The version of that registry"),
@@ -105,7 +105,7 @@ export const proposal: Schema = {
   },
 };
 
-/** "unset" is what the reference's own clients may send for "as the service likes". */
+/** DataHub's clients send "unset" for the default. */
 export const asyncSwitch: Schema = {
   enum: ["true", "false", "unset", true, false],
   description:
@@ -274,7 +274,7 @@ export const relationship: Schema = {
   properties: { type: string("Its name in the model"), entity: urn },
 };
 
-/** Several of them, each under what it was asked for with. */
+/** Several records by the requested names. */
 export const batchOf = (one: Schema): Schema => ({
   type: "object",
   required: ["results", "statuses", "errors"],
@@ -285,7 +285,7 @@ export const batchOf = (one: Schema): Schema => ({
   },
 });
 
-/** Of lineage: along which edges it goes. */
+/** The edges that lineage follows. */
 export const lineageTimes = {
   startTimeMillis: {
     type: "integer",
@@ -313,7 +313,7 @@ export const lineageRelationship: Schema = {
     },
     createdOn: millis("When the last edge came to be"),
     createdActor: urn,
-    updatedOn: millis("When it was told last"),
+    updatedOn: millis("When it was last written"),
     updatedActor: urn,
     isManual: { type: "boolean", description: "Somebody drew the edge by hand" },
     explored: { type: "boolean", description: "The walk went on from here" },
@@ -342,10 +342,13 @@ export const change: Schema = {
     },
     aspectName: string("Name of the aspect"),
     aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
-    systemMetadata: { type: "object", description: "Which run told it; the number of the value" },
+    systemMetadata: {
+      type: "object",
+      description: "The run that wrote it; the number of the value",
+    },
     headers: { ...texts, description: "Headers of the proposal" },
     previousAspectValue: { ...jsonAspect, description: "The value before, if there was one" },
-    previousSystemMetadata: { type: "object", description: "What was last told with it" },
+    previousSystemMetadata: { type: "object", description: "System metadata of the value before" },
     created: auditStamp,
   },
 };

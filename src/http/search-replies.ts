@@ -1,6 +1,6 @@
 /**
- * Answers of searches as clients know them: those of the reference find objects in `entities`, those
- * of the interface urns. Everything else is in both, each in the place where either looks for it.
+ * Search responses in both dialects: DataHub's clients read objects in `entities`, others read urns. All
+ * other members are equal in both.
  */
 import type {
   LineageHit,
@@ -16,7 +16,7 @@ import type { Dialect } from "./protocol.ts";
 
 interface ReplyForm {
   readonly dialect: Dialect;
-  /** Several entity types are searched: the reference tells their facet twice. */
+  /** Several entity types are searched: DataHub returns their facet twice. */
   readonly across?: boolean;
 }
 
@@ -31,8 +31,8 @@ export function searchAnswer(
 }
 
 /**
- * What was found on the way is more than urns can tell: it is the same for all clients. The position is
- * not that of the documents alone: it is told of both views that were read (Endpoint.reads).
+ * Lineage needs paths, which urns cannot express, so the response is the same in both dialects. The
+ * position is the lowest of the two views that were read (Endpoint.reads).
  */
 export function lineageAnswer(page: LineagePage | LineageScrollPage): Answer {
   const value = {
@@ -75,13 +75,13 @@ function metadataOf(
   across: boolean,
 ): object {
   const types = facets.find(({ name }) => name === "_entityType");
-  const told = across && types !== undefined ? [...facets, { ...types, name: "entity" }] : facets;
+  const shown = across && types !== undefined ? [...facets, { ...types, name: "entity" }] : facets;
   return {
-    aggregations: told.map(aggregationOf),
+    aggregations: shown.map(aggregationOf),
     suggestions,
     urns: urnsOf(hits),
     matches: hits.map(({ matchedFields, explanation }) => ({ matchedFields, explanation })),
-    searchResultMetadatas: told.map((facet) => ({
+    searchResultMetadatas: shown.map((facet) => ({
       name: facet.name,
       aggregations: countsOf(facet),
     })),

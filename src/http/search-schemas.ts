@@ -1,4 +1,4 @@
-/** What requests and answers of searches are made of (schemas.ts for all others). */
+/** Schemas of searches; schemas.ts has all others. */
 import type { Schema } from "./endpoint.ts";
 import * as schemas from "./schemas.ts";
 
@@ -11,8 +11,8 @@ export const searchFlags: Schema = {
   type: "object",
   description: "How to answer. Others of the reference's flags are understood as no wish.",
   properties: {
-    skipHighlighting: flag("Do not tell what hits were found by"),
-    skipAggregates: flag("Tell no facets"),
+    skipHighlighting: flag("Omit the fields that hits matched"),
+    skipAggregates: flag("Omit facets"),
     includeDefaultFacets: flag("False: no facets but those of the filter"),
     maxAggValues: integer("Most values of a facet: 20 when absent, 1,000 at most"),
     includeSoftDeleted: flag("Find entities whose status says removed, too"),
@@ -20,10 +20,10 @@ export const searchFlags: Schema = {
     filterNonLatestVersions: flag("False: find members of a version set that are not its latest"),
     customHighlightingFields: {
       ...listOf({ type: "string" }),
-      description: "Only these fields are told among what a hit was found by",
+      description: "Only these fields are returned as matched fields",
     },
     getSuggestions: flag("A search without hits suggests queries with near words"),
-    explain: flag("Tell of each hit how its score came to be"),
+    explain: flag("Explain the score of each hit"),
     fulltext: flag("Accepted: there is one way of searching"),
     sliceOptions: {
       type: "object",
@@ -70,7 +70,7 @@ export const looking = {
 };
 
 export const start = integer("How many to leave out: at most 10,000; a scroll goes on beyond");
-export const count = integer("How many to tell: 5,000 when it is more than 10,000");
+export const count = integer("Maximum number of results: 5,000 when it is more than 10,000");
 
 export const scrolling = {
   scrollId: text("Of the answer before; absent: from the beginning"),
@@ -146,7 +146,7 @@ const counts: Schema = {
 
 const searchMetadata: Schema = {
   type: "object",
-  description: "What is told of a whole result.",
+  description: "Facets, urns, matches and suggestions of the result.",
   properties: {
     aggregations: {
       type: "array",

@@ -1,4 +1,4 @@
-/** Writes that are answered when searches show them: what a proposal's header asks of its request. */
+/** Waits until searches show a write, for requests that ask for it with a header. */
 import type { Catalog, Proposal, Written } from "../catalog/catalog.ts";
 
 const SYNC = "x-datahub-sync-index-update";
@@ -7,10 +7,7 @@ const asksForIt = ({ headers }: Proposal): boolean =>
   headers !== undefined &&
   Object.entries(headers).some(([name, value]) => name.toLowerCase() === SYNC && value === "true");
 
-/**
- * Throws `unavailable` when that takes too long: the write is in the log all the same, and sent
- * again it changes nothing.
- */
+/** Throws `unavailable` after a timeout. The write is in the log then; a retry changes nothing. */
 export async function untilFound(
   proposals: readonly Proposal[],
   { position }: Written,

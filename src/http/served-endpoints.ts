@@ -1,12 +1,11 @@
 /**
- * What a node answers: everything, or, without the role `api`, how it is (health, numbers, documents)
- * and operations on it. Whoever balances requests over all nodes then finds out at once, and not from
- * a worker that is slow because it feeds views.
+ * The endpoints of a node. Without the role `api` it serves only health, metrics, documents and
+ * operations, so that a load balancer with a wrong target fails at once instead of slowing a worker.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Throws `unavailable` for what is asked of a node that has not the role for it. */
+/** Throws `unavailable` for an endpoint of a role that the node does not have. */
 export function refuseUnserved(endpoint: Endpoint, servesApi: boolean): void {
   if (servesApi || isServedByAll(endpoint)) return;
   throw new CatalogError("unavailable", "this node has not the role api", {

@@ -1,6 +1,6 @@
 /**
- * The page at /status: how the log, its views and its jobs are, for people. One HTML text without
- * scripts or anything from elsewhere, which asks for itself again every few seconds.
+ * The page at /status: log, views and jobs. One HTML text without scripts or external resources, which
+ * reloads itself every few seconds.
  */
 import { createHash } from "node:crypto";
 import { doneOf } from "../core/job-counts.ts";
@@ -10,12 +10,12 @@ import type { Answer } from "./endpoint.ts";
 
 export interface StatusShown {
   readonly status: ServiceStatus;
-  /** The newest first. */
+  /** Newest first. */
   readonly jobs: readonly Job[];
   readonly jobsTotal: number;
   readonly parked: readonly ParkedEntity[];
   readonly parkedTotal: number;
-  /** Why jobs and parked entities are not known: the log that holds them cannot be read. */
+  /** Error that prevents reading jobs and parked records from the log. */
   readonly unread?: string | undefined;
 }
 
@@ -137,17 +137,24 @@ function verified({ verifiedPosition, differences = 0 }: ViewStatus): string {
 }
 
 const jobHeads = ["Job", "Kind", "State", "Progress", "Started", "Took", "By", "Asked"];
-/** Requests are JSON; long ones are cut. */
+/** Requests are JSON; longer ones are truncated. */
 const requestCharactersMax = 200;
 
 function renderJobs(jobs: readonly Job[], total: number, now: number): string {
   const rows = jobs.map((job) => {
     const { id, kind, state, started, ended, actor, error } = job;
-    const told =
+    const outcome =
       state === "failed" ? `<span class="ill">failed</span> ${escaped(error ?? "")}` : state;
     const request = (JSON.stringify(job.request) ?? "").slice(0, requestCharactersMax);
     const took = ((ended ?? now) - started) / 1_000;
-    const texts = [escaped(id), escaped(kind), told, progressOf(job), instant(started), span(took)];
+    const texts = [
+      escaped(id),
+      escaped(kind),
+      outcome,
+      progressOf(job),
+      instant(started),
+      span(took),
+    ];
     const cells = [...texts, escaped(actor), escaped(request)];
     return `<tr>${cells.map((cell) => `<td class="text">${cell}</td>`).join("")}</tr>`;
   });

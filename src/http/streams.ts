@@ -21,7 +21,7 @@ export interface Streams {
    * in all or of this reader.
    */
   send(body: StreamedBody, reply: FastifyReply, reader: StreamReader): Promise<FastifyReply>;
-  /** Ends all, and every one that begins from now on. */
+  /** Ends all streams, also those that start later. */
   close(): void;
 }
 
@@ -29,9 +29,9 @@ export interface StreamLimits {
   readonly atOnceMax: number;
   /** Maximum number of open streams of one user; 0 for no limit. */
   readonly perUserMax: number;
-  /** After so long it ends; the reader asks again, and is judged again. */
+  /** Maximum duration; a client that reconnects is authorized again. */
   readonly lifeMsMax: number;
-  /** A reader that takes nothing for so long is let go. */
+  /** Maximum time without reading before the client is disconnected. */
   readonly stalledMsMax: number;
 }
 
@@ -42,10 +42,10 @@ export const streamLimits: StreamLimits = {
   stalledMsMax: 120_000,
 };
 
-/** Characters that wait for a reader, beside what the system holds for the connection. */
+/** Characters buffered per client, in addition to the socket's buffer. */
 const WAITING_MAX = 64 * 1024;
 
-/** `onFault` is told what broke a stream that had begun: nobody else can be. */
+/** `onFault`: called with the error that broke a started stream, which the client cannot receive. */
 export function createStreams(limits: StreamLimits, onFault: (fault: Error) => void): Streams {
   const open = new Map<AbortController, string>();
   let closed = false;
@@ -110,7 +110,7 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
   };
 }
 
-/** Lets go when nobody asks for the next text in time. */
+/** Ends when the client does not take the next text in time. */
 async function* whileTaken(
   texts: AsyncIterable<string>,
   stalledMsMax: number,

@@ -1,22 +1,22 @@
 /**
- * System metadata comes as an object, or as JSON text from clients that write a proposal as a flat
- * table. The text is opened before validation, so that one schema sees both.
+ * Clients that write a proposal as a flat table send system metadata as JSON text. It is parsed before
+ * validation, so that one schema covers both forms.
  */
 import { CatalogError } from "../core/errors.ts";
 import { jsonObject } from "../core/json.ts";
 import { readJson } from "../core/json-text.ts";
 
-/** Opens `systemMetadata` of a record (a text, or a list with texts in it). Throws `malformed`. */
+/** Parses `systemMetadata` of a record (a text, or a list of texts). Throws `malformed`. */
 export function openSystemMetadata(record: unknown): void {
   if (!jsonObject(record)) return;
-  const told = record.systemMetadata;
-  if (typeof told !== "string" && !Array.isArray(told)) return;
-  (record as Record<string, unknown>).systemMetadata = Array.isArray(told)
-    ? told.map((one) => (typeof one === "string" ? opened(one) : one))
-    : opened(told);
+  const sent = record.systemMetadata;
+  if (typeof sent !== "string" && !Array.isArray(sent)) return;
+  (record as Record<string, unknown>).systemMetadata = Array.isArray(sent)
+    ? sent.map((one) => (typeof one === "string" ? opened(one) : one))
+    : opened(sent);
 }
 
-/** Does it to each member of what may be an array. */
+/** Applies it to each member of an array. */
 export function eachOf(list: unknown, open: (record: unknown) => void): void {
   if (Array.isArray(list)) for (const record of list) open(record);
 }

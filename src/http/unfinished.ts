@@ -1,24 +1,24 @@
 /**
- * Connections whose request never comes to its end: a stop does not wait for them. Those that have
- * sent a request whole are left to their answers.
+ * Connections with incomplete requests: a stop does not wait for them. Complete requests get their
+ * responses.
  */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 interface Unfinished {
   /**
-   * From now on a connection ends with its answer; after the grace those end, too, that have no
-   * whole request under way.
+   * From now on connections close after their response; after the grace period also those without
+   * a complete request in flight.
    */
   cut(): void;
   /** The responses in flight: those that are not completely sent yet. */
   responses(): Iterable<ServerResponse>;
 }
 
-/** How long a request that has begun to come may go on coming, and how often is looked then. */
+/** Time for incomplete requests to arrive, and the interval of checks after it. */
 const graceMs = { first: 2_000, next: 500 };
 
-/** Knows the connections that come from now on. */
+/** Tracks connections that open from now on. */
 export function watchUnfinished(server: Server): Unfinished {
   const connections = new Map<Socket, ServerResponse[]>();
   let stopping = false;
@@ -30,14 +30,14 @@ export function watchUnfinished(server: Server): Unfinished {
   server.on("request", (request, response) => {
     const own = connections.get(request.socket);
     if (own === undefined) return;
-    // Those that are over are let go with the next: a listener for each would cost more.
+    // Finished responses are removed with the next request, which is cheaper than a listener each.
     const over = own.every(isOver);
     own[over ? 0 : own.length] = response;
     if (over) own.length = 1;
     if (stopping) endWith(response, own);
   });
 
-  /** The connection ends with its last answer: it would be kept for a request that nobody takes. */
+  /** Closes the connection after its last response, because no further request is served. */
   function endWith(response: ServerResponse, own: readonly ServerResponse[]): void {
     response.once("close", () => {
       if (own.every(isOver)) response.req.socket.destroySoon();
@@ -69,5 +69,5 @@ export function watchUnfinished(server: Server): Unfinished {
   };
 }
 
-/** Its answer was sent, or nobody is there to have it. */
+/** The response was sent, or the client has disconnected. */
 const isOver = (response: ServerResponse): boolean => response.closed;

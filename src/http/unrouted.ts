@@ -1,6 +1,6 @@
 /**
- * What to say to a request that no endpoint takes: what is wrong with it in the reference's words,
- * and what there is instead. One that asks what there is (OPTIONS) is told so.
+ * Errors of requests that no endpoint accepts: DataHub's message, and the available methods. OPTIONS
+ * returns these as well.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Address } from "./address.ts";
@@ -10,18 +10,18 @@ import { hasKey, isPathOf, type RouteTable, resourceOf } from "./route-table.ts"
 
 export interface Unrouted {
   readonly error: CatalogError;
-  /** When it is not the error's own. */
+  /** Overrides the status of the error. */
   readonly status?: number;
   /** Methods of the path, for the Allow header. */
   readonly allow?: string;
-  /** The form in which its place answers. */
+  /** The error form of the path. */
   readonly errorForm?: Endpoint["errorForm"];
 }
 
 interface UnroutedRequest {
   readonly address: Address;
   readonly method: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly target: string;
   /** X-RestLi-Method, empty when absent. */
   readonly restliMethod: string;
@@ -60,7 +60,7 @@ export function explainUnrouted(
   };
 }
 
-/** Those that some endpoint of the path takes, whatever the query; none where nothing is. */
+/** Methods of the endpoints of the path, whatever the query; empty for an unknown path. */
 export function methodsAt(address: Address, { endpoints }: RouteTable): readonly string[] {
   const { resource, rawKey, path } = address;
   const isThere = (endpoint: Endpoint): boolean =>

@@ -1,13 +1,13 @@
 /**
- * The older way to tell usage, as buckets, in terms of the aspect that holds it now: each bucket is
- * one datasetUsageStatistics event of its resource. Pure.
+ * Converts DataHub's older usage buckets to datasetUsageStatistics events, one event of the resource per
+ * bucket. Pure.
  */
 import { PLACE, type Proposal } from "../catalog/catalog.ts";
 import { ownValue } from "../core/own-value.ts";
 
-/** A bucket as clients send it. */
+/** A bucket as sent by clients. */
 export interface UsageBucket {
-  /** Begin of the bucket, epoch milliseconds. */
+  /** Start of the bucket, epoch milliseconds. */
   readonly bucket: number;
   readonly duration: string;
   readonly resource: string;
@@ -24,7 +24,7 @@ export interface UsageBucket {
   };
 }
 
-/** Each with the place of its bucket, which a refusal names. */
+/** Each with the location of its bucket, for messages. */
 export function usageProposals(buckets: readonly UsageBucket[]): readonly Proposal[] {
   return buckets.map(({ bucket, duration, resource, metrics }, i) => ({
     entityType: "dataset",
@@ -40,8 +40,7 @@ export function usageProposals(buckets: readonly UsageBucket[]): readonly Propos
         uniqueUserCount: metrics.uniqueUserCount,
         totalSqlQueries: metrics.totalSqlQueries,
         topSqlQueries: metrics.topSqlQueries,
-        // The aspect counts by user: a count that names none has no place in it, and is still
-        // part of the totals.
+        // The aspect counts by user: a count without a user is only part of the totals.
         userCounts: metrics.users?.filter((count) => count.user !== undefined),
         fieldCounts: metrics.fields?.map(({ fieldName, count }) => ({
           fieldPath: fieldName,
@@ -55,10 +54,7 @@ export function usageProposals(buckets: readonly UsageBucket[]): readonly Propos
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/**
- * How far each range reaches back. The bucket that is under way and the one that the range cuts
- * are both to be seen whole: a day is two days, a week of days eight.
- */
+/** Length of each range, including the current bucket and the one that the range cuts: a day is two. */
 const reach: Readonly<Record<string, number>> = {
   HOUR: 2 * HOUR,
   DAY: 2 * DAY,
@@ -71,7 +67,7 @@ const reach: Readonly<Record<string, number>> = {
 
 export const usageRanges = [...Object.keys(reach), "ALL"];
 
-/** Where a range that ends now begins, epoch milliseconds; ALL and unknown ones begin at 0. */
+/** Start of a range that ends now, epoch milliseconds; 0 for ALL and unknown ranges. */
 export function startOfUsageRange(range: string, now: number): number {
   const millis = ownValue(reach, range);
   return millis === undefined ? 0 : now - millis - 1;

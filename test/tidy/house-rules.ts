@@ -297,7 +297,7 @@ export const plainCode: readonly string[] = [
   ...["projections/", "src/log/", "src/feed/", "src/search/", "src/aspects/", "src/graph/"],
   ...["src/timeseries/", "src/model/"],
   ...["src/bodies/", "src/cli/", "src/config/", "src/core/", "src/telemetry/"],
-  ...["src/client/", "src/graphql/", "src/auth/"],
+  ...["src/client/", "src/graphql/", "src/auth/", "src/http/"],
   ...["src/ops/", "src/projector/"],
 ];
 

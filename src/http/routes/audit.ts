@@ -18,7 +18,9 @@ const eventSchema: Schema = {
     ),
     outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
     actor: text("Who asked, where that is known"),
-    address: text("From where; writes do not tell it, the uses of their writer's token do"),
+    address: text(
+      "Remote address; absent for writes, where the uses of the writer's token have it",
+    ),
     urn: text("The entity that it was about"),
     aspect: text("Of a write: the aspect"),
     detail: text("Why it was refused, in words"),

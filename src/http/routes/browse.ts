@@ -1,4 +1,4 @@
-/** Finding without searching: suggestions while somebody types, folders, and where an entity lies. */
+/** Autocompletion, browsing of folders, and the folders of an entity. */
 import type { SearchFlags } from "../../catalog/catalog.ts";
 import type { Filter } from "../../core/filter.ts";
 import { type Endpoint, valueReply } from "../endpoint.ts";
@@ -80,7 +80,7 @@ const browse: Endpoint = {
       path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
       filter: schemas.filter,
       start: search.start,
-      limit: { type: "integer", description: "How many folders and entities to tell" },
+      limit: { type: "integer", description: "Maximum number of folders and entities" },
       searchFlags: search.searchFlags,
     },
   },
@@ -139,7 +139,7 @@ const browseV2: Endpoint = {
   name: "browseV2",
   summary: "Browse the folders of browsePathsV2",
   about:
-    "The folders in a folder; those that are entities are told as such. The entities in a folder are found by a search whose filter has `browsePathV2` as its path.",
+    "The subfolders of a folder, with the entity of each that is one. To find the entities in a folder, search with its path as a filter on `browsePathV2`.",
   body: {
     type: "object",
     required: ["path", "start", "count"],
@@ -189,8 +189,8 @@ const browseV2: Endpoint = {
     const joined = typeof path === "string" ? path : path.map((id) => `␟${id}`).join("");
     const request = searchRequestOf(body as SearchBody);
     const page = await catalog.browseV2({ ...request, path: joined, start, count });
-    const { path: told, totalNumEntities, position, ...rest } = page;
-    const value = { ...rest, metadata: { path: told, totalNumEntities } };
+    const { path: shownPath, totalNumEntities, position, ...rest } = page;
+    const value = { ...rest, metadata: { path: shownPath, totalNumEntities } };
     return { json: JSON.stringify({ value }), position };
   },
 };

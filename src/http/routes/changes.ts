@@ -1,4 +1,4 @@
-/** /changes: what happens in the catalog, as it happens or page by page. */
+/** /changes: the change feed, as a stream or page by page. */
 import { type Catalog, type ChangesFilter, changesMax } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
@@ -20,10 +20,10 @@ interface Parameters {
 
 const path = "/changes";
 
-/** Of everything that follows the log. */
+/** Error of every endpoint that reads the log in order. */
 export const unreadable: ErrorCase = {
   code: "unreadable",
-  when: "the next record of the log is damaged, or of a later release; what lies before it was told",
+  when: "the next record of the log is damaged, or of a later release; all records before it were returned",
 };
 
 const getChanges: Endpoint = {
@@ -34,7 +34,7 @@ const getChanges: Endpoint = {
   name: "getChanges",
   summary: "Follow the changes of the log, or read a page of them",
   about:
-    "With `Accept: text/event-stream` (or `application/x-ndjson`, a JSON object a line) the answer does not end: changes are sent as they happen, each under its position, and a sign of life every 15 seconds. Who asks again after the last position, as browsers do by themselves, misses nothing and is told nothing twice. Otherwise the answer is a page, for those who poll: go on with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; what only confirms a value is none. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
+    "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
   parameters: [
     {
       name: "after",
@@ -61,7 +61,7 @@ const getChanges: Endpoint = {
       name: "previous",
       in: "query",
       type: "boolean",
-      about: "With `true` the value before is told, too: `previousAspectValue`",
+      about: "With `true` changes contain the value before: `previousAspectValue`",
     },
     {
       name: "limit",
@@ -73,7 +73,7 @@ const getChanges: Endpoint = {
       name: "Last-Event-ID",
       in: "header",
       type: "string",
-      about: "The last position that a stream told; stands over `after` and `from`",
+      about: "The last position that the stream sent; takes precedence over `after` and `from`",
     },
   ],
   reply: {
@@ -137,7 +137,7 @@ function readPosition(name: string, text: string): Position {
   });
 }
 
-/** Undefined: a page. */
+/** Undefined for a page. */
 const formOf = (accept = ""): StreamForm | undefined =>
   [eventStream, jsonLines].find(({ type }) => accept.includes(type.split(";", 1)[0] ?? type));
 

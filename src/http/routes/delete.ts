@@ -1,6 +1,6 @@
 /**
- * /entities, its end: of an entity, of events of its timeseries, of what others say of it, and of all
- * that was told with a model registry.
+ * /entities: deletes an entity, events of its timeseries, references to it, and all that was written
+ * with a model registry.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
@@ -58,7 +58,7 @@ const deleteReferences: Endpoint = {
     required: ["urn"],
     properties: {
       urn: schemas.urn,
-      dryRun: { type: "boolean", description: "Only tell what refers to it" },
+      dryRun: { type: "boolean", description: "Only count the references" },
     },
   },
   reply: valueReply({
@@ -96,15 +96,15 @@ const deleteAll: Endpoint = {
   access: "watcher",
   path: "/entities",
   name: "deleteAll",
-  summary: "Undo all that was told with a model registry",
+  summary: "Roll back all writes with a model registry",
   about:
-    "That is, with its name and version as `registryName` and `registryVersion` of `systemMetadata`. Every entity becomes what it would be without, as when a run is undone (`/runs?action=rollback`). What is told with it from now on counts.",
+    "Writes belong to it when `registryName` and `registryVersion` of `systemMetadata` are its name and version. Every entity becomes as if they had not happened, as when a run is rolled back (`/runs?action=rollback`). Later writes with it are not affected.",
   body: {
     type: "object",
     required: ["registryId"],
     properties: {
       registryId: { type: "string", description: "`<name>:<version>`" },
-      dryRun: { type: "boolean", description: "Only tell what would be undone. False when absent" },
+      dryRun: { type: "boolean", description: "Only count the changes. False when absent" },
       soft: {
         type: "boolean",
         description:

@@ -24,10 +24,10 @@ const alwaysIncludeKeyAspect: Parameter = {
   in: "query",
   type: "boolean",
   about:
-    "`true` when absent: the key aspect is told in any case. `false`: only where it is stored and asked for",
+    "`true` when absent: the key aspect is always returned. `false`: only if it is stored and requested",
 };
 
-/** What of an entity is asked for, as the catalog takes it. */
+/** The requested parts of an entity, in the catalog's form. */
 function shownOf(
   parameters: Ask["parameters"],
 ): readonly [aspects: readonly string[] | undefined, options?: KeyOptions] {
@@ -45,7 +45,8 @@ const getEntity: Endpoint = {
   path: "/entitiesV2/{urn}",
   name: "getEntity",
   summary: "Read an entity",
-  about: "An entity that nothing is known of has its key aspect alone; `exists` tells for sure.",
+  about:
+    "An entity that does not exist has its key aspect alone; `exists` returns whether it does.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,

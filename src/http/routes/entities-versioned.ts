@@ -12,7 +12,7 @@ export const entitiesVersionedResource: Resource = {
   about: "Read entities as they were, aspect by aspect.",
 };
 
-/** Entities of one question. */
+/** Maximum number of entities of one request. */
 const idsMax = 1_000;
 
 /**
@@ -25,7 +25,7 @@ const VERSION = /^([^:;]+):(\d{1,15})$/;
 interface Versioned {
   readonly id: string;
   readonly urn: string;
-  /** By aspect; of one that is named again the last counts. */
+  /** By aspect; the last of several versions counts. */
   readonly versions: ReadonlyMap<string, number>;
 }
 

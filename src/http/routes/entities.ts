@@ -1,4 +1,4 @@
-/** /entities: snapshots in the older form, and what exists, how much of it, and its end. */
+/** /entities: snapshots in the older form; existence, counts and deletion of entities. */
 import { proposalsMax, type SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import {
@@ -21,10 +21,10 @@ export const entitiesResource: Resource = {
   about: "Write and read whole entities as snapshots; ask what exists; delete.",
 };
 
-/** Longest page; a larger `count` is answered with this many, and says so in its own `count`. */
+/** Longest page; a larger `count` is reduced to it, as the response's `count` shows. */
 const listCountMax = 10_000;
 
-/** Urns or types that one request may ask about; their answer is made in one piece. */
+/** Maximum number of urns or types of one request. */
 const namesMax = 10_000;
 const tooMany = { code: "too_large", when: `there are more than ${namesMax}` } as const;
 

@@ -1,4 +1,4 @@
-/** /openapi/v1/events/poll: events of the reference's topics, for clients without Kafka. */
+/** /openapi/v1/events/poll: events of DataHub's topics, for clients without Kafka. */
 import type { Catalog, ChangeEntry, Meaning } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
@@ -40,7 +40,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     name: "pollEvents",
     summary: "Wait for events of a topic, without Kafka",
     about:
-      "For clients of the reference, whose records these are, in Avro's JSON encoding; `/changes` tells the same more simply. Go on with the `offsetId` of the answer: it is a position of the log, so that nothing is missed and nothing told twice. `PlatformEvent_v1` tells what changes mean to people (`entityChangeEvent`); one change may be several of these.",
+      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these.",
     parameters: [
       {
         name: "topic",

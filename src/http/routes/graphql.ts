@@ -1,11 +1,11 @@
-/** GraphQL: one row, at the path that clients know best; address.ts has the others. */
+/** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlDoor, GraphqlRequest } from "../../graphql/graphql-door.ts";
 import { asked } from "../conditions.ts";
 import type { Answer, Endpoint } from "../endpoint.ts";
 
 export interface GraphqlOptions {
   readonly door: GraphqlDoor;
-  /** Served to browsers where it is switched on. */
+  /** Served to browsers when enabled. */
   readonly explorer: Pick<Answer, "html" | "contentSecurityPolicy"> | undefined;
 }
 
@@ -20,7 +20,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
     name: "graphql",
     summary: "GraphQL: entities, searches, labels, access tokens",
     about:
-      "Entities by their urns, searches and lineage; tags, terms, owners, domains and texts of entities; sources of ingestion; results of assertions; access tokens: introspection tells all of it. Also at /api/v2/graphql and /graphql. What goes wrong within a query is told in `errors`, with status 200.",
+      "Entities by urn, searches and lineage; tags, terms, owners, domains and descriptions of entities; ingestion sources; results of assertions; access tokens. Introspection returns the schema. Also at /api/v2/graphql and /graphql. Errors of fields are in `errors`, with status 200.",
     body: {
       type: "object",
       required: ["query"],

@@ -1,6 +1,6 @@
 /**
- * /openapi/operations/kafka: how far those are who follow the log, as the reference tells it of the groups
- * that consume its topics. Here they are the views, and whoever takes proposals from Kafka.
+ * /openapi/operations/kafka: progress of the readers of the log, in DataHub's form for consumer groups
+ * of its topics. The readers are the views, and the ingestion of proposals from Kafka.
  */
 import { topics } from "../../feed/topic-names.ts";
 import type { PartitionPlace, TopicPlaces } from "../../feed/topic-places.ts";
@@ -67,11 +67,11 @@ const consumerOffsets = (
   errors: [{ code: "unavailable", when: "Kafka does not answer" }],
   async handle({ parameters }, backing) {
     const { detailed = false } = parameters as { detailed?: boolean };
-    return { json: JSON.stringify(toldOf(await read(backing), detailed)) };
+    return { json: JSON.stringify(lagByGroup(await read(backing), detailed)) };
   },
 });
 
-const toldOf = (places: readonly TopicPlaces[], detailed: boolean) =>
+const lagByGroup = (places: readonly TopicPlaces[], detailed: boolean) =>
   Object.fromEntries(
     places.map(({ group, topic, partitions }) => [
       group,
@@ -85,7 +85,7 @@ const byNumber = (partitions: readonly PartitionPlace[]) => ({
   ),
 });
 
-/** The median is rounded down, the average to the nearest, as the reference does. */
+/** Rounds the median down and the average to the nearest, like DataHub. */
 function lagsOf(partitions: readonly PartitionPlace[]) {
   const lags = partitions.map(({ lag }) => lag).toSorted((a, b) => a - b);
   const total = lags.reduce((sum, lag) => sum + lag, 0);
@@ -99,7 +99,7 @@ function lagsOf(partitions: readonly PartitionPlace[]) {
   };
 }
 
-/** Each view follows the log by itself: a group of one, whose one partition is the log. */
+/** Each view is a group of one consumer, with the log as its only partition. */
 const viewPlaces =
   (topic: string, has: (view: string) => boolean) =>
   async ({ operations }: Backing): Promise<readonly TopicPlaces[]> => {

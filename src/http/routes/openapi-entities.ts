@@ -221,7 +221,7 @@ interface Place {
   readonly aspect: string;
 }
 
-/** What the path names. Throws `malformed` where its two parts contradict each other. */
+/** The entity of the path. Throws `malformed` when its two parts contradict each other. */
 export function placeOf({ path }: Ask, names: ModelNames): Place {
   const entityType = names.entity(path.entity ?? "");
   const urn = path.urn ?? "";
@@ -231,7 +231,7 @@ export function placeOf({ path }: Ask, names: ModelNames): Place {
 
 function refuseOtherType(urn: string, entityType: string, place: string): void {
   const own = /^urn:[^:]+:([^:]+):/.exec(urn)?.[1];
-  // What does not parse is refused with its reason by the catalog.
+  // The catalog rejects an invalid urn with a better message.
   if (own === undefined || own === entityType) return;
   throw new CatalogError(
     "malformed",

@@ -18,7 +18,7 @@ const row = { kind: "page", group: "OpenAPI" } as const;
 const changedUrns =
   "The answer has the urns of what changed; with status 200 it is empty: all was known.";
 
-/** Created, or nothing new: as clients of these doors tell them apart. */
+/** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
 const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Answer => ({
   ...answer,
   json: JSON.stringify(changed),
@@ -75,8 +75,8 @@ const batchV2 = (names: ModelNames): Endpoint => ({
 function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/entities/v1";
 
-  function proposalIn(told: unknown, i: number): Proposal {
-    const { entityType, entityUrn, aspect, ...rest } = told as FirstVersion;
+  function proposalIn(member: unknown, i: number): Proposal {
+    const { entityType, entityUrn, aspect, ...rest } = member as FirstVersion;
     const { __type: record, ...value } = aspect;
     const type = names.entity(entityType);
     const aspectName = names.aspect(type, rest.aspectName ?? String(record ?? ""));
@@ -108,7 +108,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "GET",
       path: `${path}/latest`,
       name: "readLatest",
-      summary: "Read several entities, as the first version of this door tells them",
+      summary: "Read several entities in the form of the first version",
       parameters: [
         { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
         ...[...forms.aspects].reverse(),
@@ -181,7 +181,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "DELETE",
       path,
       name: "deleteEntities",
-      summary: "Delete entities, softly unless told otherwise",
+      summary: "Delete entities, softly by default",
       parameters: [
         { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
         {

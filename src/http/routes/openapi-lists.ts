@@ -28,7 +28,7 @@ export const long = (name: string, about: string): Parameter => ({
   about,
 });
 
-/** What all pages take. Others of the reference's parameters are passed over. */
+/** Parameters of all pages. Other parameters of DataHub are ignored. */
 export const paging: readonly Parameter[] = [
   long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
   text("scrollId", "Of the page before, sent with everything else as it was then"),
@@ -122,17 +122,17 @@ export const openApiFilter: Schema = {
   },
 };
 
-export function filterOf(told: OpenApiFilter | null | undefined): Filter | undefined {
-  if (told === null || told === undefined) return undefined;
+export function filterOf(filter: OpenApiFilter | null | undefined): Filter | undefined {
+  if (filter === null || filter === undefined) return undefined;
   const parts = [
-    ...(told.and ?? []).map((one) => one.criteria),
-    ...(told.or ?? []).map((one) => one.and),
+    ...(filter.and ?? []).map((one) => one.criteria),
+    ...(filter.or ?? []).map((one) => one.and),
   ];
   if (parts.length === 0) return undefined;
   return { or: parts.map((and = []) => ({ and: and.map((one) => said<Criterion>(one)) })) };
 }
 
-/** What is null was not said. */
+/** Null members count as absent. */
 const said = <T>(input: object): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
 
@@ -180,7 +180,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       path: `${base}/scroll`,
       name: `scrollEntities${suffix}`,
       summary: "Read entities of several types, page by page",
-      about: `${about} Without \`aspects\` urns are told alone, with \`[]\` all aspects.`,
+      about: `${about} Without \`aspects\` only urns are returned, with \`[]\` all aspects.`,
       parameters: finding,
       body: {
         type: "object",

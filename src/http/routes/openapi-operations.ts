@@ -26,7 +26,7 @@ const getTaskStatus: Endpoint = {
   name: "openapiGetTaskStatus",
   access: "operator",
   summary: "Read the status of a job",
-  about: "As `getEsTaskStatus` of `/operations` tells it; a job that there is not is 404.",
+  about: "Like `getEsTaskStatus` of `/operations`; 404 for an unknown job.",
   parameters: [
     { name: "task", in: "query", type: "string", required: true, about: "`<node>:<number>`" },
   ],
@@ -47,9 +47,9 @@ const getTaskStatus: Endpoint = {
   ],
   async handle({ parameters }, { operations }) {
     const json = await operations.getTaskStatus(parameters as { task: string });
-    const told: { taskId?: string; error?: string } = JSON.parse(json);
-    if (told.taskId !== undefined) return { json };
-    throw new CatalogError("not_found", told.error ?? "there is no such job", {
+    const job: { taskId?: string; error?: string } = JSON.parse(json);
+    if (job.taskId !== undefined) return { json };
+    throw new CatalogError("not_found", job.error ?? "there is no such job", {
       hint: "listJobs of /operations has all that there are",
     });
   },
@@ -161,7 +161,7 @@ const restoreIndices: Endpoint = {
   ...restoring,
   method: "GET",
   name: "openapiRestoreIndices",
-  summary: "Make what the views have of entities anew from the log",
+  summary: "Restore entities in the views from the log",
   about: `As \`restoreIndices\` of \`/operations\`, with a batch size of 500. Without parameters: all there is. ${goesOn}`,
   parameters: [
     { name: "urn", in: "query", type: "string", about: "This entity" },
@@ -197,7 +197,7 @@ const restoreIndicesOf: Endpoint = {
   ...restoring,
   method: "POST",
   name: "openapiRestoreIndicesOf",
-  summary: "Make what the views have of some entities anew from the log",
+  summary: "Restore some entities in the views from the log",
   about: `The body is a list of urns, at most ${urnsMax.toLocaleString("en")}. ${goesOn}`,
   parameters: [
     aspectNames,

@@ -72,7 +72,7 @@ interface Asked {
 const namesIn = (names: readonly string[] | undefined): readonly string[] =>
   (names ?? []).flatMap((name) => name.split(",")).filter((name) => name !== "" && name !== "*");
 
-/** What all of them take. */
+/** Parameters of all of them. */
 const scrollOf = (asked: Asked): RelationshipScroll => ({
   types: namesIn(asked.relationshipTypes ?? asked.relationshipType),
   count: asked.count,
@@ -118,9 +118,9 @@ const endFilter = (
   filter: OpenApiFilter | null | undefined,
 ): EndFilter => ({ types: namesIn(names), filter: filterOf(filter) });
 
-function directionOf({ direction: told = "OUTGOING" }: Asked): "INCOMING" | "OUTGOING" {
-  if (told === "INCOMING" || told === "OUTGOING") return told;
-  throw new CatalogError("malformed", `direction is "${told.slice(0, 120)}"`, {
+function directionOf({ direction = "OUTGOING" }: Asked): "INCOMING" | "OUTGOING" {
+  if (direction === "INCOMING" || direction === "OUTGOING") return direction;
+  throw new CatalogError("malformed", `direction is "${direction.slice(0, 120)}"`, {
     hint: "Send OUTGOING or INCOMING",
   });
 }
@@ -229,7 +229,7 @@ const lineageScroll: Endpoint = {
   method: "POST",
   path: "/openapi/v3/lineage/scroll",
   name: "scrollLineageEdges",
-  summary: "Read edges that tell where data comes from, page by page",
+  summary: "Read lineage edges, page by page",
   about: `Only edges that are lineage between entities of their types, with the end that data comes from as \`upstream\`. With \`urns\` those that have one of them at either end; \`direction\` is seen from there. ${about}`,
   parameters: [
     types,

@@ -1,6 +1,6 @@
 /**
  * /openapi/v2/timeseries: events of one aspect of all entities of a type, entity by entity. A scroll
- * id names the entity and the last event that was told, so that pages fit together while others write.
+ * id names the entity and its last returned event, so that pages fit together while others write.
  */
 import type { Catalog, TimeseriesQuery } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -33,10 +33,13 @@ interface Place {
   readonly index: number;
   /** The last entity that was looked at. */
   readonly urn: string;
-  /** Of the last event of it that was told, and how many of that time were; absent: it is done. */
+  /** Time of the last returned event, and the number of returned events of that time; absent at the end. */
   readonly time?: number;
-  readonly told?: number;
+  readonly sent?: number;
 }
+
+/** Name of `sent` in scroll ids. */
+const SENT = "told";
 
 interface Event {
   readonly timestampMillis: number;
@@ -96,7 +99,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       },
       {
         code: "too_large",
-        when: "an entity has more events of one time than can be told, or more bytes of them than an answer holds; ask for fewer",
+        when: "an entity has too many events of one time, or too many bytes of them, for a response; request fewer",
       },
     ],
     async handle({ path, parameters }, { catalog }) {
@@ -134,15 +137,15 @@ async function page(
     if (wanted === 0) return { results };
     for (const urn of listed.entities) {
       const place = urn === from?.urn ? from : undefined;
-      const told = place?.told ?? 0;
-      // One more is asked for, which tells whether there are more.
-      const room = Math.min(wanted - results.length, eventsMax - told - 1);
+      const sent = place?.sent ?? 0;
+      // One event more shows if there is another page.
+      const room = Math.min(wanted - results.length, eventsMax - sent - 1);
       if (room < 1) throw tooMany(urn);
       const endTimeMillis = place?.time ?? asked.endTimeMillis;
-      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: told + room + 1 };
+      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: sent + room + 1 };
       const { json } = await catalog.getTimeseriesValues(query);
       bytes += json.length;
-      const left = eventsIn(json, urn, asked).slice(told);
+      const left = eventsIn(json, urn, asked).slice(sent);
       const fresh = left.slice(0, room);
       const last = fresh.at(-1);
       results.push(...fresh);
@@ -160,14 +163,14 @@ async function page(
   }
 }
 
-/** The time of the last event of an entity that was told, and how many of that time were. */
+/** Time of the last returned event of an entity, and the number of returned events of that time. */
 function upTo(
   { timestampMillis: time }: Event,
   fresh: readonly Event[],
   place: Place | undefined,
-): Pick<Place, "time" | "told"> {
+): Pick<Place, "time" | "sent"> {
   const same = fresh.filter(({ timestampMillis }) => timestampMillis === time).length;
-  return { time, told: same + (place?.time === time ? (place.told ?? 0) : 0) };
+  return { time, sent: same + (place?.time === time ? (place.sent ?? 0) : 0) };
 }
 
 function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked): readonly Event[] {
@@ -216,24 +219,24 @@ async function indexOf(place: Place, entity: string, catalog: Reads): Promise<nu
   return low;
 }
 
-const scrollIdOf = (place: Place): string =>
-  Buffer.from(JSON.stringify(place)).toString("base64url");
+const scrollIdOf = ({ sent, ...place }: Place): string =>
+  Buffer.from(JSON.stringify({ ...place, [SENT]: sent })).toString("base64url");
 
 /** Throws `malformed`. */
 function placeIn(scrollId: string): Place {
   const refused = new CatalogError("malformed", `"${scrollId.slice(0, 120)}" is not a scroll id`, {
     hint: "Send the one of the page before",
   });
-  let place: Partial<Record<keyof Place, unknown>> | null;
+  let place: Partial<Record<keyof Place | typeof SENT, unknown>> | null;
   try {
     place = JSON.parse(Buffer.from(scrollId, "base64url").toString("utf8"));
   } catch {
     throw refused;
   }
-  const { index, urn, time, told } = place ?? {};
+  const { index, urn, time, [SENT]: sent } = place ?? {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
   if (!isCount(index) || index < 0 || typeof urn !== "string") throw refused;
   if (time === undefined) return { index, urn };
-  if (!isCount(time) || !isCount(told) || told < 0) throw refused;
-  return { index, urn, time, told };
+  if (!isCount(time) || !isCount(sent) || sent < 0) throw refused;
+  return { index, urn, time, sent };
 }

@@ -96,12 +96,12 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       for (const [urn, named] of Object.entries(body as Readonly<Record<string, string[]>>)) {
         const aspects = [...new Set(named)];
         const found = await statesOf(urn, aspects, { names, catalog });
-        const told = aspects.flatMap((aspect, i) => {
+        const traces = aspects.flatMap((aspect, i) => {
           const one = tracedOf(found[i] ?? "ERROR", { shown, detailed });
           return onlyIncludeErrors && one.success ? [] : [[aspect, one] as const];
         });
-        // Who asks for all waits for each urn, also where there is no aspect of it to tell.
-        if (told.length > 0 || !onlyIncludeErrors) traced[urn] = Object.fromEntries(told);
+        // Without an aspect in the response the request still waits for each urn.
+        if (traces.length > 0 || !onlyIncludeErrors) traced[urn] = Object.fromEntries(traces);
       }
       return { json: JSON.stringify(traced) };
     },

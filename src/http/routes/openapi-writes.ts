@@ -165,7 +165,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           in: "query",
           type: "strings",
           about:
-            "Only these aspects, of which those that are not there are passed over; the key aspect stands for the whole entity",
+            "Only these aspects; unknown ones are ignored, and the key aspect stands for the whole entity",
         },
         {
           name: "clear",
@@ -262,8 +262,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       reply: forms.entityOut[version],
       handle(ask, backing) {
         const { headers, systemMetadata, ...sent } = ask.body as Schema;
-        const told = Object.entries(sent).filter(([, value]) => value !== null);
-        const body = { value: Object.fromEntries(told), headers, systemMetadata };
+        const present = Object.entries(sent).filter(([, value]) => value !== null);
+        const body = { value: Object.fromEntries(present), headers, systemMetadata };
         return one({ ...ask, body }, backing, "PATCH");
       },
     },
@@ -283,14 +283,14 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           return deleteNewest(place, ask, backing);
         }
         const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
-        // With conditions it is told as a proposal, which keeps them.
+        // Conditions need the form of a proposal, which carries headers.
         if (isKey && ask.conditions === undefined) {
           const { position, rows } = await backing.catalog.delete({ urn }, ask.caller);
           if (rows === 0) throw noAspect(urn, aspectName);
           return answerTo(position, backing);
         }
-        const told = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
-        return write([told], ask, backing);
+        const proposal = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
+        return write([proposal], ask, backing);
       },
     },
   ];
@@ -324,7 +324,7 @@ export async function write(
   return { ...answerTo(position, backing), changed };
 }
 
-/** What goes is what is there when it is asked: sent again, that would be something else. */
+/** Not idempotent: it deletes what exists at the time of the request. */
 const partsUnderKey = (): CatalogError =>
   new CatalogError("malformed", "a delete of some aspects takes no Idempotency-Key", {
     hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",

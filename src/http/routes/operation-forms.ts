@@ -1,4 +1,4 @@
-/** What the routes of /operations have in common. */
+/** Shared parts of the routes of /operations. */
 import { CatalogError } from "../../core/errors.ts";
 import { nearest } from "../../core/nearest.ts";
 import { type Ask, type Endpoint, type ErrorCase, type Schema, valueReply } from "../endpoint.ts";
@@ -33,13 +33,13 @@ export const count = (description: string, minimum = 0): Schema => ({
   description,
 });
 
-/** What a list takes; `max`: of one answer, as people read it. */
+/** Body of a list; `max`: maximum page size as text. */
 export const pageForm = (max: string) => ({
   start: count("How many to leave out. 0 when absent"),
   count: count(`At most so many: 20 when absent, ${max} at most`),
 });
 
-/** What a list answers with, beside what is listed. */
+/** Reply of a list, in addition to its items. */
 export function pageReply(listed: Readonly<Record<string, Schema>>) {
   return valueReply({
     type: "object",
@@ -53,16 +53,15 @@ export function pageReply(listed: Readonly<Record<string, Schema>>) {
   });
 }
 
-/** What the reference has, too: its clients may send what other releases of it take. */
+/** Ignores unknown parameters: clients send parameters of other releases of DataHub. */
 const ofReference = new Set([
   ...["getEsTaskStatus", "truncateTimeseriesAspect", "restoreIndices", "getIndexSizes"],
   ...["delete", "deleteReferences", "deleteAll", "rollback"],
 ]);
 
 /**
- * The same row, which refuses parameters that it has not: a misspelt one would be passed over, and
- * something else be done than was asked for, such as a deletion in place of a dry run. Clients of the
- * reference are used to that, so what they send too much to what the reference has is left out.
+ * Rejects unknown parameters, because a misspelt one could turn a dry run into a deletion. DataHub's own
+ * operations accept and drop them, as its clients expect.
  */
 export function knownParametersOnly(endpoint: Endpoint): Endpoint {
   const { body: form, name, handle } = endpoint;

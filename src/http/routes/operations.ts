@@ -37,9 +37,9 @@ export const operationsResource: Resource = {
 const getEsTaskStatus: Endpoint = {
   ...action,
   name: "getEsTaskStatus",
-  summary: "Read the status of a job as the reference tells it",
+  summary: "Read the status of a job in DataHub's form",
   about:
-    "The task is named as a whole or in two parts. The answer is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. Of a job that failed or was cancelled there are `state` and `error`, too. One that there is not is told as JSON text with `error`.",
+    "The task is named as a whole or in two parts. The answer is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. A job that failed or was cancelled also has `state` and `error`. An unknown job is JSON text with `error`.",
   body: {
     type: "object",
     properties: {
@@ -65,7 +65,7 @@ const truncateTimeseriesAspect: Endpoint = {
   name: "truncateTimeseriesAspect",
   summary: "Delete the events of a timeseries aspect that are older than a time",
   about:
-    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. What is told after it stays, however old.",
+    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. Later writes stay, however old their time.",
   body: {
     type: "object",
     required: ["entityType", "aspect", "endTimeMillis"],
@@ -106,7 +106,7 @@ const restoreIndices: Endpoint = {
   ...action,
   name: "restoreIndices",
   writes: true,
-  summary: "Make what the views have of entities anew from the log",
+  summary: "Restore entities in the views from the log",
   about:
     "Restores one urn, all urns that match a pattern, or all entities. Rows are the current aspects, sorted by urn and then by aspect. A restore covers the whole entity in every view, timeseries included: it adds missing data and removes data that does not belong there. It also restores edges that `DELETE /relationships` removed, if the entity's own aspects state them: it appends a record, so that a rebuild gives the same edges. Writes are accepted meanwhile. The response names the job, waits for it up to 10 seconds and lists each batch; after `completed=false` the job continues, and getEsTaskStatus returns its state. With `createDefaultAspects`, entities get the default aspects that they lack, because these were deleted or are newer than the entity; otherwise only the first write of an entity adds them. `numThreads` is accepted and has no effect.",
   body: {
@@ -135,7 +135,7 @@ const restoreIndices: Endpoint = {
       numThreads: count("Accepted", 1),
       batchDelayMs: { ...count("Pause between batches. 0 when absent"), maximum: 60_000 },
       urnBasedPagination: flag("Begin after the row of lastUrn and lastAspect"),
-      lastUrn: text("As an earlier answer told it"),
+      lastUrn: text("The value of an earlier response"),
       lastAspect: text("Likewise"),
     },
   },
@@ -167,7 +167,7 @@ interface Paging {
 const rowsPerBatch = 500;
 const rowsInAll = 10;
 
-/** What exclude each other: batchSize is the rows of one batch, or of the whole request. */
+/** Mutually exclusive: batchSize counts the rows of one batch, the others those of the request. */
 function rowsOf({ urn, batchSize, limit = 0 }: Paging, dialect: Dialect) {
   if (dialect === "reference") return { batchSize: batchSize ?? rowsPerBatch, limit };
   const all = batchSize ?? (urn === undefined && limit === 0 ? rowsInAll : 0);

@@ -103,7 +103,7 @@ const retryParked: Endpoint = {
   ...oneParked,
   name: "retryParked",
   writes: true,
-  summary: "Make a parked entity anew in its view",
+  summary: "Restore a parked entity in its view",
   about:
     "If the view can apply it now, it is no longer parked, and the view has all that waited behind it.",
   handle: async ({ body }, { operations }) =>

@@ -7,7 +7,7 @@ export const rebuildViews: Endpoint = {
   ...action,
   name: "rebuildViews",
   writes: true,
-  summary: "Grow views anew from the log and put them in the place of those in use",
+  summary: "Rebuild views from the log and swap them in",
   about:
     "The answer is the id of the job, for getJob: `total` are the records that there are to read, `updated` those that were. Views are grown beside those in use, which answer until the others are as far; then those answer, and nothing that was shown is missing. It takes as much disk again as the views.",
   body: {

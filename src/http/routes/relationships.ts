@@ -15,7 +15,7 @@ export const relationshipsResource: Resource = {
   name: "relationships",
   implementation: "lineage.Relationships",
   about:
-    "The graph that aspects tell: owners, tags, parts, lineage. Reads see every write that was answered before.",
+    "The graph that aspects state: owners, tags, parts, lineage. Reads include every write that was answered before.",
 };
 
 const urn: Parameter = {
@@ -64,7 +64,7 @@ const getRelationships: Endpoint = {
   name: "getRelationships",
   summary: "Read the neighbours of an entity",
   about:
-    "Each neighbour once per type, types in the order asked for, then in the order told; what is added meanwhile comes last, so that pages fit together. `entities` are the same neighbours as urns alone. Soft-deleted entities are among them, and so are urns that no entity has.",
+    "Each neighbour once per type, types in the requested order, then in the order of the writes; later edges come last, so that pages fit together. `entities` are the same neighbours as urns alone. Soft-deleted entities are included, and so are urns without an entity.",
   parameters: [
     urn,
     direction,
@@ -133,7 +133,7 @@ const deleteRelationships: Endpoint = {
   name: "deleteRelationships",
   summary: "Forget the edges of an entity",
   about:
-    "Every edge from and to the entity leaves the graph; that is noted in the log, so that they stay away when the graph is regrown. The aspects that told them stay as they are: one that is told anew with another value tells its edges again. To end a single relationship, change the aspect that tells it.",
+    "Deletes every edge from and to the entity; a record of the log keeps them deleted when the graph is rebuilt. The aspects that state them are unchanged: a new value of one states its edges again. To end a single relationship, change its aspect.",
   parameters: [urn],
   writes: true,
   errors: [{ code: "malformed", when: "`urn` is missing or does not parse" }],

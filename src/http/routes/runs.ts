@@ -1,4 +1,4 @@
-/** /runs: runs of ingestion, what each told, and undoing one. */
+/** /runs: lists ingestion runs and their writes, and rolls runs back. */
 import type { RollbackRequest } from "../../catalog/catalog.ts";
 import {
   type Answer,
@@ -36,20 +36,20 @@ const row: Schema = {
     runId: { type: "string" },
     urn: schemas.urn,
     aspectName: { type: "string" },
-    timestamp: { type: "integer", description: "When it was told, in epoch milliseconds" },
+    timestamp: { type: "integer", description: "When it was written, in epoch milliseconds" },
     version: { type: "integer", description: "Number of the value; 0 of an event" },
     keyAspect: { type: "boolean", description: "Whether it brought the entity into being" },
     metadata: { type: "string", description: "Always empty" },
-    aspect: { type: "object", description: "What was told, when that is asked for" },
+    aspect: { type: "object", description: "The written value, on request" },
   },
 };
 
 const listRuns: Endpoint = {
   ...action,
   name: "list",
-  summary: "List the runs of ingestion, the one that told last first",
+  summary: "List the runs of ingestion, latest write first",
   about:
-    "`rows` counts the records that a run wrote, also where they told nothing new, but for those of entities that were deleted for good since. A run that was rolled back is not listed, unless it has told something since or `includeSoft` asks for it.",
+    "`rows` counts the records of a run, also those that changed nothing, without those of entities that were deleted for good since. A run that was rolled back is listed only if it has written again, or with `includeSoft`.",
   body: {
     type: "object",
     properties: {
@@ -83,9 +83,9 @@ const listRuns: Endpoint = {
 const describeRun: Endpoint = {
   ...action,
   name: "describe",
-  summary: "List what a run told",
+  summary: "List the writes of a run",
   about:
-    "In its order, without what was told before an entity was deleted for good; unless `includeSoft`, without entities that are soft-deleted now and what was rolled back. An unknown run told nothing.",
+    "In their order, without writes from before an entity was deleted for good. Without `includeSoft` also without soft-deleted entities and rolled-back writes. An unknown run has no writes.",
   body: {
     type: "object",
     required: ["runId"],
@@ -94,7 +94,7 @@ const describeRun: Endpoint = {
       start: count("How many to leave out. 0 when absent"),
       count: count("At most so many: 100 when absent, 10,000 at most"),
       includeSoft: flag("With what is soft-deleted or rolled back"),
-      includeAspect: flag("With the values that were told"),
+      includeAspect: flag("Include the written values"),
     },
   },
   reply: valueReply({ type: "array", items: row }),
@@ -111,7 +111,7 @@ const describeRun: Endpoint = {
   },
 };
 
-/** Of undoing a run, and of undoing what was told with a registry. */
+/** Result of rolling back a run, or all writes with a registry. */
 export const rollbackReply: Schema = valueReply({
   type: "object",
   required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
@@ -122,11 +122,11 @@ export const rollbackReply: Schema = valueReply({
     aspectsReverted: { type: "integer", description: "Aspects and events that are undone" },
     aspectsAffected: {
       type: "integer",
-      description: "Aspects that others told of deleted entities, and that go with them",
+      description: "Aspects of deleted entities that others wrote, and that are deleted, too",
     },
     unsafeEntitiesCount: {
       type: "integer",
-      description: "Entities that the run brought into being and others told of",
+      description: "Entities that the run created and others wrote to",
     },
     unsafeEntities: {
       type: "array",
@@ -136,7 +136,7 @@ export const rollbackReply: Schema = valueReply({
   },
 });
 
-/** Undoes what is asked for, and tells what that came to. */
+/** Rolls back the writes and returns a summary. */
 export async function undone(
   request: RollbackRequest,
   { caller }: Pick<Ask, "caller">,
@@ -153,13 +153,13 @@ const rollback: Endpoint = {
   name: "rollback",
   summary: "Undo a run",
   about:
-    "Every entity becomes what it would be if the run had told nothing of it: values that others told before are there again, what others told since stays, events of timeseries go. Entities that the run brought into being are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those of which others told, too (`unsafeEntities`), are only deleted, never hidden. It is done by further records: the log keeps what was told, and numbers of values go on.",
+    "Every entity becomes as if the run had written nothing: earlier values of others are restored, later ones stay, events of timeseries are deleted. Entities that the run created are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those that others wrote to as well (`unsafeEntities`) are only deleted, never hidden. A rollback appends records: the log keeps the run's writes, and version numbers continue.",
   body: {
     type: "object",
     required: ["runId"],
     properties: {
       runId,
-      dryRun: flag("Only tell what would be undone. False when absent"),
+      dryRun: flag("Only count the changes. False when absent"),
       safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
       hardDelete: flag("The opposite of `safe`, which goes before it"),
     },

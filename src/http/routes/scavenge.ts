@@ -17,7 +17,7 @@ export const scavengeLog: Endpoint = {
   writes: true,
   summary: "Take what truncations took from timeseries out of the log, too",
   about:
-    "A dry run, unless `dryRun` is false, reads the log, counts, and changes nothing. Otherwise the answer is the id of a job, for getJob: `total` are the records to read, `updated` those that were, `deleted` the events whose values are gone from the log. That cannot be undone: no read of a past moment has them any more. Of each the log keeps its position, who told it, when, and in which run. Events that no truncation covers, deletes included, stay as they are. A log in EventStoreDB hides events that its streams begin with; its server's own scavenging frees the disk.",
+    "A dry run, unless `dryRun` is false, reads the log, counts, and changes nothing. Otherwise the answer is the id of a job, for getJob: `total` is the number of records to read, `updated` of those that were read, `deleted` of the events whose values are removed from the log. This is permanent: no read of a past moment returns them. The log keeps the position, actor, time and run of each. Events that no truncation covers, deletes included, are unchanged. A log in EventStoreDB hides the truncated events at the start of its streams; scavenging in its server frees the disk.",
   body: {
     type: "object",
     properties: { dryRun: flag("True when absent") },

@@ -1,4 +1,4 @@
-/** What the service says of itself: what clients ask before they begin, health, documentation. */
+/** Pages about the service: configuration for clients, health, documentation. */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import type { ServiceStatus } from "../../ops/operations.ts";

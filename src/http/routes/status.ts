@@ -32,11 +32,11 @@ const viewSchema: Schema = {
       description: "How far its next edition has been grown; absent while there is none",
       properties: {
         position: integer("Place in the log that it has reached"),
-        head: integer("Where the log ended when that was told"),
+        head: integer("Head of the log at that time"),
         recordsPerSecond: number("Since it began"),
       },
     },
-    emptied: integer("How often it began anew since the process began"),
+    emptied: integer("Number of rebuilds from the start of the log since the process began"),
     stale: { type: "boolean", description: "It is of another model, and waits to be rebuilt" },
     error: text("Why it does not follow or cannot be read"),
   },

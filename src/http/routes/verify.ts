@@ -127,8 +127,8 @@ const listDifferences: Endpoint = {
     const asked = body as Partial<DifferencesQuery>;
     const { view, start = 0, count: wanted = 20 } = asked;
     const page = { view, start, count: Math.min(wanted, pageMax) };
-    const { differences, ...told } = await operations.listDifferences(page);
-    return valueAnswer({ start, count: differences.length, ...told, differences });
+    const { differences, ...rest } = await operations.listDifferences(page);
+    return valueAnswer({ start, count: differences.length, ...rest, differences });
   },
 };
 
