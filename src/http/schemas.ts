@@ -34,7 +34,7 @@ export const urnPage = (count: string): Schema => ({
 
 export const auditStamp: Schema = {
   type: "object",
-  description: "Who and when.",
+  description: "Time and actor.",
   required: ["time", "actor"],
   properties: { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
 };
@@ -42,7 +42,7 @@ export const auditStamp: Schema = {
 export const systemMetadata: Schema = {
   type: ["object", "string"],
   description:
-    "Where the metadata comes from. As JSON text, too, for clients that cannot nest objects.",
+    "Origin of the metadata. JSON text is accepted for clients that cannot nest objects.",
   properties: {
     lastObserved: millis("When it was last seen at its source"),
     runId: string("The ingestion run that wrote it"),
@@ -50,7 +50,7 @@ export const systemMetadata: Schema = {
     pipelineName: string("The pipeline of that run"),
     registryName: string("The model registry that its client used"),
     registryVersion: string("The version of that registry"),
-    properties: { ...texts, description: "What else its client notes" },
+    properties: { ...texts, description: "Further properties of its client" },
     version: string("Number of the value; set by the service"),
     schemaVersion: { type: "integer", description: "Version of the aspect's schema" },
     aspectCreated: auditStamp,
@@ -82,7 +82,7 @@ const changeTypes = [
 
 export const proposal: Schema = {
   type: "object",
-  description: "What is to become of one aspect of one entity.",
+  description: "A change of one aspect of one entity.",
   required: ["entityType", "changeType"],
   properties: {
     entityType: string("Type of the entity, as its urn says: `dataset`"),
@@ -309,13 +309,13 @@ export const lineageRelationship: Schema = {
     paths: {
       type: "array",
       items: { type: "array", items: urn },
-      description: "From the start to the entity, with what lies between",
+      description: "Urns of the path from the start to the entity, both included",
     },
-    createdOn: millis("When the last edge came to be"),
+    createdOn: millis("When the last edge was created"),
     createdActor: urn,
     updatedOn: millis("When it was last written"),
     updatedActor: urn,
-    isManual: { type: "boolean", description: "Somebody drew the edge by hand" },
+    isManual: { type: "boolean", description: "The edge was created by hand" },
     explored: { type: "boolean", description: "The walk went on from here" },
     truncatedChildren: { type: "boolean", description: "Not all that is beyond could be followed" },
   },
@@ -329,16 +329,16 @@ const jsonAspect: Schema = {
 
 export const change: Schema = {
   type: "object",
-  description: "What happened to one aspect of one entity.",
+  description: "A change of one aspect of one entity, as the log has it.",
   required: ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
   properties: {
-    position: { type: "integer", description: "Its place in the log" },
+    position: { type: "integer", description: "Position in the log" },
     entityType: string("Name of the entity type"),
     entityUrn: urn,
     changeType: {
       enum: ["UPSERT", "DELETE"],
       description:
-        "The aspect has another value, or none any more. DELETE of a key aspect: the entity is gone with all it had",
+        "UPSERT: the aspect has a new value. DELETE: the aspect is deleted, with a key aspect the whole entity",
     },
     aspectName: string("Name of the aspect"),
     aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
@@ -355,14 +355,14 @@ export const change: Schema = {
 
 export const errorReply: Schema = {
   type: "object",
-  description: "Why a request was refused.",
+  description: "The error that rejected a request.",
   required: ["status", "message", "exceptionClass", "code"],
   properties: {
     status: { type: "integer", description: "The HTTP status" },
     error: string("Only on `/openapi`: the kind of error in DataHub's words"),
-    message: string("What is wrong, with the value that is, and the way out"),
-    exceptionClass: string("As the reference would name it"),
-    code: string("What kind of error it is; never changes"),
+    message: string("The error with the invalid value, and how to correct it"),
+    exceptionClass: string("DataHub's name of the error"),
+    code: string("Stable code of the error"),
   },
 };
 

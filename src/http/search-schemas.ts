@@ -9,7 +9,7 @@ const listOf = (items: Schema): Schema => ({ type: "array", items });
 
 export const searchFlags: Schema = {
   type: "object",
-  description: "How to answer. Others of the reference's flags are understood as no wish.",
+  description: "Options of the response. Other flags of DataHub are ignored.",
   properties: {
     skipHighlighting: flag("Omit the fields that hits matched"),
     skipAggregates: flag("Omit facets"),
@@ -41,7 +41,7 @@ export const searchFlags: Schema = {
           required: ["groupingEntityType"],
           properties: {
             baseEntityType: text("Of these entities; absent: of all"),
-            groupingEntityType: text("What is found in their place"),
+            groupingEntityType: text("Type of the entities that replace them"),
           },
         }),
       },
@@ -69,7 +69,7 @@ export const looking = {
   searchFlags,
 };
 
-export const start = integer("How many to leave out: at most 10,000; a scroll goes on beyond");
+export const start = integer("Number of results to skip: at most 10,000; a scroll has no limit");
 export const count = integer("Maximum number of results: 5,000 when it is more than 10,000");
 
 export const scrolling = {
@@ -84,7 +84,7 @@ const matchedFields: Schema = {
     required: ["name", "value"],
     properties: {
       name: text("The field"),
-      value: text("The value; of a long one what surrounds the match"),
+      value: text("The value; of a long one only the text around the match"),
     },
   },
 };
@@ -100,7 +100,7 @@ const searchEntity: Schema = {
     features: { type: "object" },
     explanation: {
       type: "object",
-      description: "With `explain`: how the score came to be",
+      description: "With `explain`: the parts of the score",
       properties: {
         score: { type: "number" },
         matches: {
@@ -111,7 +111,7 @@ const searchEntity: Schema = {
               field: { type: "string" },
               value: { type: "string" },
               how: { enum: ["word", "prefix", "phrase", "whole", "beginning", "value"] },
-              score: { type: "number", description: "What the match is worth by itself" },
+              score: { type: "number", description: "Score of the match alone" },
             },
           },
         },
@@ -212,25 +212,25 @@ const page = {
 
 export const searchResult: Schema = {
   type: "object",
-  description: "One page of what was found.",
+  description: "One page of the hits.",
   required: ["from", "pageSize", "numEntities", "metadata", "entities"],
   properties: { from: integer("As asked for"), ...page, entities: listOf(searchEntity) },
 };
 
-const scrollId = text("What goes on from here; absent at the end");
+const scrollId = text("For the next page; absent at the end");
 
 export const scrollResult: Schema = {
   type: "object",
-  description: "One page of all that was found.",
+  description: "One page of a scroll through all hits.",
   required: ["pageSize", "numEntities", "metadata", "entities"],
   properties: { scrollId, ...page, entities: listOf(searchEntity) },
 };
 
-const isPartial = flag("A bound of the service ended the walk: there may be more");
+const isPartial = flag("A limit of the service ended the traversal: more hits may exist");
 
 export const lineageSearchResult: Schema = {
   type: "object",
-  description: "One page of what was found up- or downstream.",
+  description: "One page of the hits up- or downstream.",
   required: ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
   properties: {
     from: integer("As asked for"),
@@ -243,7 +243,7 @@ export const lineageSearchResult: Schema = {
 
 export const lineageScrollResult: Schema = {
   type: "object",
-  description: "One page of all that was found up- or downstream.",
+  description: "One page of a scroll through all hits up- or downstream.",
   required: ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
   properties: {
     scrollId,

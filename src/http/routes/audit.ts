@@ -1,4 +1,4 @@
-/** /operations?action=listAuditEvents: who did what, from where, when, allowed or refused. */
+/** /operations?action=listAuditEvents: operations, writes and rejected requests with their callers. */
 import type { AuditOutcome } from "../../auth/audit.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";

@@ -81,7 +81,7 @@ const getChanges: Endpoint = {
     required: ["changes", "position", "end"],
     properties: {
       changes: { type: "array", items: schemas.change },
-      position: { type: "integer", description: "Everything up to here was looked at" },
+      position: { type: "integer", description: "Every record up to here was scanned" },
       end: { type: "boolean", description: "There are no more at present" },
     },
   },

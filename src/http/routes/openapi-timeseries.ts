@@ -198,7 +198,7 @@ const tooMany = (urn: string): CatalogError =>
     hint: "Read them with POST /aspects?action=getTimeseriesAspectValues",
   });
 
-/** Where to go on: entities may have come and gone since. */
+/** The index to continue from: entities may have been created and deleted since. */
 async function indexOf(place: Place, entity: string, catalog: Reads): Promise<number> {
   const done = place.time === undefined;
   const sought = Buffer.from(place.urn);
@@ -209,7 +209,7 @@ async function indexOf(place: Place, entity: string, catalog: Reads): Promise<nu
   const at = async (start: number) => catalog.listUrns(entity, { start, count: 1 });
   let low = 0;
   let high = (await at(0)).total;
-  // As a rule nothing has changed, and the second guess is right.
+  // Usually nothing has changed, and the second guess is right.
   for (let guess = Math.min(place.index, high); low < high; guess = (low + high) >> 1) {
     const middle = Math.min(Math.max(guess, low), high - 1);
     const [urn] = (await at(middle)).entities;

@@ -1,4 +1,4 @@
-/** /openapi/v1/trace: what became of a write. */
+/** /openapi/v1/trace: the state of a write. */
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Ask, Backing, Endpoint } from "../endpoint.ts";

@@ -1,4 +1,4 @@
-/** /openapi/v3/entity and /openapi/v2/entity: what is written, and what is deleted. */
+/** /openapi/v3/entity and /openapi/v2/entity: writes and deletes. */
 import type { Ingested, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../core/json.ts";

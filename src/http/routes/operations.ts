@@ -139,7 +139,7 @@ const restoreIndices: Endpoint = {
       lastAspect: text("Likewise"),
     },
   },
-  reply: valueReply(text("What was asked and what was done, in the reference's form")),
+  reply: valueReply(text("The request and its result, in DataHub's form")),
   errors: [
     unauthenticated,
     malformed,
@@ -191,7 +191,7 @@ const getIndexSizes: Endpoint = {
           type: "object",
           required: ["indexName", "entityName", "aspectName", "sizeInMb", "sizeMb"],
           properties: {
-            indexName: text("As the reference would call it"),
+            indexName: text("DataHub's name of the index"),
             entityName: text("In lower case, as truncateTimeseriesAspect takes it"),
             aspectName: text("Likewise"),
             sizeInMb: { type: "number", description: "Millions of bytes, about" },
@@ -236,7 +236,7 @@ const jobSchema: Schema = {
     kind: text("`truncate`, `scavenge`, `restore`, `rebuild` or `verify`"),
     state: { enum: ["running", "done", "failed", "cancelled"] },
     actor: urn,
-    request: { type: "object", description: "What it was asked" },
+    request: { type: "object", description: "Its request" },
     started: { type: "integer", description: "In epoch milliseconds" },
     ended: { type: "integer", description: "Likewise; absent while it runs" },
     runNanos: { type: "integer", description: "How long it has run" },

@@ -1,4 +1,4 @@
-/** Routes of what views could not take. */
+/** Routes of parked entities. */
 import type { ParkedEntity, ParkedQuery } from "../../ops/operations.ts";
 import {
   type Answer,

@@ -1,4 +1,4 @@
-/** The route that has views rebuilt. */
+/** The route that rebuilds views. */
 import type { RebuildRequest } from "../../ops/operations.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
 import { action, malformed, text, tooManyJobs, unauthenticated } from "./operation-forms.ts";
@@ -9,7 +9,7 @@ export const rebuildViews: Endpoint = {
   writes: true,
   summary: "Rebuild views from the log and swap them in",
   about:
-    "The answer is the id of the job, for getJob: `total` are the records that there are to read, `updated` those that were. Views are grown beside those in use, which answer until the others are as far; then those answer, and nothing that was shown is missing. It takes as much disk again as the views.",
+    "The answer is the id of the job, for getJob: `total` is the number of records to read, `updated` of those that were read. The live generation answers until the staging generation has caught up and replaces it. A rebuild needs as much free disk as the views use.",
   body: {
     type: "object",
     properties: {

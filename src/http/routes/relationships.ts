@@ -1,4 +1,4 @@
-/** /relationships: who is next to an entity, and what lies up- and downstream of it. */
+/** /relationships: the neighbours of an entity, and its lineage. */
 import type { Catalog } from "../../catalog/catalog.ts";
 import {
   type Answer,
@@ -101,7 +101,7 @@ const getRelationships: Endpoint = {
 
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
-/** The catalog gives the same page again for as long as nothing has changed. */
+/** Cached by page: the catalog returns the same object until the graph changes. */
 const answers = new WeakMap<Page, Answer>();
 
 function shown(page: Page): Answer {
@@ -174,7 +174,7 @@ const getLineage: Endpoint = {
       start: { type: "integer" },
       count: { type: "integer", description: "How many were asked for" },
       total: { type: "integer", description: "How many were found" },
-      partial: { type: "boolean", description: "There may be more: the walk came to a bound" },
+      partial: { type: "boolean", description: "The traversal reached a limit: more may exist" },
       relationships: { type: "array", items: schemas.lineageRelationship },
     },
   }),

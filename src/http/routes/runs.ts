@@ -16,7 +16,7 @@ import { writeErrors } from "./write-errors.ts";
 export const runsResource: Resource = {
   name: "runs",
   implementation: "com.linkedin.metadata.resources.entity.BatchIngestionRunResource",
-  about: "Runs of ingestion, and undoing them",
+  about: "Runs of ingestion, and their rollback",
 };
 
 const action = { method: "POST", kind: "action", path: "/runs" } as const;
@@ -38,7 +38,7 @@ const row: Schema = {
     aspectName: { type: "string" },
     timestamp: { type: "integer", description: "When it was written, in epoch milliseconds" },
     version: { type: "integer", description: "Number of the value; 0 of an event" },
-    keyAspect: { type: "boolean", description: "Whether it brought the entity into being" },
+    keyAspect: { type: "boolean", description: "True when it created the entity" },
     metadata: { type: "string", description: "Always empty" },
     aspect: { type: "object", description: "The written value, on request" },
   },
@@ -93,7 +93,7 @@ const describeRun: Endpoint = {
       runId,
       start: count("How many to leave out. 0 when absent"),
       count: count("At most so many: 100 when absent, 10,000 at most"),
-      includeSoft: flag("With what is soft-deleted or rolled back"),
+      includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
       includeAspect: flag("Include the written values"),
     },
   },
@@ -119,7 +119,7 @@ export const rollbackReply: Schema = valueReply({
     aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
     entitiesAffected: { type: "integer" },
     entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
-    aspectsReverted: { type: "integer", description: "Aspects and events that are undone" },
+    aspectsReverted: { type: "integer", description: "Aspects and events that are rolled back" },
     aspectsAffected: {
       type: "integer",
       description: "Aspects of deleted entities that others wrote, and that are deleted, too",

@@ -1,4 +1,4 @@
-/** The route that has what was truncated taken out of the log. */
+/** The route that removes truncated values from the log. */
 import type { ScavengeRequest } from "../../ops/operations.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../endpoint.ts";
 import {

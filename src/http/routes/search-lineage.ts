@@ -1,4 +1,4 @@
-/** Impact analysis: searches among what lies up- or downstream of an entity. */
+/** Impact analysis: searches in the lineage of an entity. */
 import type { LineageSearchRequest } from "../../catalog/catalog.ts";
 import { type Endpoint, valueReply } from "../endpoint.ts";
 import * as schemas from "../schemas.ts";
@@ -75,8 +75,7 @@ const scrollAcrossLineage: Endpoint = {
   path: "/entities",
   name: "scrollAcrossLineage",
   summary: "Read all that lies up- or downstream of an entity",
-  about:
-    "As `searchAcrossLineage`, page by page: each answer has the `scrollId` with which the next one goes on.",
+  about: "As `searchAcrossLineage`, page by page: each answer has the `scrollId` of the next one.",
   body: {
     type: "object",
     required: ["urn", "direction", "count"],

@@ -1,4 +1,4 @@
-/** Searches: by words, by filters, page by page and on and on. */
+/** Searches: by words and by filters, in pages and in scrolls. */
 import type { SearchFlags, SearchRequest, SortCriterion } from "../../catalog/catalog.ts";
 import type { Filter } from "../../core/filter.ts";
 import { type Endpoint, valueReply } from "../endpoint.ts";

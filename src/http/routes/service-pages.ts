@@ -186,7 +186,7 @@ function unhealthy(
   });
 }
 
-/** Those that answer, and may answer wrong. */
+/** Views that answer, but may be wrong. */
 function markedViews(views: ServiceStatus["views"]): Readonly<Record<string, object>> {
   const marked = Object.entries(views).flatMap(([name, view]) => {
     const { differences = 0, verifiedPosition, stale } = view;

@@ -15,7 +15,7 @@ const viewSchema: Schema = {
   type: "object",
   required: ["position", "lagRecords", "lagSeconds", "recordsPerSecond", "records", "stalled"],
   properties: {
-    position: integer("Place in the log that it has reached"),
+    position: integer("Position that it has reached"),
     lagRecords: integer("How many records it lacks"),
     lagSeconds: number("For how long it has lacked what the log has"),
     recordsPerSecond: number("Over the last seconds"),
@@ -29,9 +29,9 @@ const viewSchema: Schema = {
     verifiedAt: integer("When that was; in epoch milliseconds"),
     rebuild: {
       type: "object",
-      description: "How far its next edition has been grown; absent while there is none",
+      description: "Progress of its staging generation; absent without a rebuild",
       properties: {
-        position: integer("Place in the log that it has reached"),
+        position: integer("Position that it has reached"),
         head: integer("Head of the log at that time"),
         recordsPerSecond: number("Since it began"),
       },
