@@ -927,7 +927,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Compare views with the log, entity by entity */
+        /** Compare views with the log */
         post: operations["operationsVerify"];
         delete?: never;
         options?: never;
@@ -2183,7 +2183,7 @@ export interface components {
             pipelineName?: string;
             registryName?: string;
             registryVersion?: string;
-            /** @description What else its client notes */
+            /** @description Further properties of its client */
             properties?: {
                 [key: string]: string;
             };
@@ -3146,6 +3146,7 @@ export interface components {
         };
         OperationsVerify: {
             views?: string[];
+            since?: number;
             full?: boolean;
             quick?: boolean;
             repair?: boolean;
@@ -8584,7 +8585,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description What else its client notes */
+                        /** @description Further properties of its client */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -8934,7 +8935,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description What else its client notes */
+                        /** @description Further properties of its client */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -9302,7 +9303,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description What else its client notes */
+                                /** @description Further properties of its client */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -9467,7 +9468,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description What else its client notes */
+                                /** @description Further properties of its client */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -12055,7 +12056,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description What else its client notes */
+                        /** @description Further properties of its client */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -12427,7 +12428,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description What else its client notes */
+                                /** @description Further properties of its client */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -12594,7 +12595,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description What else its client notes */
+                                /** @description Further properties of its client */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -13161,7 +13162,7 @@ export interface operations {
                                     pipelineName?: string | null;
                                     registryName?: string | null;
                                     registryVersion?: string | null;
-                                    /** @description What else its client notes */
+                                    /** @description Further properties of its client */
                                     properties?: {
                                         [key: string]: string;
                                     } | null;
@@ -13330,7 +13331,7 @@ export interface operations {
                                     pipelineName?: string | null;
                                     registryName?: string | null;
                                     registryVersion?: string | null;
-                                    /** @description What else its client notes */
+                                    /** @description Further properties of its client */
                                     properties?: {
                                         [key: string]: string;
                                     } | null;
