@@ -433,7 +433,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete what somebody types */
+        /** Complete a search term */
         post: operations["entitiesAutocomplete"];
         delete?: never;
         options?: never;
@@ -1644,7 +1644,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Write aspects, as the first version of this door takes them */
+        /** Write aspects in the form of the first version */
         post: operations["writeEntities"];
         /** Delete entities, softly by default */
         delete: operations["deleteEntities"];

@@ -111,7 +111,7 @@ const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[
   {
     name: "OpenAPI",
     about:
-      "The same catalog as clients that speak the reference's OpenAPI ask it: entities as `{urn, <aspect>: {value}}`. Errors are those of all other endpoints.",
+      "The catalog in the form of DataHub's OpenAPI: entities as `{urn, <aspect>: {value}}`. Errors are those of all other endpoints.",
     group: "OpenAPI",
   },
   { name: "Service", about: "The service itself, and access tokens.", group: undefined },

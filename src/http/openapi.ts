@@ -51,7 +51,7 @@ export function openApiDocument(
       { name: "schema registry", description: "What producers and consumers of events ask." },
       {
         name: "OpenAPI",
-        description: "The catalog for clients that speak the reference's OpenAPI.",
+        description: "The catalog for clients of DataHub's OpenAPI.",
       },
       { name: "service", description: "The service itself." },
     ],

@@ -17,7 +17,7 @@ const autocomplete: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "autocomplete",
-  summary: "Complete what somebody types",
+  summary: "Complete a search term",
   about:
     "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once; the best entity of each is among `entities`.",
   body: {

@@ -146,7 +146,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "POST",
       path,
       name: "writeEntities",
-      summary: "Write aspects, as the first version of this door takes them",
+      summary: "Write aspects in the form of the first version",
       about: `The aspect's \`__type\` names its record, or \`aspectName\` the aspect. All or none. ${changedUrns}`,
       parameters: [forms.asynchronous(false)],
       status: 201,

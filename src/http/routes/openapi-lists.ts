@@ -115,7 +115,7 @@ const criteria: Schema = {
 export const openApiFilter: Schema = {
   type: ["object", "null"],
   description:
-    "Any of `and` (as clients of the reference write it), each all of its `criteria`; or `{or: [{and: […]}]}` as everywhere else",
+    "Any of `and` (DataHub's form), each all of its `criteria`; or `{or: [{and: […]}]}` as everywhere else",
   properties: {
     and: { type: "array", items: { type: "object", properties: { criteria } } },
     or: { type: "array", items: { type: "object", properties: { and: criteria } } },

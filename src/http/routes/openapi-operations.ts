@@ -1,6 +1,6 @@
 /**
- * /openapi/operations/elasticSearch: the operations as the reference's OpenAPI doors have them, for those
- * who look after a catalog there. The words are of the engine that the reference has; tasks are jobs.
+ * /openapi/operations/elasticSearch: operations in the form of DataHub's OpenAPI. The names are those of
+ * its search engine; tasks are jobs.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../ops/operations.ts";

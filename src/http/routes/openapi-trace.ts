@@ -36,7 +36,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
     name: "traceWrite",
     summary: "What became of a write",
     about:
-      "The trace id is in the header `traceparent` of the answer to a write of these doors. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
+      "The trace id is in the header `traceparent` of the response to a write of the OpenAPI endpoints. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
     parameters: [
       {
         name: "traceId",

@@ -84,7 +84,7 @@ export function knownParametersOnly(endpoint: Endpoint): Endpoint {
 const only = (known: readonly string[], body: object): object =>
   Object.fromEntries(Object.entries(body).filter(([parameter]) => known.includes(parameter)));
 
-/** In the reference's words for members that it does not let pass. */
+/** The error for an unknown parameter, in DataHub's words. */
 function unrecognized(action: string, parameter: string, known: readonly string[]): CatalogError {
   const where = `/${parameter.slice(0, 60)}`;
   const near = nearest(parameter, known);

@@ -209,7 +209,7 @@ const getIndexSizes: Endpoint = {
   },
 };
 
-/** As the reference would call them. */
+/** DataHub's names of the indexes. */
 export const indexSizesOf = (sizes: readonly IndexSize[]) =>
   sizes.map(({ entityType, aspect, bytes }) => {
     const entityName = entityType.toLowerCase();

@@ -185,7 +185,7 @@ const getLineage: Endpoint = {
   },
 };
 
-/** The same neighbours, as the reference's newer clients ask for them. */
+/** The same neighbours, for newer clients of DataHub. */
 const getRelatedEntities: Endpoint = {
   method: "GET",
   kind: "page",

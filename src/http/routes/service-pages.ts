@@ -15,7 +15,7 @@ export interface ServicePagesOptions {
 }
 
 /**
- * Clients of the reference choose what they send by this: from 1.0.1 on OpenAPI and traces, from
+ * DataHub's clients choose their requests by this version: from 1.0.1 on OpenAPI and traces, from
  * 1.3.1 on patches of all aspects.
  */
 const spokenVersion = "v1.6.0";
