@@ -1,6 +1,6 @@
 /**
  * `annals verify`: compares the views of a data directory with its log while no service runs, and
- * mends them. What cannot be mended entity by entity is grown anew.
+ * repairs them: single entities first, then whole views by a rebuild.
  */
 import type { Operations, VerifiedStores } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -28,7 +28,7 @@ import {
 } from "./stores.ts";
 import { verifyStoredViews } from "./verified-views.ts";
 
-/** Entities that are made anew between two looks at how the views are. */
+/** Entities restored between two commits. */
 const restoredMax = 500;
 
 /** Operations.verify. */
@@ -59,15 +59,15 @@ export const verify: Operations["verify"] = async (config, options) => {
     const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
     return { found, left: found, unknown, records: records ?? 0, mended: 0, rebuilt: [] };
   }
-  const { regrown, ...repaired } = await verifyAndRepair(names, {
+  const { rebuilt, ...repaired } = await verifyAndRepair(names, {
     look,
     restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
-    async regrow(views) {
+    async rebuild(views) {
       await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
     },
   });
   const unknown = await locked(config, (log) => beyond(log, repaired.left));
-  return { ...repaired, unknown, records: records ?? 0, rebuilt: regrown } satisfies VerifiedStores;
+  return { ...repaired, unknown, records: records ?? 0, rebuilt } satisfies VerifiedStores;
 };
 
 type Look = (views: readonly string[]) => Promise<readonly Verified[]>;

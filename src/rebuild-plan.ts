@@ -4,7 +4,7 @@ import { clearEditions } from "./edition-readers.ts";
 import { type ChangeLog, countRecords } from "./log/change-log.ts";
 import type { RebuildingParts } from "./projector/rebuilding.ts";
 import { startStagingWorkers } from "./projector/staging-worker.ts";
-import { verifyEditions } from "./projector/verify/verify-editions.ts";
+import { verifyStaging } from "./projector/verify/verify-staging.ts";
 import {
   foldedViews,
   type Places,
@@ -26,7 +26,7 @@ export function rebuildingParts(
     isShared: (view) => sharedView(config, view as ViewName),
     lanes: async (views) => buildLanes(config, views, await countRecords(log)),
     startWorkers: (lanes, options) => startStagingWorkers({ stores, lanes, ...options }),
-    verify: (grown, signal) => verifyEditions(verifier, grown, signal),
+    verify: (grown, signal) => verifyStaging(verifier, grown, signal),
 
     clear: (views) => clearEditions(config, views),
   };

@@ -60,7 +60,7 @@ export interface OperationsParts {
     | undefined;
   readonly verifying: Omit<
     VerifyParts,
-    "restoration" | "regrow" | "findStanding" | "logger" | "namespace" | "urnLimits"
+    "restoration" | "rebuild" | "findStanding" | "logger" | "namespace" | "urnLimits"
   >;
   /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
@@ -139,7 +139,7 @@ export async function openOperations(
   });
   const verifications = createVerifications({
     ...{ ...parts.verifying, ...names, restoration, logger },
-    regrow: rebuilds.rebuildWithin,
+    rebuild: rebuilds.rebuildWithin,
     findStanding: async (names) => findStanding(projector, await log.head(), names),
   });
   let shared: Jobs | undefined;

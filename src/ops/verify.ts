@@ -1,6 +1,6 @@
 /**
- * Verifying views as a job: a thread of its own compares them with the log, and what differs is made
- * anew from the log on request. Reading goes on beside; so does writing.
+ * Verification as a job: a thread compares views with the log and repairs differences on request. Reads and writes
+ * continue meanwhile.
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -25,7 +25,7 @@ export interface VerifyRequest {
   readonly full?: boolean | undefined;
   /** Accepted and ignored. */
   readonly quick?: boolean | undefined;
-  /** Make what differs anew from the log. */
+  /** Repair differences from the log. */
   readonly repair?: boolean | undefined;
   /** Accepted and ignored: all entities are compared. */
   readonly urns?: readonly string[] | undefined;
@@ -66,8 +66,8 @@ export interface VerifyParts {
   /** Opened for each use: the thread writes what is read here. */
   readonly openState: () => VerifiedState;
   readonly restoration: Pick<Restoration, "restore">;
-  /** Grows views anew from the log. Rejects `conflict` while others are rebuilt. */
-  readonly regrow: (views: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Rebuilds views from the log. Rejects `conflict` while others are rebuilt. */
+  readonly rebuild: (views: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Finds stuck views (standing-views.ts). */
   readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
   /** Seconds between two verifications in the background; 0: none. */
@@ -82,7 +82,7 @@ export interface VerifyParts {
 
 /** Niceness of a verification in the background. */
 const NICENESS = 15;
-/** Entities that are made anew at a time: between two turns of the projector. */
+/** Entities restored between two batches of the projector. */
 const RESTORED_MAX = 50;
 
 export function createVerifications(parts: VerifyParts) {
@@ -102,9 +102,9 @@ export function createVerifications(parts: VerifyParts) {
   function look(): void {
     latest = withState((state) =>
       Object.fromEntries(
-        Object.entries(state.load()).map(([view, { count, ...told }]) => [
+        Object.entries(state.load()).map(([view, { count, ...result }]) => [
           view,
-          { ...told, differences: count },
+          { ...result, differences: count },
         ]),
       ),
     );
@@ -148,12 +148,9 @@ export function createVerifications(parts: VerifyParts) {
           counts = { ...counts, updated: counts.updated + urns.length };
           return elsewhere.size === 0;
         },
-        async regrow(sick) {
-          logger.info(
-            { views: sick },
-            "views are grown anew, as verifying found what is of no entity",
-          );
-          await parts.regrow(sick, signal);
+        async rebuild(damaged) {
+          logger.info({ views: damaged }, "rebuilding views that repair of entities cannot mend");
+          await parts.rebuild(damaged, signal);
         },
         signal,
       });
@@ -175,7 +172,7 @@ export function createVerifications(parts: VerifyParts) {
     const found = (await parts.findStanding(views)).map(({ view }) => view);
     if (found.length === 0) return;
     logger.info({ views: found }, "rebuilding stuck views");
-    await parts.regrow(found, signal);
+    await parts.rebuild(found, signal);
     await requireMoving(found);
   }
 
@@ -190,7 +187,7 @@ export function createVerifications(parts: VerifyParts) {
       const unrestored = await restoration.restore(urns.slice(from, from + RESTORED_MAX));
       for (const { urn, view, reason, elsewhere: other } of unrestored) {
         if (other === true) elsewhere.add(view);
-        logger.error({ urn, view, reason }, "an entity could not be mended");
+        logger.error({ urn, view, reason }, "an entity could not be restored");
       }
     }
   }
@@ -217,7 +214,7 @@ export function createVerifications(parts: VerifyParts) {
     if (unknown !== undefined) throw noSuchView(unknown, parts.views);
   }
 
-  /** What a job is to remember of a request: each name once. */
+  /** The request that the job stores: each name once. */
   function checked({ views = [], urns = [], repair, since }: VerifyRequest): VerifyRequest {
     checkViews(views);
     for (const urn of urns) parseUrn(withNamespace(urn, parts.namespace), parts.urnLimits);
@@ -242,7 +239,7 @@ export function createVerifications(parts: VerifyParts) {
       return { ...page, views };
     },
 
-    /** What was found last; undefined for a view that was never verified. */
+    /** The last result; undefined for a view that was never verified. */
     verified: (view: string) => latest[view],
 
     /** Verifies the views at intervals, without a job and without repair. Returns the function that ends it. */
@@ -271,11 +268,11 @@ const underWay = (): CatalogError =>
 const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
   new CatalogError(
     "unavailable",
-    `nobody answers who feeds the views ${[...views].join(", ")}: what differs there is not mended`,
-    { hint: "Start a node that has the role projector, and ask again" },
+    `no projector runs for the views ${[...views].join(", ")}: their differences are not repaired`,
+    { hint: "Start a node with the role projector, then repair again" },
   );
 
 const unmended = (found: number): CatalogError =>
-  new CatalogError("conflict", `${found} differences are left, also where views were grown anew`, {
-    hint: "listDifferences shows them; while others write, ask again",
+  new CatalogError("conflict", `${found} differences are left after repair and rebuild`, {
+    hint: "listDifferences shows them; repair again if others wrote meanwhile",
   });

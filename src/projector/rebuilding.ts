@@ -2,7 +2,7 @@
  * Rebuilds views while the service runs: threads build staging generations, which replace the live
  * ones near the head of the log.
  *
- *   1. the staging generations are built, closed and compared with the log (verify/verify-editions.ts);
+ *   1. the staging generations are built, closed and compared with the log (verify/verify-staging.ts);
  *      their readers are opened and warmed
  *   2. the projector pauses the views and brings the staging generations to the same position
  *   3. readers and projector switch to the staging generations
@@ -36,7 +36,7 @@ export interface RebuildingParts {
     lanes: readonly (readonly string[])[],
     options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
   ): StagingWorker;
-  /** Compares staging generations with the log (verifyEditions). Rejects if they differ: nothing has changed then. */
+  /** Compares staging generations with the log (verifyStaging). Rejects if they differ: nothing has changed then. */
   verify(
     generations: {
       readonly views: readonly string[];

@@ -17,7 +17,7 @@ function verifications(
 ) {
   let differences: readonly Difference[] = [sick];
   const logged: unknown[] = [];
-  const regrown: string[] = [];
+  const rebuilt: string[] = [];
   const found = () => ({
     ...{ view: "graph", position: position(7), rows: 1, time: 0, full: undefined },
     ...{ count: differences.length, differences },
@@ -38,7 +38,7 @@ function verifications(
         return unrestored;
       },
     },
-    regrow: async (views: readonly string[]) => void regrown.push(...views),
+    rebuild: async (views: readonly string[]) => void rebuilt.push(...views),
     findStanding: async () => [],
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
@@ -50,7 +50,7 @@ function verifications(
     resumed: false,
     ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
   } satisfies JobRun;
-  return { work: () => work(run), watch, logged, regrown };
+  return { work: () => work(run), watch, logged, rebuilt };
 }
 
 test("what differs is mended", async () => {
@@ -64,25 +64,25 @@ test("what differs is mended", async () => {
 });
 
 test("what growing the view anew does not mend either is an error, and its reason is logged", async () => {
-  const { work, logged, regrown } = verifications(() => [
+  const { work, logged, rebuilt } = verifications(() => [
     { urn, view: "graph", reason: "the disk is full" },
   ]);
   await expect(work()).rejects.toMatchObject({ code: "conflict" });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "the disk is full" });
-  expect(regrown).toEqual(["graph"]);
+  expect(rebuilt).toEqual(["graph"]);
 });
 
 test("views that others feed are not mended where nobody answers, and the error says so", async () => {
-  const { work, logged, regrown } = verifications(() => [
+  const { work, logged, rebuilt } = verifications(() => [
     { urn, view: "graph", reason: "another process feeds it", elsewhere: true },
   ]);
   await expect(work()).rejects.toMatchObject({
     code: "unavailable",
-    message: expect.stringContaining("nobody answers who feeds the views graph"),
-    hint: expect.stringContaining("has the role projector"),
+    message: expect.stringContaining("no projector runs for the views graph"),
+    hint: expect.stringContaining("with the role projector"),
   });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "another process feeds it" });
-  expect(regrown).toEqual([]);
+  expect(rebuilt).toEqual([]);
 });
 
 afterEach(() => {
@@ -131,12 +131,12 @@ test("a verification fails for a view that makes no progress although the log is
       'view "graph" is stuck at position 65, and the log ends at 77',
     ),
   });
-  expect(differing.regrown).toEqual(["graph"]);
+  expect(differing.rebuilt).toEqual(["graph"]);
 });
 
 test("a repair rebuilds a stuck view, and succeeds when the view then follows the log", async () => {
   let found = [{ view: "graph", position: position(65), head: position(77), why: "" }];
-  const { work, regrown } = verifications(() => [], {
+  const { work, rebuilt } = verifications(() => [], {
     findStanding: async () => {
       const now = found;
       found = [];
@@ -144,5 +144,5 @@ test("a repair rebuilds a stuck view, and succeeds when the view then follows th
     },
   });
   await work();
-  expect(regrown).toEqual(["graph"]);
+  expect(rebuilt).toEqual(["graph"]);
 });

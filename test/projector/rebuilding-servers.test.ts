@@ -8,7 +8,7 @@ import { rebuild } from "../../src/offline-rebuild.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
 import type { Grown } from "../../src/projector/sink.ts";
 import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
-import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
+import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { openViewRows } from "../../src/row-adapters.ts";
 import * as stores from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -110,7 +110,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       async verify(editions, stop) {
         grown = editions.grown ?? {};
         await meanwhile?.();
-        await verifyEditions({ ...verifyModule, config: settings }, editions, stop);
+        await verifyStaging({ ...verifyModule, config: settings }, editions, stop);
       },
       readers: {
         prepare: () => Promise.reject(new Error("readers find what is in servers by themselves")),

@@ -10,7 +10,7 @@ import { rebuild } from "../../src/offline-rebuild.ts";
 import { createRebuilding } from "../../src/projector/rebuilding.ts";
 import { nextEdition } from "../../src/projector/sqlite/editions.ts";
 import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
-import { verifyEditions } from "../../src/projector/verify/verify-editions.ts";
+import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import {
   openLog,
   openLogReader,
@@ -60,7 +60,7 @@ describe("views that are grown beside those in use", () => {
       startWorkers: (lanes, told) =>
         startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...told }),
       verify: (generations, signal) =>
-        verifyEditions({ ...verifyModule, config: stores }, generations, signal),
+        verifyStaging({ ...verifyModule, config: stores }, generations, signal),
       readers: {
         prepare: async () => ({ take: step("take"), drop: step("drop") }),
         reopen: step("reopen"),

@@ -51,8 +51,8 @@ function damaged(
         differences = differences.filter(({ urn }) => !urns.includes(urn) || !restorable(urn));
         return fed;
       },
-      async regrow(some) {
-        done.push(`regrow ${some}`);
+      async rebuild(some) {
+        done.push(`rebuild ${some}`);
         differences = differences.filter(({ view }) => !some.includes(view));
         sick = sick.filter((view) => !some.includes(view));
       },
@@ -66,16 +66,16 @@ const countsOf = (all: readonly { readonly view: string; readonly count: number 
 
 test("nothing is done where nothing is wrong", async () => {
   const { repair, done } = damaged([]);
-  expect(await repair()).toMatchObject({ mended: 0, regrown: [] });
+  expect(await repair()).toMatchObject({ mended: 0, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search"]);
 });
 
 test("entities are made anew, each once", async () => {
   const { repair, done } = damaged([missing("search", "a"), missing("aspects", "a")]);
-  const { found, left, mended, regrown } = await repair();
+  const { found, left, mended, rebuilt } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, regrown }).toEqual({ mended: 1, regrown: [] });
+  expect({ mended, rebuilt }).toEqual({ mended: 1, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search", "restore a", "verify aspects,search"]);
 });
 
@@ -85,39 +85,39 @@ test("a view of which something is wrong that is of no entity is grown anew when
     missing("search", "a"),
     missing("aspects", "b"),
   ]);
-  const { left, mended, regrown } = await repair();
+  const { left, mended, rebuilt } = await repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, regrown }).toEqual({ mended: 1, regrown: ["search"] });
+  expect({ mended, rebuilt }).toEqual({ mended: 1, rebuilt: ["search"] });
   expect(done).toEqual([
     ...["verify aspects,search", "restore b", "verify aspects"],
-    ...["regrow search", "verify search"],
+    ...["rebuild search", "verify search"],
   ]);
 });
 
 test("so is one of which entities cannot be made anew", async () => {
   const wrong = [missing("search", "a"), missing("search", "b")];
   const { repair } = damaged(wrong, { restorable: (urn) => urn === "a" });
-  const { left, mended, regrown } = await repair();
+  const { left, mended, rebuilt } = await repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, regrown }).toEqual({ mended: 3, regrown: ["search"] });
+  expect({ mended, rebuilt }).toEqual({ mended: 3, rebuilt: ["search"] });
 });
 
 test("but not where nobody was there to make them anew", async () => {
   const asked = { restorable: () => false, fed: false };
-  const { left, regrown } = await damaged([missing("search", "a")], asked).repair();
+  const { left, rebuilt } = await damaged([missing("search", "a")], asked).repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 1 });
-  expect(regrown).toEqual([]);
+  expect(rebuilt).toEqual([]);
 });
 
 test("a view that cannot be read is grown anew, and the others are looked at", async () => {
   const { repair, done } = damaged([missing("aspects", "a")], { unreadable: ["search"] });
-  const { found, left, regrown } = await repair();
+  const { found, left, rebuilt } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1 });
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect(regrown).toEqual(["search"]);
+  expect(rebuilt).toEqual(["search"]);
   expect(done).toEqual([
     ...["verify aspects,search", "verify aspects", "verify search", "verify aspects"],
-    ...["restore a", "verify aspects", "regrow search", "verify search"],
+    ...["restore a", "verify aspects", "rebuild search", "verify search"],
   ]);
 });
 

@@ -7,21 +7,21 @@ import type { Row, ViewRows } from "../verify/view-rows.ts";
 import { openSqliteViewReader, translated } from "./sqlite-view.ts";
 import { unlikeParts, type ViewSchema } from "./view-tables.ts";
 
-/** The queries of one view; each runs in one read transaction. */
+/** The queries of one view; each function runs within one read transaction. */
 export interface RowQueries {
   rowsOf(urn: string): readonly Row[];
-  /** Number of all rows; undefined if it cannot be determined. */
+  /** Number of all rows; undefined if it is not known. */
   count(position: Position): number | undefined;
-  /** One page of urns after a place, and the place where the next one begins. */
+  /** One page of urns after a cursor, and the cursor of the next one. */
   urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
   faults(): readonly string[];
-  /** Called before each read: what is remembered may have changed. */
+  /** Called before each read: cached values may have changed. */
   begin?(): void;
 }
 
-/** Small, because rows are read once, in the order of urns. */
+/** Small: reads follow the order of urns and seldom hit a page twice. */
 const CACHE_KIB = 16 * 1024;
-/** Rows that are in memory at a time: a read ends with the entity that goes beyond. */
+/** Rows in memory at a time: a read ends with the entity that exceeds them. */
 const ROWS_MAX = 10_000;
 
 export function openSqliteViewRows(

@@ -1,4 +1,4 @@
-/** Results of verifications, in a small SQLite file that may be deleted at any time. */
+/** Stores results of verifications in a small SQLite file, which may be deleted at any time. */
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
@@ -15,7 +15,7 @@ import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, diskIsFull, isSqliteError } from "./sqlite-errors.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of the table, before sums were remembered. */
+/** Columns of the table in the first releases. */
 const COLUMNS_BEFORE = 9;
 
 // log, model: of the verified views. full_…, whole_…: verify/verified-state.ts. Earlier releases wrote release and
@@ -73,8 +73,8 @@ export function openSqliteVerifiedState(
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
       hint:
         isSqliteError(cause) && damaged(cause)
-          ? "Delete the file: the next verification makes it again"
-          : "Look whether the data directory may be written and has room",
+          ? "Delete the file: the next verification creates it again"
+          : "Check that the data directory is writable and has space",
       cause,
     });
   }

@@ -1,25 +1,25 @@
-/** How the rows that a view holds of an entity differ from those that it should hold. */
+/** Compares the rows of an entity in a view with those that the log implies. */
 import type { Cell, Row, RowShape } from "./view-rows.ts";
 
 export interface Difference {
   readonly view: string;
-  /** Empty: not of one entity, but of the store. */
+  /** Empty for a fault of the store. */
   readonly urn: string;
-  /** Empty: of the entity as a whole. */
+  /** Empty for the whole entity. */
   readonly aspect: string;
   readonly kind: "missing" | "unexpected" | "different";
-  /** What differs, shortened; absent where there is nothing. */
+  /** The differing cells, shortened; absent if there is no row. */
   readonly there?: string | undefined;
   readonly should?: string | undefined;
 }
 
-/** Of a text that shows what differs. */
+/** Length of the text of a difference. */
 const shownMax = 400;
 const cellShownMax = 100;
-/** Characters before the place where two values differ. */
+/** Characters shown before the first difference of two values. */
 const SAME_SHOWN = 30;
 
-/** Whether they are the same; both in the order of the shape. */
+/** Compares rows that are in the order of the shape. */
 export function areEqual(left: readonly Row[], right: readonly Row[]): boolean {
   if (left.length !== right.length) return false;
   for (let n = 0; n < left.length; n++) {
@@ -50,8 +50,8 @@ export function differencesOf(
   const { view, urn, shape } = of;
   const held = new Map(there.map((row) => [keyOf(row, shape), row]));
   const differences: Difference[] = [];
-  for (const told of should) {
-    const wanted = told.map(storable);
+  for (const expected of should) {
+    const wanted = expected.map(storable);
     const key = keyOf(wanted, shape);
     const row = held.get(key);
     held.delete(key);
@@ -83,10 +83,7 @@ const keyOf = (row: Row, { keys }: RowShape): string => JSON.stringify(row.slice
 const ownKeys = ({ keys }: RowShape): readonly number[] =>
   Array.from({ length: keys - 1 }, (_, n) => n + 1);
 
-/**
- * `version 2, value {"owners":…}`: all but the aspect, or some cells, of long values the place where they
- * differ from those beside them.
- */
+/** `version 2, value {"owners":…}`: all cells but the aspect, or some. A long value is cut around its first difference. */
 function shown(
   row: Row,
   { names }: RowShape,

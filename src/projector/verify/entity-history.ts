@@ -1,6 +1,6 @@
 /**
- * All changes that bear on an entity, in the order of the log. Nearly every entity has a few short
- * streams, which are read as a whole; of others a page at a time is in memory.
+ * Reads all changes that affect an entity, in the order of the log. Nearly every entity has a few short streams, which
+ * are read at once; longer ones are read page by page.
  */
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
@@ -10,17 +10,17 @@ import type { LogRecord } from "../../log/change-log.ts";
 import { isLastPage } from "../../log/merged-streams.ts";
 import type { Decode } from "../batch.ts";
 import { type Beginnings, type HistoryLog, readBeginnings } from "../history.ts";
-import { type Bearings, decodedOrNothing } from "./bearings.ts";
+import { decodedOrNothing, type SharedStreams } from "./shared-streams.ts";
 import type { FoldedView } from "./view-rows.ts";
 
-/** Records of one stream that are held at a time. */
+/** Records of one stream in memory at a time. */
 const PAGE_MAX = 1_000;
 
 interface Parts {
   readonly log: HistoryLog;
   readonly decode: Decode;
   readonly views: readonly FoldedView[];
-  readonly bearings: Bearings;
+  readonly shared: SharedStreams;
 }
 
 interface Source {
@@ -29,7 +29,7 @@ interface Source {
   readonly whole: boolean;
 }
 
-/** Of as many of the streams as can be read in one go. */
+/** The first pages of as many streams as one read returns. */
 export const beginningsOf = (
   log: HistoryLog,
   streams: readonly StreamName[],
@@ -41,8 +41,8 @@ export async function readHistory(
   beginnings: Beginnings,
   parts: Parts,
 ): Promise<Iterable<PlacedChange> | AsyncIterable<PlacedChange>> {
-  const { bearings } = parts;
-  const truncations = bearings.truncationsOf(entityTypeOf(urn));
+  const { shared } = parts;
+  const truncations = shared.truncationsOf(entityTypeOf(urn));
   const sources: Source[] = [];
   for (const stream of streams) {
     const begun = beginnings.get(stream);
@@ -51,7 +51,7 @@ export async function readHistory(
   }
   if (sources.some(({ whole }) => !whole)) return merged(sources, truncations, parts);
   const changes = sources.flatMap(({ page }) => decodedPage(parts, page));
-  const extra = [...truncations, ...forgetsBearingOn(urn, changes, parts)];
+  const extra = [...truncations, ...forgetsAffecting(urn, changes, parts)];
   if (sources.length < 2 && extra.length === 0) return changes;
   changes.push(...extra);
   return changes.sort((a, b) => a.position - b.position);
@@ -76,13 +76,13 @@ function decodedPage({ decode }: Parts, page: readonly LogRecord[]): PlacedChang
   return changes;
 }
 
-/** Requests of other entities to forget their edges, of those that these changes tell. */
-function forgetsBearingOn(
+/** Requests to forget the edges of other entities that these changes mention. */
+function forgetsAffecting(
   urn: string,
   changes: readonly PlacedChange[],
-  { bearings, views }: Parts,
+  { shared, views }: Parts,
 ): readonly PlacedChange[] {
-  if (!bearings.forgets) return [];
+  if (!shared.forgets) return [];
   const others = new Set<string>();
   for (const { mentions } of views) {
     if (mentions === undefined) continue;
@@ -91,10 +91,10 @@ function forgetsBearingOn(
     }
   }
   others.delete(urn);
-  return [...others].flatMap((other) => bearings.forgetsOf(other));
+  return [...others].flatMap((other) => shared.forgetsOf(other));
 }
 
-/** What cannot be projected names nobody: it is parked. */
+/** A change that cannot be projected is parked and mentions nobody. */
 function mentioned(
   mentions: (change: PlacedChange) => readonly string[],
   change: PlacedChange,
@@ -106,17 +106,17 @@ function mentioned(
   }
 }
 
-/** Of long streams: requests to forget are looked for in a first reading. */
+/** Long streams: a first pass finds the requests to forget. */
 async function* merged(
   sources: readonly Source[],
   truncations: readonly PlacedChange[],
   parts: Parts,
 ): AsyncIterable<PlacedChange> {
   const forgets = new Map<PlacedChange, PlacedChange>();
-  if (parts.bearings.forgets) {
+  if (parts.shared.forgets) {
     for (const source of sources) {
       for await (const change of changesOf(source, parts)) {
-        for (const one of forgetsBearingOn(change.urn, [change], parts)) forgets.set(one, one);
+        for (const one of forgetsAffecting(change.urn, [change], parts)) forgets.set(one, one);
       }
     }
   }

@@ -1,17 +1,17 @@
-/** Differences as they are found: all are counted, the first of each view are kept. */
+/** Collects differences: counts all and keeps the first of each view. */
 import type { Difference } from "./differences.ts";
 import { differencesMax } from "./verified-state.ts";
 
 export interface Findings {
   add(difference: Difference): void;
-  /** Sentences that are true of a view's store as a whole. */
+  /** Adds faults of a view's store, as sentences. */
   addFaults(view: string, faults: readonly string[]): void;
-  /** Rows that are not there, and that should not be. */
+  /** Numbers of missing and of unexpected rows. */
   of(view: string): { readonly missing: number; readonly unexpected: number };
   result(view: string): { readonly count: number; readonly differences: readonly Difference[] };
   /** Entities that differ, each with its views; undefined when not all are kept. */
   urns(): ReadonlyMap<string, ReadonlySet<string>> | undefined;
-  /** What was found of the entity is this. */
+  /** Replaces the differences of an entity. */
   replace(urn: string, differences: readonly Difference[]): void;
 }
 
@@ -22,10 +22,10 @@ interface Found {
   different: number;
 }
 
-/** `passedOver`: what is not counted. */
+/** `isSkipped` excludes entities of a view. */
 export function createFindings(
   views: readonly string[],
-  passedOver: (view: string, urn: string) => boolean = () => false,
+  isSkipped: (view: string, urn: string) => boolean = () => false,
 ): Findings {
   const all = new Map<string, Found>(
     views.map((view) => [view, { kept: [], missing: 0, unexpected: 0, different: 0 }]),
@@ -34,7 +34,7 @@ export function createFindings(
   const countOf = ({ missing, unexpected, different }: Found) => missing + unexpected + different;
 
   function add(difference: Difference): void {
-    if (passedOver(difference.view, difference.urn)) return;
+    if (isSkipped(difference.view, difference.urn)) return;
     const found = foundOf(difference.view);
     found[difference.kind]++;
     if (found.kept.length < differencesMax) found.kept.push(difference);

@@ -1,4 +1,4 @@
-/** Every entity that a log tells of, with its streams, in byte order of their urns. */
+/** Lists the entities of a log with their streams, in byte order of their urns. */
 import { parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import { type HistoryLog, timeseriesAspects } from "../history.ts";
 
@@ -10,7 +10,7 @@ export interface LogEntity {
 /** Names of one page of streams. */
 const NAMES_MAX = 2_000;
 
-/** In batches of at most so many. */
+/** Yields batches of at most `batchMax` entities. */
 export async function* entitiesOf(
   log: HistoryLog,
   batchMax: number,
@@ -34,7 +34,7 @@ export async function* entitiesOf(
     for (const head of heads) {
       if (head.urn !== least) continue;
       streams.push(head.stream);
-      // Nothing is waited for but once a page.
+      // Waits once per page only.
       if (!advanced(head)) await turnPage(head, log);
     }
     batch.push({ urn: least, streams });
@@ -45,7 +45,7 @@ export async function* entitiesOf(
   if (batch.length > 0) yield batch;
 }
 
-/** Where the streams that begin alike have got to; without a urn: at their end. */
+/** Cursor over the streams with one prefix; without a urn, it is at the end. */
 interface Head {
   readonly prefix: string;
   page: readonly StreamName[];
@@ -54,7 +54,7 @@ interface Head {
   urn: string | undefined;
 }
 
-/** False at the end of the page. */
+/** Returns false at the end of the page. */
 function advanced(head: Head): boolean {
   const next = head.page[++head.at];
   if (next === undefined) return false;
@@ -70,7 +70,7 @@ async function turnPage(head: Head, log: HistoryLog): Promise<void> {
   if (!advanced(head)) head.urn = undefined;
 }
 
-/** In the order of their bytes in UTF-8, which UTF-16 has but for surrogates. */
+/** Compares in the order of UTF-8 bytes, which differs from that of UTF-16 for surrogates only. */
 export function comesBefore(one: string, other: string): boolean {
   const length = Math.min(one.length, other.length);
   for (let n = 0; n < length; n++) {

@@ -1,7 +1,7 @@
 /**
- * Making anew what a verification found: entities one by one, beside all else; and views as a whole where
- * what is wrong is of no entity, where they cannot be read, and where something is left. Entities come
- * first, since a view may be grown from another.
+ * Repairs the differences that a verification found: restores single entities while the service runs, and rebuilds
+ * views with faults of their store, unreadable views, and views that still differ. Entities come first, since a view
+ * may be built from another one.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Verified } from "./verified-state.ts";
@@ -9,64 +9,62 @@ import type { Verified } from "./verified-state.ts";
 export interface RepairParts {
   /** Verifies some views. */
   look(views: readonly string[]): Promise<readonly Verified[]>;
-  /** Makes entities anew in all views; whether anybody was there to do so for each of them. */
+  /** Restores entities in all views. Returns false if a view has no projector. */
   restore(urns: readonly string[]): Promise<boolean>;
-  /** Grows views anew from the log. */
-  regrow(views: readonly string[]): Promise<void>;
+  /** Rebuilds views from the log. */
+  rebuild(views: readonly string[]): Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Repaired {
-  /** What was found first of views that could be read. */
+  /** First results of the readable views. */
   readonly found: readonly Verified[];
-  /** What still differs. */
+  /** Last results. */
   readonly left: readonly Verified[];
-  /** Entities that were made anew. */
+  /** Number of restored entities. */
   readonly mended: number;
-  /** Views that were grown anew. */
-  readonly regrown: readonly string[];
+  readonly rebuilt: readonly string[];
 }
 
-/** Rounds of mending: what differs behind what was kept comes with the next one. */
+/** Rounds of repair: each one repairs the differences that the last verification kept. */
 const ROUNDS_MAX = 20;
 
 export async function verifyAndRepair(
   views: readonly string[],
-  { look, restore, regrow, signal }: RepairParts,
+  { look, restore, rebuild, signal }: RepairParts,
 ): Promise<Repaired> {
-  const regrown = new Set<string>();
+  const rebuilt = new Set<string>();
   let mended = 0;
-  /** Whether the last entities that were to be made anew met those who feed the views. */
+  /** False if the last `restore` found a view without a projector. */
   let fed = true;
 
-  /** What is known of all views when some have been grown anew. */
-  async function anew(
-    sick: readonly string[],
+  /** Rebuilds some views and returns the latest results of all. */
+  async function rebuildAndLook(
+    damaged: readonly string[],
     known: readonly Verified[],
   ): Promise<readonly Verified[]> {
-    await regrow(sick);
-    for (const view of sick) regrown.add(view);
-    const now = await look(sick);
+    await rebuild(damaged);
+    for (const view of damaged) rebuilt.add(view);
+    const now = await look(damaged);
     const of = (view: string) => [...now, ...known].find((one) => one.view === view);
     return views.map(of).filter((one) => one !== undefined);
   }
 
-  /** Views that are looked at in vain, each by itself. */
-  async function unreadable(): Promise<readonly string[]> {
-    const sick: string[] = [];
+  async function unreadableViews(): Promise<readonly string[]> {
+    const unreadable: string[] = [];
     for (const view of views) {
       try {
         await look([view]);
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof CatalogError && error.code === "unavailable")) throw error;
-        sick.push(view);
+        unreadable.push(view);
       }
     }
-    return sick;
+    return unreadable;
   }
 
-  /** Views of which something is wrong that is of no entity have no part in it: others may be made of them. */
+  /** Restores differing entities; not in views with faults of their store (`without`), which are rebuilt. */
   async function mend(
     known: readonly Verified[],
     without: readonly string[],
@@ -85,34 +83,34 @@ export async function verifyAndRepair(
     return left;
   }
 
-  async function firstLook(): Promise<{ found: readonly Verified[]; sick: readonly string[] }> {
+  async function firstLook() {
     try {
-      return { found: await look(views), sick: [] };
+      return { found: await look(views), unreadable: [] };
     } catch (error) {
       signal?.throwIfAborted();
-      const sick = await unreadable();
-      // It was another trouble, which is over.
-      if (sick.length === 0) throw error;
-      const others = views.filter((view) => !sick.includes(view));
-      return { found: others.length === 0 ? [] : await look(others), sick };
+      const unreadable = await unreadableViews();
+      // Another error, which does not occur again.
+      if (unreadable.length === 0) throw error;
+      const others = views.filter((view) => !unreadable.includes(view));
+      return { found: others.length === 0 ? [] : await look(others), unreadable };
     }
   }
 
-  const { found, sick } = await firstLook();
+  const { found, unreadable } = await firstLook();
   const hasFault = ({ differences }: Verified) => differences.some(({ urn }) => urn === "");
-  const anyway = [...sick, ...namesOf(found.filter(hasFault))];
-  let left = await mend(found, anyway);
-  if (anyway.length > 0) left = await mend(await anew(anyway, left), []);
+  const damaged = [...unreadable, ...namesOf(found.filter(hasFault))];
+  let left = await mend(found, damaged);
+  if (damaged.length > 0) left = await mend(await rebuildAndLook(damaged, left), []);
   const wasAt = new Map(found.map(({ view, position }) => [view, position]));
-  /** Behind where it was: what could not be mended has begun anew. */
+  /** The projector has restarted the view from an earlier position, since it could not be repaired. */
   const isBehind = ({ view, position }: Verified) => position < (wasAt.get(view) ?? 0);
   const unmended = left.filter((one) => one.count > 0 || isBehind(one));
-  if (fed && unmended.length > 0) left = await anew(namesOf(unmended), left);
-  return { found, left, mended, regrown: [...regrown] };
+  if (fed && unmended.length > 0) left = await rebuildAndLook(namesOf(unmended), left);
+  return { found, left, mended, rebuilt: [...rebuilt] };
 }
 
 const namesOf = (some: readonly Verified[]): readonly string[] => some.map(({ view }) => view);
 
-/** How many differences there are in all. */
+/** Sum of the differences. */
 export const countOf = (views: readonly Verified[]): number =>
   views.reduce((sum, { count }) => sum + count, 0);

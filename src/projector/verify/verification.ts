@@ -12,14 +12,14 @@
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { countRecords } from "../../log/change-log.ts";
-import { placeInLog } from "./beyond-log.ts";
+import { placeInLog } from "./ahead-of-log.ts";
+import { changedSince } from "./changed-entities.ts";
 import { createFindings } from "./findings.ts";
 import { entitiesOf } from "./log-entities.ts";
-import { batchesOf, batchMax, runOver, type VerificationParts } from "./running.ts";
-import { strayRows } from "./stray-rows.ts";
-import { toldAgain } from "./told-again.ts";
-import { touchedSince } from "./touched.ts";
-import { findUnknown, lookAgain } from "./unknown.ts";
+import { findOrphans, lookAgain } from "./orphan-entities.ts";
+import { orphanRows } from "./orphan-rows.ts";
+import { pendingRefolds } from "./pending-refolds.ts";
+import { batchesOf, batchMax, runBatches, type VerificationParts } from "./run-batches.ts";
 import type { Verified } from "./verified-state.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
@@ -51,20 +51,20 @@ export async function verifyViews(
   const starts = await Promise.all(views.map((view) => startOf(log, view)));
   const names = views.map(({ name }) => name);
   const places = Object.fromEntries(starts.map(({ view, position }) => [view.name, position]));
-  const findings = createFindings(names, await toldAgain(parts, starts));
+  const findings = createFindings(names, await pendingRefolds(parts, starts));
   const later =
     options.since === undefined
       ? undefined
-      : await touchedSince(log, options.since, await log.head(), SINCE_MAX, signal);
+      : await changedSince(log, options.since, await log.head(), SINCE_MAX, signal);
   const some = later !== undefined && later.urns.size <= SINCE_MAX ? later : undefined;
   const total = some === undefined ? await countRecords(log) : some.records;
   const entities = some === undefined ? entitiesOf(log, batchMax) : batchesOf(some.urns);
-  const run = await runOver(parts, entities, { views: names, places, findings, total });
+  const run = await runBatches(parts, entities, { views: names, places, findings, total });
   const rowsOf = (name: string) => run.rows.get(name) ?? 0;
   for (const { view, rows } of some === undefined ? starts : []) {
     const { missing } = findings.of(view.name);
     if (rows !== undefined && rows === rowsOf(view.name) - missing) continue;
-    await findUnknown(parts, view, findings);
+    await findOrphans(parts, view, findings);
   }
   await lookAgain(parts, findings);
   const verified: Verified[] = [];
@@ -76,7 +76,7 @@ export async function verifyViews(
     const stood = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (rowsOf(name) - missing + unexpected);
     if (stood && some === undefined) {
-      faults.push(...(await strayRows(parts, view, { count, position })));
+      faults.push(...(await orphanRows(parts, view, { count, position })));
     }
     const { upTo, faults: beyond } = await placeInLog(parts, position);
     findings.addFaults(name, [...faults, ...beyond]);
@@ -96,10 +96,7 @@ export async function verifyViews(
   return { views: verified, records: run.records };
 }
 
-/**
- * A folded view may show later records than its position tells: its rows are those of the position
- * where there are none.
- */
+/** A view built from another one may show later records: its rows are counted only if there are none. */
 async function startOf(log: VerificationParts["log"], view: VerifiedView): Promise<Start> {
   const { position, rows } = await view.rows.count();
   if (rows === undefined || view.foldedFrom === undefined) return { view, position, rows };

@@ -8,20 +8,20 @@ export interface Look {
   readonly time: number;
 }
 
-/** What a verification found of a view. */
+/** The result of a verification for a view. */
 export interface Verified {
   readonly view: string;
-  /** Up to here the view is what the log says, but for the differences. */
+  /** Up to here the view equals the log, except for the differences. */
   readonly position: Position;
-  /** Rows that the log says there are there. */
+  /** Rows that the log implies there. */
   readonly rows: number;
-  /** When it was found; epoch milliseconds. */
+  /** End of the verification; epoch milliseconds. */
   readonly time: number;
   /** The last one that compared all entities. */
   readonly full: Look | undefined;
   /** The same: both fields exist for clients. */
   readonly whole: Look | undefined;
-  /** How many differences there are, and the first of them. */
+  /** Number of differences, and the first of them. */
   readonly count: number;
   readonly differences: readonly Difference[];
 }
@@ -30,10 +30,10 @@ export interface Verified {
 export type Remembered = Omit<Verified, "differences">;
 
 export interface VerifiedState {
-  /** By view; none of another log or model. */
+  /** By view; without results of another log or model. */
   load(): Readonly<Record<string, Remembered>>;
   save(verified: readonly Verified[]): void;
-  /** In the order in which they were found, view after view. */
+  /** In the order of verification, view after view. */
   list(page: {
     readonly view?: string | undefined;
     readonly start: number;

@@ -1,10 +1,10 @@
 /**
- * Verifying some entities: their streams are folded and compared with what the views hold of them.
+ * Verifies entities: folds their streams and compares the result with their rows in the views.
  *
- * The views move meanwhile. Each read tells at which position it is true, and the fold is stopped
- * there; a view that is folded from another may show any later state, so all of them will do. What
- * bears on many entities may have been read too early: an entity that seems to differ is looked at
- * again with all of that read anew after the rows were. So nothing that is only late is called wrong.
+ * The views move meanwhile. Each read returns its position, and the fold stops there; a view built from another one may
+ * show any later state, so each of these is accepted. Shared streams may have been read too early: an entity that
+ * seems to differ is compared again with shared streams that are read after its rows. A view that is only behind is
+ * never reported.
  */
 import type { PlacedChange } from "../../core/change.ts";
 import { saidBy } from "../../core/errors.ts";
@@ -13,9 +13,9 @@ import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
 import type { ReadParking } from "../parking.ts";
-import { type Bearings, readBearings } from "./bearings.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
+import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";
 import {
   type FoldedRows,
   type HeldRows,
@@ -26,11 +26,11 @@ import {
 
 export interface Entity {
   readonly urn: string;
-  /** Its streams; where they are not known, all that there may be are looked for. */
+  /** Its streams; if absent, all possible ones are read. */
   readonly streams?: readonly StreamName[] | undefined;
 }
 
-/** By view: up to where its rows are counted. */
+/** By view: the position at which its rows are counted. */
 export type Places = Readonly<Record<string, Position>>;
 
 export interface VerifiedEntities {
@@ -55,7 +55,7 @@ export function createVerifier(parts: {
 }): Verifier {
   const { log, decode } = parts;
   const names = [...new Set(parts.views.flatMap(madeOf))];
-  let bearings: Bearings | undefined;
+  let shared: SharedStreams | undefined;
 
   async function verifySome(
     views: readonly VerifiedView[],
@@ -69,20 +69,18 @@ export function createVerifier(parts: {
   }> {
     const urns = entities.map(({ urn }) => urn);
     const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
-    if (fresh || bearings === undefined) bearings = await readBearings(log, decode, names);
-    const bearingsNow = bearings;
+    if (fresh || shared === undefined) shared = await readSharedStreams(log, decode, names);
+    const sharedNow = shared;
     const done = Math.min(entities.length, ...held.map(({ rows }) => rows.length));
     const some = entities.slice(0, done);
-    const streams = some.map((one) => one.streams ?? bearingsNow.streamsOf(one.urn));
+    const streams = some.map((one) => one.streams ?? sharedNow.streamsOf(one.urn));
     const beginnings = await beginningsOf(log, streams.flat());
-    const history = { log, decode, views, bearings: bearingsNow };
+    const history = { log, decode, views, shared: sharedNow };
     let records = 0;
     const found: Found[] = [];
     for (const [n, entity] of some.entries()) {
       const { urn } = entity;
-      const folds = views.map((view, v) =>
-        startFold(view, urn, held[v] as HeldRows, n, bearingsNow),
-      );
+      const folds = views.map((view, v) => startFold(view, urn, held[v] as HeldRows, n, sharedNow));
       const changes = await readHistory(urn, streams[n] ?? [], beginnings, history);
       if (Symbol.iterator in changes) {
         for (const change of changes) {
@@ -143,13 +141,13 @@ interface Fold {
   readonly urn: string;
   readonly folded: FoldedRows;
   readonly there: readonly Row[];
-  /** The rows are true of a position from here on, and up to there. */
+  /** The rows show a position between these. */
   readonly from: number;
   readonly to: number;
   readonly skips: Skips | undefined;
-  /** Whether the rows at the asked position are counted. */
+  /** True when the rows at the asked position are counted. */
   counted: boolean;
-  /** Whether the rows have been compared since the last change, and were ever equal. */
+  /** `compared`: since the last change. `matched`: at any position. */
   compared: boolean;
   matched: boolean;
   ended: boolean;
@@ -161,19 +159,19 @@ function startFold(
   urn: string,
   held: HeldRows,
   n: number,
-  bearings: Bearings,
+  shared: SharedStreams,
 ): Fold {
-  const own = bearings.parkingOf(view.name);
+  const own = shared.parkingOf(view.name);
   const events = view.eventsFrom;
   // A document is built from the states of the view that it is folded from, which skips records.
-  const parking = view.foldedFrom === undefined ? own : bearings.parkingOf(view.foldedFrom);
+  const parking = view.foldedFrom === undefined ? own : shared.parkingOf(view.foldedFrom);
   return {
     ...{ view, urn },
     folded: view.fold(urn, own),
     there: inOrder(held.rows[n] as readonly Row[], view.shape),
     from: held.from,
     to: lastOf(view, held),
-    skips: skippedBy(parking, events === undefined ? undefined : bearings.parkingOf(events)),
+    skips: skippedBy(parking, events === undefined ? undefined : shared.parkingOf(events)),
     ...{ counted: false, compared: false, matched: false, ended: false, error: undefined },
   };
 }
@@ -193,7 +191,7 @@ function skippedBy(
   };
 }
 
-/** What is folded from another view may show any later state than its own position tells. */
+/** A view built from another one may show any state later than its own position. */
 const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
   foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
 
@@ -201,7 +199,7 @@ function take(fold: Fold, change: PlacedChange, counts: Counts): void {
   if (fold.ended) return;
   countBefore(fold, change.position, counts);
   if (change.position > fold.from) compare(fold);
-  // A view that was not as far when it was read may show any later state.
+  // The rows cannot show a later state.
   if (change.position > fold.to) fold.ended = true;
   else add(fold, change);
 }
@@ -217,7 +215,7 @@ function add(fold: Fold, change: PlacedChange): void {
   fold.compared = false;
 }
 
-/** Adds the number of rows at the asked position, as soon as the next change lies behind it. */
+/** Adds the number of rows at the asked position as soon as the next change is after it. */
 function countBefore(fold: Fold, before: number, { places, rows }: Counts): void {
   const { name } = fold.view;
   const place = places[name];
@@ -248,7 +246,7 @@ function end(fold: Fold, counts: Counts): readonly Difference[] {
   const { view, urn, there, folded, error } = fold;
   if (error !== undefined) {
     const why = saidBy(error);
-    const should = `a record is not parked that the view cannot take: ${why}`;
+    const should = `the view cannot apply a record that is not parked: ${why}`;
     return [{ view: view.name, urn, aspect: "", kind: "different", should }];
   }
   const of = { view: view.name, urn, shape: view.shape };

@@ -1,7 +1,4 @@
-/**
- * The thread that verifies views beside the service, with readers of its own; it ends with its work.
- * verifying.ts is its other end.
- */
+/** The thread of one verification, with its own readers. verifying.ts starts it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
@@ -13,26 +10,26 @@ import { restOf } from "../watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
-  /** Address of the module that verifies (VerifyModule). */
+  /** URL of the module that verifies (VerifyModule). */
   readonly module: string;
   readonly config: unknown;
   readonly views: readonly string[];
   readonly since?: Position | undefined;
-  /** The editions beside those in place (verify-editions.ts); nothing is remembered of them. */
+  /** Verify staging generations (verify-staging.ts); the result is not stored. */
   readonly next?: boolean | undefined;
-  /** Where those are that lie in servers, by view. */
+  /** Staging generations in servers, by view. */
   readonly grown?: Readonly<Record<string, Grown>> | undefined;
-  /** NICENESS when absent. */
+  /** Default: NICENESS. */
   readonly niceness?: number | undefined;
 }
 
 export type ToVerifyThread =
   | { readonly kind: "stop" }
 
-  /** Whether the service has much else to do. */
+  /** The service is busy, or no longer. */
   | { readonly kind: "busy"; readonly busy: boolean };
 
-/** What that module exports. */
+/** The exports of the module. */
 export interface VerifyModule {
   verifyStoredViews(
     config: unknown,
@@ -54,14 +51,14 @@ export type FromVerifyThread =
   | { readonly kind: "done"; readonly result: VerificationResult }
   | ({ readonly kind: "failed" } & SerializedError);
 
-/** As of those that grow views: at a lower priority it would not come to its end while others ask much. */
+/** The same as for rebuilds: at a lower priority it would not end while the service is busy. */
 const NICENESS = 5;
-/** Milliseconds between two messages of how far it is. */
-const TOLD_MS_MIN = 100;
+/** Milliseconds between two progress messages. */
+const PROGRESS_MS_MIN = 100;
 
 const port = parentPort;
-assert(port !== null, "this file is a thread's own");
-const tell = (message: FromVerifyThread) => port.postMessage(message);
+assert(port !== null, "this module runs in a worker thread");
+const send = (message: FromVerifyThread) => port.postMessage(message);
 const stopping = new AbortController();
 
 let busy = false;
@@ -75,7 +72,7 @@ const { module, config, niceness = NICENESS, ...options } = data;
 giveWay(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
-  let told = 0;
+  let sentAt = 0;
   const result = await verifyStoredViews(config, {
     ...options,
 
@@ -84,15 +81,15 @@ try {
       if (busy) await delay(ms * restOf(1));
     },
     onProgress(done, total) {
-      if (performance.now() - told < TOLD_MS_MIN) return;
-      told = performance.now();
-      tell({ kind: "progress", done, total });
+      if (performance.now() - sentAt < PROGRESS_MS_MIN) return;
+      sentAt = performance.now();
+      send({ kind: "progress", done, total });
     },
     signal: stopping.signal,
   });
-  tell({ kind: "done", result });
+  send({ kind: "done", result });
 } catch (error) {
-  tell({ kind: "failed", ...serializeError(error) });
+  send({ kind: "failed", ...serializeError(error) });
 } finally {
   port.close();
 }

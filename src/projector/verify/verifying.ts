@@ -1,4 +1,4 @@
-/** The near end of the thread that verifies views (verify-thread.ts). */
+/** Starts the thread that verifies views (verify-thread.ts). */
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { deserializeError } from "../../core/serialized-error.ts";
@@ -33,11 +33,11 @@ export async function verifyInThread(
     else reject(deserializeError(message));
   });
   worker.on("error", (cause) => {
-    reject(new CatalogError("internal", `verifying ended: ${cause}`, { cause }));
+    reject(new CatalogError("internal", `the verification failed: ${cause}`, { cause }));
   });
   const exited = new Promise<void>((exit) => {
     worker.on("exit", (code) => {
-      reject(new CatalogError("unavailable", `verifying ended with exit code ${code}`));
+      reject(new CatalogError("unavailable", `the verification ended with exit code ${code}`));
       exit();
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Comparing the next editions of views with the log before they take the place of others: wholly, in a
- * thread of its own. They are closed then, or stand still in a server, and nobody else knows of them.
+ * Compares staging generations with the log before they are swapped in, in a thread. They are closed, or paused in a
+ * server, and nobody reads them.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking.ts";
@@ -17,14 +17,14 @@ interface Stores {
 const how = { next: true } as const;
 const onProgress = (): void => {};
 
-/** Throws `unavailable` when one is not what the log says, up to where it was grown. */
-export async function verifyEditions(
+/** Throws `unavailable` if one differs from the log up to its position. */
+export async function verifyStaging(
   stores: Stores,
   editions: {
     readonly views: readonly string[];
-    /** What they pass over: it is settled when they take their places. */
+    /** Parked entities, which may differ: they are handled when the generations are swapped in. */
     readonly parked: readonly Parked[];
-    /** Where those are that lie in servers, by view. */
+    /** Staging generations in servers, by view. */
     readonly grown?: Readonly<Record<string, Grown>> | undefined;
   },
   signal: AbortSignal,

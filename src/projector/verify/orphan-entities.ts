@@ -1,18 +1,18 @@
-/** Entities in a view that the log never told of, and what only seemed to differ. */
+/** Finds entities of a view that have no stream in the log, and compares seeming differences again. */
 import { setTimeout as pause } from "node:timers/promises";
 import { entityStream, timeseriesStream } from "../../core/stream.ts";
 import { type HistoryLog, timeseriesAspects } from "../history.ts";
 import type { Findings } from "./findings.ts";
-import { runOver, type VerificationParts } from "./running.ts";
+import { runBatches, type VerificationParts } from "./run-batches.ts";
 import type { VerifiedView } from "./view-rows.ts";
 
-/** Urns that are remembered, so that none is told twice. */
+/** Urns that are kept in memory, so that none is reported twice. */
 const SEEN_MAX = 200_000;
 /** Entities that differ are compared again after these pauses, if there are at most so many. */
 const AGAIN = { entitiesMax: 1_000, pausesMs: [100, 250, 500] };
 
-/** Looks for them among all urns of the view. */
-export async function findUnknown(
+/** Reads all urns of the view and reports those without a stream. */
+export async function findOrphans(
   parts: VerificationParts,
   view: VerifiedView,
   findings: Findings,
@@ -25,18 +25,21 @@ export async function findUnknown(
       signal?.throwIfAborted();
       const found: { readonly urn: string }[] = [];
       for (const urn of page) {
-        if (seen.has(urn) || (await isTold(log, urn, aspects))) continue;
+        if (seen.has(urn) || (await hasStream(log, urn, aspects))) continue;
         if (seen.size < SEEN_MAX) seen.add(urn);
         found.push({ urn });
       }
       if (found.length > 0) yield found;
     }
   }
-  await runOver(parts, unknown(), { views: [view.name], places: {}, findings, total: 0 });
+  await runBatches(parts, unknown(), { views: [view.name], places: {}, findings, total: 0 });
 }
 
-/** Others have at least one stream, and are compared with it. */
-async function isTold(log: HistoryLog, urn: string, aspects: readonly string[]): Promise<boolean> {
+async function hasStream(
+  log: HistoryLog,
+  urn: string,
+  aspects: readonly string[],
+): Promise<boolean> {
   const name = entityStream(urn);
   const [first] = await log.listStreams(name, { limit: 1 });
   if (first === name) return true;

@@ -1,19 +1,19 @@
-/** Which entities records of a part of the log are of. */
+/** Lists the entities with records in a part of the log. */
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 
 export interface Touched {
   readonly urns: ReadonlySet<string>;
-  /** Of entities, however often of the same. */
+  /** Number of records of entities. */
   readonly records: number;
-  /** Up to here; before `to` where there are more entities than `max`. */
+  /** End of the part that was read; before `to` if there are more entities than `max`. */
   readonly upTo: Position;
 }
 
 const PAGE_MAX = 2_000;
 
-export async function touchedSince(
+export async function changedSince(
   log: Pick<ChangeLog, "readAll">,
   from: Position,
   to: Position,

@@ -1,17 +1,17 @@
 /**
- * Views that say that they are beyond the end of the log: they would drop what is appended next, and a
- * service does not start with them.
+ * Finds views with a position after the end of the log: they would skip the next records, and a service does not start
+ * with them.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
-import type { VerificationParts } from "./running.ts";
+import type { VerificationParts } from "./run-batches.ts";
 
-/** A node of a log in a server may hear of its end a moment after those that feed the view. */
+/** With a log in a server, the projector may see the end of the log a moment before this process. */
 const AGAIN = { times: 4, afterMs: 250 };
 
 /**
- * Up to where a view is what the log says, and what is wrong with its position in words. The position
- * was read before: the log's end, which is read here, is never behind it then.
+ * Limits the position of a view to the end of the log and returns the fault in words. The position is read before the
+ * end of the log, so a healthy view is never after it.
  */
 export async function placeInLog(
   { log, signal }: Pick<VerificationParts, "log" | "signal">,

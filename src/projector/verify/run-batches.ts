@@ -1,4 +1,4 @@
-/** Verifies entities in batches: between two of them the thread rests and reports its progress. */
+/** Verifies entities in batches. Between two batches the thread rests and reports its progress. */
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { HistoryLog } from "../history.ts";
 import { workedMs } from "../thread-ms.ts";
@@ -10,7 +10,7 @@ export interface VerificationParts {
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly views: readonly VerifiedView[];
   readonly verifier: Verifier;
-  /** The views are staging generations, which catch up with the log before they are read (told-again.ts). */
+  /** The views are staging generations, which catch up with the log before they are read (pending-refolds.ts). */
   readonly broughtOn?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -36,7 +36,7 @@ export async function* batchesOf(urns: Iterable<string>): Entities {
 }
 
 /** Returns the number of rows that the log implies, by view, up to the position in `places`. */
-export async function runOver(
+export async function runBatches(
   { verifier, rest, onProgress, signal }: VerificationParts,
   entities: Entities,
   asked: {

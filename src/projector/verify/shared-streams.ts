@@ -1,6 +1,6 @@
 /**
- * What the log says beside an entity's own streams, and bears on many entities: truncations,
- * requests to forget edges, parking. Small, read at once, and read anew when something looks wrong.
+ * Records outside an entity's own streams that affect many entities: truncations, requests to forget edges, parking.
+ * They are few: all are read at once, and again when an entity seems to differ.
  */
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
@@ -9,29 +9,29 @@ import type { Decode } from "../batch.ts";
 import { type HistoryLog, ownStreams, timeseriesAspects } from "../history.ts";
 import { parkingNow, type ReadParking } from "../parking.ts";
 
-export interface Bearings {
+export interface SharedStreams {
   /** Streams that an entity may have. */
   streamsOf(urn: string): readonly StreamName[];
   /** Truncations of timeseries of a type of entities, in the order of the log. */
   truncationsOf(entityType: string): readonly PlacedChange[];
-  /** Whether edges were ever forgotten on request. */
+  /** True if the log has requests to forget edges. */
   readonly forgets: boolean;
   forgetsOf(urn: string): readonly PlacedChange[];
-  /** What a view passes over. */
+  /** Records that a view skips. */
   parkingOf(view: string): ReadParking | undefined;
 }
 
 const PAGE_MAX = 500;
-/** The aspect that stands for requests to forget in names of streams (projections/graph.ts). */
+/** The aspect in the stream names of requests to forget (projections/graph.ts). */
 const FORGETS = "$relationships";
 
 const nothing: readonly PlacedChange[] = [];
 
-export async function readBearings(
+export async function readSharedStreams(
   log: HistoryLog,
   decode: Decode,
   views: readonly string[],
-): Promise<Bearings> {
+): Promise<SharedStreams> {
   const parkings = new Map<string, ReadParking>();
   for (const view of views) {
     parkings.set(view, await parkingNow(log, view));
@@ -61,7 +61,7 @@ export async function readBearings(
   };
 }
 
-/** Names of streams that begin so, in byte order. */
+/** Names of streams with the prefix, in byte order. */
 async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
   let after: StreamName | undefined;
   for (;;) {
@@ -91,7 +91,7 @@ async function changesOf(
   }
 }
 
-/** What cannot be decoded is parked, or stops a view before it. */
+/** Undefined for a record that cannot be decoded: it is parked, or the view has stopped before it. */
 export function decodedOrNothing(
   decode: Decode,
   record: Parameters<Decode>[0],

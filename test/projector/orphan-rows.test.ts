@@ -1,9 +1,9 @@
-/** Rows that no entity accounts for, counted (src/projector/verify/stray-rows.ts). */
+/** Rows that no entity accounts for, counted (src/projector/verify/orphan-rows.ts). */
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { strayRows } from "../../src/projector/verify/stray-rows.ts";
+import { orphanRows } from "../../src/projector/verify/orphan-rows.ts";
 
-type Log = Parameters<typeof strayRows>[0]["log"];
+type Log = Parameters<typeof orphanRows>[0]["log"];
 
 /** A log whose records are of these entities, from position 1. */
 const logOf = (...names: readonly string[]) =>
@@ -22,7 +22,7 @@ const found = (
   { foldedFrom, ...rows }: { foldedFrom?: string; early?: true },
   count: number,
   at: number,
-) => strayRows({ log }, { foldedFrom, rows }, { count, position: position(at) });
+) => orphanRows({ log }, { foldedFrom, rows }, { count, position: position(at) });
 
 describe("in a view that is folded from the log", () => {
   test("they are a fault", async () => {
