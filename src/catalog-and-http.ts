@@ -163,7 +163,7 @@ export async function openCatalogAndHttp(
     systemActor: systemActorOf(config),
     authorize: required ? (actor) => admitRegistryWrite(access.authority, actor) : undefined,
   });
-  // Who may write to a topic may not say who may do what here.
+  // Write access to the topic does not grant privileges here: proposals are authorized.
   const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
   opened.push(() => proposals?.close());
 
@@ -285,7 +285,7 @@ function staleViewsOf(views: readonly string[]): StaleViews {
   );
 }
 
-/** What operations are done with, but for what the catalog and the audit trail give them. */
+/** Dependencies of the operations that come from the log and the views. */
 function operationsParts(
   config: Config,
   { model, rules, log, stores, projector, editions, readers, onRebuilt }: LogAndViews,
@@ -396,7 +396,7 @@ function authorizes(what: "read" | "write", config: Config, required: boolean): 
 }
 
 const openToAll =
-  "whoever reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
+  "everyone who reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
 
 const besideSource = (path: string): URL => new URL(`../${path}`, import.meta.url);
 

@@ -1,6 +1,6 @@
 /**
- * What `annals check` looks at in the data directory: whether a start would be refused for what is in
- * it. A service may run on it: its files are opened for reading only.
+ * Checks of the data directory for `annals check`: finds what would make a start fail. A service may run on it: files
+ * are opened for reading only.
  */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,7 +30,7 @@ export async function checkDirectory(
     return { version: "", findings: [`"${place}" is no directory`] };
   }
   const refused = refusedFiles(config, own);
-  // Of files that this user may not use nothing else can be told.
+  // Files that this user may not use cannot be checked further.
   if (refused.length > 0 || sharedLog(config)) return { version: "", findings: refused };
   return { version: "", findings: await checkAhead(config, own) };
 }
@@ -46,7 +46,7 @@ function refusedFiles(config: Config, own: readonly Store[]): readonly string[] 
   });
 }
 
-/** What a start uses beside the stores. */
+/** Files other than the stores that a start uses. */
 function others(config: Config): readonly (readonly [string, Wanted])[] {
   const { data, operatorTokenFile, metricsTokenFile, signingKeyFile } = config;
   const at = (name: string) => join(data, name);

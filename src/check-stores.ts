@@ -1,7 +1,4 @@
-/**
- * What `annals check` asks: each store that is configured, by its adapter. What cannot be reached is
- * told as a finding, so that all that is wrong is told at once.
- */
+/** Checks of the configured stores for `annals check`. An unreachable store is a finding: all findings are reported at once. */
 import { checkDirectory } from "./check-directory.ts";
 import type { StoreCheck } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -37,7 +34,7 @@ function checkOf(store: string, place: string, ask: () => Promise<Checked>): Sto
 
 function unreachable(error: unknown): Checked {
   if (error instanceof CatalogError) return { version: "", findings: [error.text] };
-  // What else is wrong with other stores is told all the same.
+  // The other stores are still checked.
   const why = saidBy(error);
   return { version: "", findings: [`It could not be checked: ${why}`] };
 }

@@ -34,16 +34,16 @@ import { checkViews, uncleanViews } from "./unclean-views.ts";
 
 const ASPECTS: ViewName = "aspects";
 
-/** How a start waits for the views to catch up after a crash; they tell how far they are. */
+/** How a start waits for the views to catch up after a crash. */
 const catchUpLimits = {
   waitMsMax: Number.POSITIVE_INFINITY,
   stillMsMax: 600_000,
   failingMsMax: 5_000,
   lookMs: 500,
 };
-/** Records that a view lacks which is not what a crash has left, but is being grown. */
+/** A view that lacks more records is being built; a crash leaves fewer. */
 const FAR_BEHIND = 20_000;
-/** How long a start waits for a view that begins anew, and how long its growth may take. */
+/** Time that a start waits for a view that is built again, and limit of its build. */
 const GROWTH_WAIT_MS = 5_000;
 const GROWTH_MS_MAX = 2 ** 31 - 1;
 
@@ -82,7 +82,7 @@ export async function openLogAndViews(
     opened.push(() => heard.close());
   }
 
-  // What the last process was growing when it ended.
+  // Unfinished staging generations of the last process.
   clearEditions(config);
   const unclean = uncleanViews(config);
   const starting = startProjectorThread({
@@ -108,16 +108,16 @@ export async function openLogAndViews(
   if (isFull) logger.error({ data: config.data }, startsReadOnly);
 
   const begun = projector.positions();
-  const anew = viewNames.filter(
+  const rebuilt = viewNames.filter(
     (view) =>
       !sharedView(config, view) &&
       (projector.emptied()[view] !== undefined ||
         recordsBetween(log, begun[view] ?? START, head) > FAR_BEHIND),
   );
-  const growing = await stillGrowing(projector, anew, head);
+  const growing = await stillGrowing(projector, rebuilt, head);
   const editions = editionReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
-    editions.refuse(view, "growing", growsAnew(view));
+    editions.refuse(view, "growing", isRebuilt(view));
     void grown.then((isGrown) => isGrown && editions.admit(view, "growing"));
   }
   const watched = watchReaders({ ...editions.readers }, Date.now);
@@ -153,7 +153,7 @@ export async function openLogAndViews(
   return { model, rules, log, stores, projector, editions, readers, readErrors, onRebuilt };
 }
 
-/** Views that begin anew and have not come to the end of the log in time; `grown`: whether they ever do. */
+/** Views that have not reached the end of the log in time; `grown` resolves to true when they do. */
 async function stillGrowing(
   projector: Pick<Progress, "reached">,
   views: readonly ViewName[],
@@ -191,9 +191,9 @@ const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(saidB
 const startsReadOnly =
   "the disk is full: the service starts read-only and accepts writes again when there is space";
 
-const growsAnew = (view: ViewName): CatalogError =>
-  new CatalogError("unavailable", `the view "${view}" is being grown again from the log`, {
-    hint: "Try again; /status tells how far each view is",
+const isRebuilt = (view: ViewName): CatalogError =>
+  new CatalogError("unavailable", `the view "${view}" is being rebuilt from the log`, {
+    hint: "Try again; /status shows the progress of each view",
   });
 
 const isDamagedFile = (view: string): CatalogError =>
@@ -203,7 +203,7 @@ const isDamagedFile = (view: string): CatalogError =>
     { hint: "Try again; /status shows the progress. Check the disk of the data directory" },
   );
 
-/** What the projector's thread tells of its batches becomes spans. */
+/** Turns the batch events of the projector's thread into spans. */
 function traceBatches(traces: Traces, channel: string) {
   return subscribeToBatches(channel, ({ view, writes, upTo, start, end, error }) => {
     const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };

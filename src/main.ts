@@ -6,7 +6,7 @@
  */
 import { runProgram } from "./cli/program.ts";
 
-// What is written here, the log and its views above all, is for nobody else on the machine to read.
+// Other users of the machine must not read the log and its views.
 process.umask(0o077);
 
 process.exitCode = await runProgram(process.argv.slice(2), {

@@ -1,6 +1,4 @@
-/**
- * What commands do to a data directory without a service: printing its log, copying it.
- */
+/** Commands on a data directory without a service: print its log, copy it. */
 import { resolve } from "node:path";
 import type { LoggedRecord, LogQuery, Operations } from "./cli/operations.ts";
 import type { Config } from "./config/config.ts";
@@ -33,11 +31,11 @@ export async function* readLog(
   const log = await openLogReader(config);
   try {
     let left = query.limit;
-    /** Records that tell of no change (jobs, say): not printed, and so not counted. */
-    let passedOver = 0;
+    /** Records without a change (those of jobs, for example): neither printed nor counted. */
+    let skipped = 0;
     let place: number | "end" = startOf(query);
     while (left > 0) {
-      const options = { limit: Math.min(left + passedOver, logPageMax), backward: query.backward };
+      const options = { limit: Math.min(left + skipped, logPageMax), backward: query.backward };
       const page =
         query.stream === undefined
           ? await log.readAll(place as Position | "end", options)
@@ -50,7 +48,7 @@ export async function* readLog(
       });
       yield changes.slice(0, left);
       left -= changes.length;
-      passedOver += page.length - changes.length;
+      skipped += page.length - changes.length;
       if (query.stream === undefined) place = last.position;
       else place = last.revision + (query.backward ? -1 : 1);
       if (place < 0) return;

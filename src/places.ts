@@ -35,7 +35,7 @@ export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 export const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
 
-/** What a command that a message names needs to find the same data directory; empty for the default one. */
+/** The flag that makes a command in a message use the same data directory; empty for the default one. */
 export function dataFlag({ data }: Pick<Config, "data">): string {
   if (data === resolve(defaultOf("data"))) return "";
   return ` --data ${/^[\w./@:+-]+$/.test(data) ? data : JSON.stringify(data)}`;
@@ -45,10 +45,10 @@ export function dataFlag({ data }: Pick<Config, "data">): string {
 export const viewFile = (config: Pick<Config, "data">, view: ViewName): string =>
   fileOf(config, view);
 
-/** Whether other processes may write to the log. */
+/** True if other processes may write to the log. */
 export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !== embedded;
 
-/** Whether a view is kept in a server, which other processes use as well. */
+/** True for a view in a server, which other processes use, too. */
 export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
   config[view] !== embedded;
 

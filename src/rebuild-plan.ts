@@ -15,7 +15,7 @@ import {
 } from "./stores.ts";
 import { verifyModule } from "./verified-state.ts";
 
-/** What rebuilding needs of the stores, in a service and for a data directory at rest. */
+/** Dependencies of a rebuild that come from the stores, with or without a service. */
 export function rebuildingParts(
   config: Places,
   stores: StoresConfig,

@@ -1,4 +1,4 @@
-/** What the embedded stores take on disk, and which edition a view is. */
+/** Sizes of the embedded stores on disk, and the generations of the views. */
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
 import { embedded } from "./config/kinds.ts";

@@ -62,10 +62,10 @@ interface LogOrigin {
   readonly records: number;
 }
 
-/** What it takes to open the stores; plain data, so that a thread can be given it. */
+/** Everything needed to open the stores; plain data, which can be sent to a thread. */
 export interface StoresConfig extends Places {
   readonly rules: ViewRules;
-  /** What feeds the views; undefined where that is not known, as in a log that has no id. */
+  /** The log of the views; undefined if it is not known, as for a log without an id. */
   readonly origin?: LogOrigin | undefined;
   /** ChangeLog.indexState of the log that appends in this process. */
   readonly indexState?: SharedArrayBuffer | undefined;
@@ -93,7 +93,7 @@ async function originOf(log: ChangeLog): Promise<LogOrigin | undefined> {
 const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
   position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
 
-/** What is up- and downstream of what, for the catalog. */
+/** Steps of lineage, for the catalog. */
 export { lineageSteps } from "../projections/graph-lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../projections/search-words.ts";
@@ -239,18 +239,18 @@ export async function openViews(
     for (const name of names) {
       const shared = sharedView(config, name);
       let stale = false;
-      const tell = (now: boolean) => {
+      const report = (now: boolean) => {
         if (now !== stale) onStale?.(name, now);
         stale = now;
       };
       const view = await openView(config, name, {
         model: config.rules.fingerprint,
         log: config.origin,
-        // Who only watches a view has no say in what it is made of.
+        // Only the leader decides how a view is built.
         watched: shared && !leads,
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
         // Others read what is in a server: it is never emptied for a model.
-        onStale: shared || onStale !== undefined ? tell : undefined,
+        onStale: shared || onStale !== undefined ? report : undefined,
         keepsOlder: config.onModelChange === "refuse",
         keptFrom:
           shared || config.onModelChange === "refuse" ? 1 : positionAfter(KEPT_MIN, config.origin),
@@ -276,7 +276,7 @@ export async function openViews(
     : opened.map((view) => publishBatches(view, batchChannel));
 }
 
-/** Told of the log's changes as a view is; not one that anything is read from. */
+/** The feed to Kafka consumes changes like a view; nothing is read from it. */
 const KAFKA = "kafka";
 
 /** The feed to Kafka, where there is one and this process is to serve it. */
@@ -425,7 +425,7 @@ async function openSearchView(
       amend: (writes) => sink.amend(writes),
       moves: sharedView(config, "timeseries"),
     },
-    // Grown anew, the aspect view is at its end: each entity is folded once.
+    // In a rebuild, the aspect view is complete: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
     // While it is grown beside the one in use, another thread feeds the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),

@@ -1,6 +1,6 @@
 /**
- * What verifications found, in a file of the data directory; and the module that verifies. Apart from
- * verified-views.ts, so that a start does not load what only a verification needs.
+ * Opens the stored results of verifications, and names the module that verifies. Separate from verified-views.ts, so
+ * that a start does not load the code of verification.
  */
 import { join } from "node:path";
 import { openSqliteVerifiedState } from "./projector/sqlite/sqlite-verified-state.ts";

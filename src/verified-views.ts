@@ -24,7 +24,7 @@ import { openVerifiedState } from "./verified-state.ts";
 
 export { openLogReader };
 
-/** Throws `unavailable` for a view that cannot be read; one in a server may come to be later. */
+/** Throws `unavailable` for a view that cannot be read; a view in a server may be created later. */
 export async function openVerifiedViews(
   config: StoresConfig,
   names: readonly ViewName[],

@@ -1,4 +1,4 @@
-/** What views are made of beside the log: what the projections know of the model, as plain data. */
+/** Rules of the projections, compiled from the model into plain data. */
 import { createHash } from "node:crypto";
 import { createGraphProjection, FORGETTING_STREAMS, forgettingOf } from "../projections/graph.ts";
 import { compileGraphRules, type GraphRules } from "../projections/graph-rules.ts";

@@ -40,7 +40,7 @@ export interface CatalogParts {
   /** Limits of JSON texts in proposals; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;
   readonly cacheBytesMax: number;
-  /** Whether other processes write to the log, too. */
+  /** True if other processes write to the log, too. */
   readonly sharedLog: boolean;
   /** Records that the aspect view may be behind before writes wait for it. */
   readonly lagMax: number;

@@ -240,7 +240,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
-  /** Whether another process has written to the entity since it was read. */
+  /** True if another process has written to the entity since it was read. */
   async function isOutdated({ urn, state }: Entry): Promise<boolean> {
     if (!dependencies.sharedLog) return false;
     const options = { limit: 1, backward: true };

@@ -368,7 +368,7 @@ test("a service for all that asks for no tokens says so, and its real address", 
   expect(JSON.parse(line ?? "")).toMatchObject({
     level: "warn",
     address: service.address,
-    msg: expect.stringContaining("whoever reaches it may read and write"),
+    msg: expect.stringContaining("everyone who reaches it may read and write"),
   });
   for (const args of [[], ["--host", "0.0.0.0"]]) {
     const own = await startService(data, { args });

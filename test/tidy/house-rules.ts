@@ -292,23 +292,8 @@ export const replacements: Readonly<Record<string, string>> = {
 /** First words of comments that describe instead of stating what the code does. */
 export const firstWords = /^(what|who|whose|whoever|whether|of which)\b/i;
 
-/** Folders and files whose code follows `replacedWords` and `firstWords`. */
-export const plainCode: readonly string[] = [
-  ...["projections/", "src/log/", "src/feed/", "src/search/", "src/aspects/", "src/graph/"],
-  ...["src/timeseries/", "src/model/"],
-  ...["src/bodies/", "src/cli/", "src/config/", "src/core/", "src/telemetry/"],
-  ...["src/client/", "src/graphql/", "src/auth/", "src/http/"],
-  ...["src/ops/", "src/projector/"],
-];
-
-/** Parts of `plainCode` that do not follow the words yet. */
-<<<<<<< HEAD
-export const notYetPlain: readonly string[] = [
-  ...["src/ops/create-operations.ts", "src/ops/verify.ts", "src/projector/verify/"],
-];
-=======
-export const notYetPlain: readonly string[] = [];
->>>>>>> c13c487a (verify: name shared streams, orphans and repairs in standard terms)
+/** Folders whose code follows `replacedWords` and `firstWords`. */
+export const plainCode: readonly string[] = ["projections/", "src/"];
 
 /** Replaced words in names that other processes or stored data have. */
 export const keptNames: readonly { readonly name: RegExp; readonly reason: string }[] = [
