@@ -7,9 +7,10 @@
  *   DELETE of an aspect          remove          removes the current value; its history stays
  *   DELETE of the key aspect     remove_entity   does so for all aspects and deletes the entity
  */
-import type { AspectWrite } from "../src/aspects/aspect-table.ts";
+
 import { assert } from "../src/core/errors.ts";
 import type { Projection } from "../src/projector/sink.ts";
+import type { AspectWrite } from "../src/views/aspects/aspect-table.ts";
 
 /** The name of an entity type's key aspect; undefined for a type that is not in the model. */
 export type KeyAspectOf = (entityType: string) => string | undefined;

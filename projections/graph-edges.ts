@@ -5,8 +5,8 @@
  * Edges with the same type and ends are merged: deprecated lists and their successors state them
  * twice. The first statement determines order and path, later ones add properties that it lacks.
  */
-import { type JsonObject, jsonObject } from "../src/core/json.ts";
-import type { Edge } from "../src/graph/graph.ts";
+import { type JsonObject, jsonObject } from "../src/lib/json.ts";
+import type { Edge } from "../src/views/graph/graph.ts";
 import type { Beside, GraphRule } from "./graph-rules.ts";
 
 export interface EdgeList {

@@ -5,7 +5,7 @@
  *   upstreamLineage, dataJobInputOutput   each downstream of an entry   DownstreamOf   each upstream
  *   inputFields                           the entity's own field        DownstreamOf   the field it shows
  */
-import { type JsonObject, jsonObject } from "../src/core/json.ts";
+import { type JsonObject, jsonObject } from "../src/lib/json.ts";
 import type { EdgeList } from "./graph-edges.ts";
 
 type AddFieldEdges = (urn: string, value: JsonObject, list: EdgeList) => void;

@@ -5,8 +5,9 @@
  *   dataset   DownstreamOf, upstream   → dataset: up OUTGOING,   dataset: down INCOMING
  *   dataJob   Produces, downstream     → dataset: down OUTGOING, dataset: up INCOMING from dataJob
  */
-import type { Step, Steps } from "../src/graph/graph.ts";
+
 import type { Model } from "../src/model/model.ts";
+import type { Step, Steps } from "../src/views/graph/graph.ts";
 import { compileGraphRules } from "./graph-rules.ts";
 
 export interface LineageSteps {

@@ -12,10 +12,10 @@
  * deleted, edges that aspects of other entities state about it stay until those aspects are deleted.
  */
 import { assert } from "../src/core/errors.ts";
-import { jsonObject } from "../src/core/json.ts";
 import { type StreamName, timeseriesStream } from "../src/core/stream.ts";
-import type { Edge, GraphWrite } from "../src/graph/graph.ts";
+import { jsonObject } from "../src/lib/json.ts";
 import type { Projection } from "../src/projector/sink.ts";
+import type { Edge, GraphWrite } from "../src/views/graph/graph.ts";
 import type { KeyAspectOf } from "./aspects.ts";
 import { addRuleEdges, createEdgeList } from "./graph-edges.ts";
 import { fieldEdges } from "./graph-fields.ts";
@@ -23,7 +23,7 @@ import type { GraphRules } from "./graph-rules.ts";
 
 /**
  * The aspect name in the name of the stream with the requests to remove the edges of an entity
- * (catalog/relationships.ts). No aspect can have this name.
+ * (catalog/graph/relationships.ts). No aspect can have this name.
  */
 const FORGET = "$relationships";
 

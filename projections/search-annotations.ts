@@ -3,7 +3,7 @@
  * each annotated value fills.
  */
 import { CatalogError } from "../src/core/errors.ts";
-import { jsonObject } from "../src/core/json.ts";
+import { jsonObject } from "../src/lib/json.ts";
 import type { Annotation, Aspect, Field, FieldType, Model } from "../src/model/model.ts";
 import { type AnnotatedPlace, annotatedPlaces } from "./annotated-places.ts";
 

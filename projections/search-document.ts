@@ -2,7 +2,7 @@
  * Builds a search document: collects the values of its fields, and texts of the queried fields. Its
  * size is bounded. Search does not find values beyond the bounds; the aspect still has them.
  */
-import type { DocumentText, FieldValue, SearchDocument } from "../src/search/search.ts";
+import type { DocumentText, FieldValue, SearchDocument } from "../src/views/search/search.ts";
 import type { SearchField } from "./search-annotations.ts";
 import { cutText } from "./search-characters.ts";
 import { foldText, wordsCharsMax, wordsOf } from "./search-words.ts";

@@ -2,7 +2,7 @@
  * Extracts the values at all annotated paths of an aspect in one walk: a schema with many columns is
  * walked once, not once for each annotation.
  */
-import { jsonObject } from "../src/core/json.ts";
+import { jsonObject } from "../src/lib/json.ts";
 
 /** Returns the values at each path, by the path's index. Absent and null members have no value. */
 export type Extract = (value: unknown) => readonly (readonly unknown[] | undefined)[];

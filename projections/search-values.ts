@@ -2,9 +2,9 @@
  * Converts the values at an annotated path to values of a field. Empty texts, and values that do not
  * fit the type of the field, are skipped.
  */
-import { slashedPath } from "../src/core/browse-path.ts";
-import { jsonObject } from "../src/core/json.ts";
-import type { FieldValue } from "../src/search/search.ts";
+import { slashedPath } from "../src/core/query/browse-path.ts";
+import { jsonObject } from "../src/lib/json.ts";
+import type { FieldValue } from "../src/views/search/search.ts";
 import type { AspectRule, SearchFieldType } from "./search-annotations.ts";
 import { plainText } from "./search-plain-text.ts";
 import { SEPARATOR, wordsCharsMax } from "./search-words.ts";

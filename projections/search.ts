@@ -15,9 +15,9 @@
  */
 import { currentAspect, type EntityState } from "../src/core/entity-state.ts";
 import { assert } from "../src/core/errors.ts";
-import { ownValue } from "../src/core/own-value.ts";
 import type { FailedValue, ValuePolicy } from "../src/core/parked-values.ts";
-import type { SearchDocument } from "../src/search/search.ts";
+import { ownValue } from "../src/lib/own-value.ts";
+import type { SearchDocument } from "../src/views/search/search.ts";
 import { createDraft, type Draft, type Slot } from "./search-document.ts";
 import { compileFill, type Fill } from "./search-fill.ts";
 import type { SearchRules } from "./search-rules.ts";

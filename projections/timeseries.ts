@@ -12,7 +12,7 @@
 import type { PlacedChange } from "../src/core/change.ts";
 import { assert } from "../src/core/errors.ts";
 import type { Projection } from "../src/projector/sink.ts";
-import type { TimeseriesWrite } from "../src/timeseries/timeseries-table.ts";
+import type { TimeseriesWrite } from "../src/views/timeseries/timeseries-table.ts";
 import type { KeyAspectOf } from "./aspects.ts";
 
 /** Headers of a DELETE that bound its range: epoch milliseconds as text, inclusive. */

@@ -35,7 +35,7 @@ for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
 const copied = [
   ["src/annals.mjs", "src/annals.mjs"],
   ["src/graphql/schema", "src/graphql/schema"],
-  ["src/http/examples", "src/http/examples"],
+  ["src/http/docs/examples", "src/http/docs/examples"],
   ["avro", "avro"],
   ["test/data/sample/catalog.json", "sample/catalog.json"],
 ];

@@ -12,37 +12,37 @@ process.umask(0o077);
 process.exitCode = await runProgram(process.argv.slice(2), {
   async openService(config, options) {
     // Its thread loads its modules while this one loads those of the service.
-    const { startProjectorWorker } = await import("./projector/projector-worker.ts");
+    const { startProjectorWorker } = await import("./projector/thread/projector-worker.ts");
     const projectorWorker = startProjectorWorker();
-    const { openService } = await import("./service.ts");
+    const { openService } = await import("./app/service.ts");
     return openService(config, { ...options, projectorWorker });
   },
   async *readLog(config, query) {
-    const { readLog } = await import("./offline.ts");
+    const { readLog } = await import("./app/offline/offline.ts");
     yield* readLog(config, query);
   },
   async rebuild(config, options) {
-    const { rebuild } = await import("./offline-rebuild.ts");
+    const { rebuild } = await import("./app/offline/offline-rebuild.ts");
     return rebuild(config, options);
   },
   async verify(config, options) {
-    const { verify } = await import("./offline-verify.ts");
+    const { verify } = await import("./app/offline/offline-verify.ts");
     return verify(config, options);
   },
   async copyLog(config, options) {
-    const { copyLogTo } = await import("./offline.ts");
+    const { copyLogTo } = await import("./app/offline/offline.ts");
     return copyLogTo(config, options);
   },
   async backup(config, options) {
-    const { backUp } = await import("./offline-backup.ts");
+    const { backUp } = await import("./app/offline/offline-backup.ts");
     return backUp(config, options);
   },
   async repairIndexes(config) {
-    const { repairLogIndexes } = await import("./offline.ts");
+    const { repairLogIndexes } = await import("./app/offline/offline.ts");
     return repairLogIndexes(config);
   },
   async checkStores(config) {
-    const { checkStores } = await import("./check-stores.ts");
+    const { checkStores } = await import("./app/doctor/check-stores.ts");
     return checkStores(config);
   },
 });

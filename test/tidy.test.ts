@@ -305,7 +305,7 @@ describe("the tidier lets pass", () => {
     ],
     [
       "a composition root that opens adapters",
-      sample("src/stores.ts", 'import { x } from "./log/sqlite/b.ts";'),
+      sample("src/app/stores.ts", 'import { x } from "./log/sqlite/b.ts";'),
     ],
     [
       "a skipped test with a reason",

@@ -1,18 +1,22 @@
 /** Opens authentication and authorization: keys and tokens of a data directory, over a catalog. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntityState } from "../core/entity-state.ts";
-import { lifeOf, type TokenDuration } from "../core/token-durations.ts";
-import { type AccessTokens, createAccessTokens } from "./access-tokens.ts";
+import { lifeOf, type TokenDuration } from "../lib/token-durations.ts";
 import type { AuditTrail } from "./audit.ts";
-import { type Authentication, createAuthentication, type RequestLimit } from "./authentication.ts";
-import { type Authority, createAuthority } from "./authority.ts";
-import { createFailureLimit } from "./failure-limit.ts";
-import type { FixedPolicies } from "./fixed-policies.ts";
-import type { OperatorToken } from "./operator-token.ts";
-import { createRequestLimit } from "./request-limit.ts";
-import { openSigningKeys } from "./signing-keys.ts";
+import { type Authority, createAuthority } from "./policies/authority.ts";
+import type { FixedPolicies } from "./policies/fixed-policies.ts";
 import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
-import { createTokenFormat } from "./token-format.ts";
+import { type AccessTokens, createAccessTokens } from "./tokens/access-tokens.ts";
+import {
+  type Authentication,
+  createAuthentication,
+  type RequestLimit,
+} from "./tokens/authentication.ts";
+import { createFailureLimit } from "./tokens/failure-limit.ts";
+import type { OperatorToken } from "./tokens/operator-token.ts";
+import { createRequestLimit } from "./tokens/request-limit.ts";
+import { openSigningKeys } from "./tokens/signing-keys.ts";
+import { createTokenFormat } from "./tokens/token-format.ts";
 
 interface AccessOptions {
   /** The unrestricted catalog, which holds users, policies and tokens. */

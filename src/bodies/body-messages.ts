@@ -1,8 +1,8 @@
 /** The methods of the body thread. It is called for one request at a time. */
 import type { Config } from "../config/config.ts";
 import type { AuditStamp } from "../core/change.ts";
-import type { PatchRules } from "../core/patch.ts";
-import type { Ask } from "../http/endpoint.ts";
+import type { PatchRules } from "../core/patch/patch.ts";
+import type { Ask } from "../http/schemas/endpoint.ts";
 import type { PackedProposals } from "./packed-proposals.ts";
 
 export interface BodyThreadData {

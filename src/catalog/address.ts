@@ -4,8 +4,8 @@
  */
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
-import { nearest } from "../core/nearest.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { nearest } from "../lib/nearest.ts";
 import { keyValue } from "../model/entity-key.ts";
 import type { Entity, Model } from "../model/model.ts";
 

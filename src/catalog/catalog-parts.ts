@@ -1,20 +1,21 @@
 /** The ports and settings that a catalog is created from. */
-import type { AspectReader } from "../aspects/aspect-table.ts";
+
 import type { Change, PlacedChange } from "../core/change.ts";
 import type { JsonLimits } from "../core/json-text.ts";
-import type { PatchRules } from "../core/patch.ts";
+import type { PatchRules } from "../core/patch/patch.ts";
 import type { UrnLimits } from "../core/urn.ts";
-import type { GraphReader } from "../graph/graph.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
-import type { Progress, Restoration } from "../projector/progress.ts";
 import type { Projection } from "../projector/sink.ts";
-import type { TimeseriesReader, TimeseriesWrite } from "../timeseries/timeseries-table.ts";
-import type { ValueThread } from "./computed-ahead.ts";
-import type { LineageSteps } from "./lineage.ts";
-import type { ReferencePaths } from "./references.ts";
-import type { StatedEdges } from "./restore-edges.ts";
-import type { SearchParts } from "./searches.ts";
+import type { Progress, Restoration } from "../projector/thread/progress.ts";
+import type { AspectReader } from "../views/aspects/aspect-table.ts";
+import type { GraphReader } from "../views/graph/graph.ts";
+import type { TimeseriesReader, TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
+import type { LineageSteps } from "./graph/lineage.ts";
+import type { StatedEdges } from "./graph/restore-edges.ts";
+import type { ReferencePaths } from "./references/references.ts";
+import type { SearchParts } from "./search/searches.ts";
+import type { ValueThread } from "./write/computed-ahead.ts";
 
 export interface CatalogParts {
   readonly model: Model;

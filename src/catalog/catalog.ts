@@ -5,22 +5,22 @@
  * Urns are strings in any namespace and are parsed here. Errors are CatalogErrors.
  */
 import type { Position } from "../core/position.ts";
-import type { ChangeReads } from "./change-reads.ts";
-import type { EntityReads, Moment, ReadsAsOf } from "./entity-reads.ts";
-import type { GraphReads } from "./graph-reads.ts";
-import type { RunCatalog } from "./run-requests.ts";
-import type { SearchCatalog } from "./search-requests.ts";
-import type { Writes } from "./writes.ts";
+import type { ChangeReads } from "./changes/change-reads.ts";
+import type { GraphReads } from "./graph/graph-reads.ts";
+import type { EntityReads, Moment, ReadsAsOf } from "./read/entity-reads.ts";
+import type { RunCatalog } from "./runs/run-requests.ts";
+import type { SearchCatalog } from "./search/search-requests.ts";
+import type { Writes } from "./write/writes.ts";
 
-export type { Criterion, Filter } from "../core/filter.ts";
-export type * from "./change-reads.ts";
-export { changesMax } from "./change-reads.ts";
-export type * from "./entity-reads.ts";
-export type * from "./graph-reads.ts";
-export type * from "./run-requests.ts";
-export type * from "./search-requests.ts";
-export type * from "./writes.ts";
-export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./writes.ts";
+export type { Criterion, Filter } from "../core/query/filter.ts";
+export type * from "./changes/change-reads.ts";
+export { changesMax } from "./changes/change-reads.ts";
+export type * from "./graph/graph-reads.ts";
+export type * from "./read/entity-reads.ts";
+export type * from "./runs/run-requests.ts";
+export type * from "./search/search-requests.ts";
+export type * from "./write/writes.ts";
+export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./write/writes.ts";
 
 /** The view that serves a read. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";

@@ -1,41 +1,46 @@
-/** Assembles the use cases of the catalog over ports. service.ts opens adapters and threads. */
+/** Assembles the use cases of the catalog over ports. app/service.ts opens adapters and threads. */
 
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createInTurn } from "../core/in-turn.ts";
 import { jsonLimits } from "../core/json-text.ts";
 import { type Position, START } from "../core/position.ts";
+import { createInTurn } from "../lib/in-turn.ts";
 import { promptHead } from "../log/prompt-head.ts";
 import { watchLog } from "../log/watched-log.ts";
-import { parkingNow } from "../projector/parking.ts";
-import type { AccessContext } from "./access-filter.ts";
+import { parkingNow } from "../projector/parking/parking.ts";
+import type { AccessContext } from "./access/access-filter.ts";
+import { readBuiltInEntities } from "./access/built-in-entities.ts";
+import type { ReadPorts } from "./access/seen-ports.ts";
 import { createAddresses } from "./address.ts";
-import { readBuiltInEntities } from "./built-in-entities.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import type { CatalogParts } from "./catalog-parts.ts";
-import { createDefinitionRemoval } from "./definition-removal.ts";
-import { createDelete } from "./delete.ts";
-import { entitiesBehind } from "./entities-behind.ts";
-import { createEntityStates } from "./entity-states.ts";
-import { createGiveDefaults } from "./given-aspects.ts";
-import { createHiddenStages } from "./hidden-stages.ts";
-import { createIngestion } from "./ingest.ts";
-import { refuseOwnHeaders } from "./own-headers.ts";
-import { createPreparation } from "./prepare.ts";
-import { createEnvelopes } from "./read-entities.ts";
-import { createReading, createSeenReading, portsThrough, type ReadingTools } from "./reading.ts";
-import { createDeleteReferences } from "./references.ts";
-import { createRestoreEdges } from "./restore-edges.ts";
-import { createRollback } from "./rollback.ts";
-import { createRunLedger } from "./run-ledger.ts";
-import { createRuns, createSeenRuns } from "./runs.ts";
-import { createSearchFields } from "./search-fields.ts";
-import type { ReadPorts } from "./seen-ports.ts";
+import { createRestoreEdges } from "./graph/restore-edges.ts";
+import { entitiesBehind } from "./read/entities-behind.ts";
+import { createEnvelopes } from "./read/read-entities.ts";
+import {
+  createReading,
+  createSeenReading,
+  portsThrough,
+  type ReadingTools,
+} from "./read/reading.ts";
+import { createDefinitionRemoval } from "./references/definition-removal.ts";
+import { createDeleteReferences } from "./references/references.ts";
+import { withVersionSets } from "./references/version-sets.ts";
+import { createRollback } from "./runs/rollback.ts";
+import { createRunLedger } from "./runs/run-ledger.ts";
+import { createRuns, createSeenRuns } from "./runs/runs.ts";
+import { createHiddenStages } from "./search/hidden-stages.ts";
+import { createSearchFields } from "./search/search-fields.ts";
+import { soonReached } from "./search/soon-found.ts";
 import { createShownPositions } from "./shown-positions.ts";
-import { proposalsOf } from "./snapshots.ts";
-import { soonReached } from "./soon-found.ts";
-import { createStreamStates } from "./stream-states.ts";
-import { withVersionSets } from "./version-sets.ts";
+import { createDelete } from "./write/delete.ts";
+import { createEntityStates } from "./write/entity-states.ts";
+import { createGiveDefaults } from "./write/given-aspects.ts";
+import { createIngestion } from "./write/ingest.ts";
+import { refuseOwnHeaders } from "./write/own-headers.ts";
+import { createPreparation } from "./write/prepare.ts";
+import { proposalsOf } from "./write/snapshots.ts";
+import { createStreamStates } from "./write/stream-states.ts";
 
 /** Maximum number of urns in a page. */
 const listedMax = 1_000;

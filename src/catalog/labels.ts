@@ -1,6 +1,6 @@
 /** Labels of the members of a request, the prefixes of error messages: `proposals[3]: `. */
 import { CatalogError } from "../core/errors.ts";
-import { PLACE, type Proposal } from "./writes.ts";
+import { PLACE, type Proposal } from "./write/writes.ts";
 
 /** The prefix of messages about a proposal where a request has several: its path in the request. */
 export const labelOf = (

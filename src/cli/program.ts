@@ -5,19 +5,19 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Flags } from "../config/config.ts";
-import { isBuilt, ownCommand, startCommand } from "../core/own-command.ts";
-import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
-import type { Operations } from "./operations.ts";
-import { type OutputFlags, outputOf } from "./output-flags.ts";
-import { serve } from "./serve.ts";
+import { isBuilt, ownCommand, startCommand } from "../lib/own-command.ts";
+import { serve } from "./commands/serve.ts";
 import {
   configOf,
   exitCodesHelp,
   logFormatOf,
   loggerOf,
   settingsCommand,
-} from "./settings-command.ts";
-import { openTerminal } from "./terminal.ts";
+} from "./commands/settings-command.ts";
+import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
+import type { Operations } from "./operations.ts";
+import { type OutputFlags, outputOf } from "./terminal/output-flags.ts";
+import { openTerminal } from "./terminal/terminal.ts";
 
 /** Runs the command that the arguments name. Never throws. */
 export async function runProgram(
@@ -93,7 +93,7 @@ export async function createProgram(
     });
 
   if (args[0] !== "serve") {
-    const { addCommands } = await import("./commands.ts");
+    const { addCommands } = await import("./commands/commands.ts");
     addCommands(program, { operations, terminal, finish });
   }
   return program;

@@ -5,8 +5,8 @@
  */
 import { fileURLToPath } from "node:url";
 import { jsonDepthMax } from "../core/json-text.ts";
-import { eventStoreSchemes } from "../core/server-address.ts";
-import { tokenDurations } from "../core/token-durations.ts";
+import { eventStoreSchemes } from "../lib/server-address.ts";
+import { tokenDurations } from "../lib/token-durations.ts";
 import {
   bytes,
   choice,
@@ -57,7 +57,7 @@ export type Command =
   | "verify"
   | ClientCommand;
 
-/** Stands for all commands that send requests to a running service; their flags are in cli/session.ts. */
+/** Stands for all commands that send requests to a running service; their flags are in cli/client/session.ts. */
 type ClientCommand = "client commands";
 
 const ownModel = fileURLToPath(new URL("../../avro", import.meta.url));

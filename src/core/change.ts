@@ -63,7 +63,7 @@ export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
   timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
 
 /**
- * True for a change that restores the edges that an aspect states (catalog/restore-edges.ts). It
+ * True for a change that restores the edges that an aspect states (catalog/graph/restore-edges.ts). It
  * repeats the aspect's value, actor, time and run, and belongs to no run itself.
  */
 export const restoresEdges = ({ changeType, value }: Change): boolean =>

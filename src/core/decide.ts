@@ -6,12 +6,13 @@
  * each on the result of those before it. A new entity gets its key aspect, and the default aspects
  * that the proposals do not write.
  */
+
+import { sameJson } from "../lib/same-json.ts";
 import type { AuditStamp, Change, SystemMetadata } from "./change.ts";
 import { NO_RUN_ID } from "./change.ts";
 import { type AspectState, currentAspect, type EntityState } from "./entity-state.ts";
 import { assert, CatalogError } from "./errors.ts";
 import { type Revision, revision } from "./position.ts";
-import { sameJson } from "./same-json.ts";
 
 /** A condition that a proposal sets on the aspect as it is now. */
 export interface Conditions {

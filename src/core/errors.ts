@@ -2,7 +2,7 @@
  * The one error that crosses a room's wall. `code` is API and never changes; `message` may.
  *
  * The message is a short fragment that names the thing and quotes the user's value; `hint` says
- * what to do. Doors map codes to their own words (http/errors.ts). Anything else that is thrown is
+ * what to do. Doors map codes to their own words (http/response/errors.ts). Anything else that is thrown is
  * a fault of ours: it is logged whole and shown as "internal error".
  */
 export type ErrorCode =

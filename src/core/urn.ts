@@ -6,8 +6,9 @@
  * is split: when exactly one field is free text, it takes the text that the others leave. So reads
  * accept names with commas, which writes reject (model/urn-check.ts).
  */
+
+import { shortened } from "../lib/shortened.ts";
 import { CatalogError } from "./errors.ts";
-import { shortened } from "./shortened.ts";
 
 interface Urn {
   readonly namespace: string;

@@ -2,12 +2,13 @@
  * Reads the value that an aspect had before a change. The log has each value once, so the previous
  * value comes from the aspect view's history, by its version, and only for events that need it.
  */
-import type { AspectReader } from "../aspects/aspect-table.ts";
+
 import type { PlacedChange } from "../core/change.ts";
 import { assert } from "../core/errors.ts";
 import { lastOf } from "../core/position.ts";
-import { awaitPosition } from "../projector/awaited.ts";
+import { awaitPosition } from "../projector/documents/awaited.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
+import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import type { ChangeEvent, PreviousValue } from "./change-event.ts";
 
 export type ValueHistory = Pick<AspectReader, "position" | "findValue">;

@@ -2,7 +2,7 @@
  * Removes namespaces from Avro schemas: `com.linkedin.mxe.GenericAspect` becomes `GenericAspect`. Avro
  * compares records by the last part of their names when it resolves one schema to another.
  */
-import { jsonObject } from "../core/json.ts";
+import { jsonObject } from "../lib/json.ts";
 
 /** Also omits docs, logical types and other properties. */
 export function withoutNamespaces(schema: unknown): unknown {

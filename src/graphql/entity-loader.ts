@@ -5,8 +5,8 @@
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createInTurn } from "../core/in-turn.ts";
-import { type JsonObject, jsonObject } from "../core/json.ts";
+import { createInTurn } from "../lib/in-turn.ts";
+import { type JsonObject, jsonObject } from "../lib/json.ts";
 
 export interface LoadedEntity {
   readonly urn: string;

@@ -5,14 +5,14 @@
 import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
 import { processRequest } from "graphql-helix";
 import { CatalogError } from "../core/errors.ts";
-import { createInTurn } from "../core/in-turn.ts";
 import type { Position } from "../core/position.ts";
-import { createSchema } from "./create-schema.ts";
+import { createInTurn } from "../lib/in-turn.ts";
 import { createEntityLoader } from "./entity-loader.ts";
-import { entityTypesOf } from "./entity-types.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, checkText, tokensMax } from "./limits.ts";
 import { resolveField } from "./long-lists.ts";
+import { createSchema } from "./schema/create-schema.ts";
+import { entityTypesOf } from "./schema/entity-types.ts";
 import type { Surroundings, Viewer } from "./viewer.ts";
 
 export interface GraphqlRequest {

@@ -1,13 +1,14 @@
 /** The context of the resolvers and rules of one request. */
-import type { AccessTokens } from "../auth/access-tokens.ts";
+
 import type { AuditNote } from "../auth/audit.ts";
-import type { Authority } from "../auth/authority.ts";
+import type { Authority } from "../auth/policies/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
+import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { InTurn } from "../core/in-turn.ts";
 import type { Position } from "../core/position.ts";
+import type { InTurn } from "../lib/in-turn.ts";
 import type { EntityLoader } from "./entity-loader.ts";
-import type { EntityTypes } from "./entity-types.ts";
+import type { EntityTypes } from "./schema/entity-types.ts";
 
 export interface Surroundings {
   readonly entityTypes: EntityTypes;

@@ -11,52 +11,41 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { JsonLimits } from "../core/json-text.ts";
-import type { Operations } from "../ops/operations.ts";
-import { parseTarget } from "./address.ts";
-import { auditRequests, noteAudited } from "./audited-requests.ts";
-import { createLateBodyCompiler, noCompilers } from "./body-schemas.ts";
-import { ForgedActor } from "./caller.ts";
-import { answerClientError, refuseExpectation } from "./client-error.ts";
-import { decodedBody, hasBody } from "./compressed-bodies.ts";
-import { compressResponses } from "./compressed-responses.ts";
-import type { EntityOutline } from "./docs-model.ts";
-import { createDocsPage } from "./docs-page.ts";
-import { type EndedTokens, endWithTokens } from "./ended-tokens.ts";
-import {
-  type Answer,
-  type Ask,
-  type Backing,
-  type Endpoint,
-  endpointId,
-  noneStale,
-} from "./endpoint.ts";
-import { createEntityPaths } from "./entity-paths.ts";
-import { createFixedText, type FixedText } from "./fixed-text.ts";
-import { createHeldBodies, heldBytesMax } from "./held-bodies.ts";
-import { checkHost, type HostRule } from "./host-check.ts";
-import { type Access, identify } from "./identify.ts";
-import {
-  type BodyForm,
-  jsonContentTypes,
-  parseJsonBody,
-  unreadableContentType,
-} from "./json-body.ts";
+import type { Operations } from "../jobs/operations.ts";
+import type { EntityOutline } from "./docs/docs-model.ts";
+import { createDocsPage } from "./docs/docs-page.ts";
+import { openApiDocument } from "./docs/openapi.ts";
+import { auditRequests, noteAudited } from "./hooks/audited-requests.ts";
+import { decodedBody, hasBody } from "./hooks/compressed-bodies.ts";
+import { compressResponses } from "./hooks/compressed-responses.ts";
+import { type EndedTokens, endWithTokens } from "./hooks/ended-tokens.ts";
+import { checkHost, type HostRule } from "./hooks/host-check.ts";
 import {
   type LargeBodies,
   type LargeBody,
   largeBytes,
   ReadBodyHolder,
   transferable,
-} from "./large-bodies.ts";
+} from "./hooks/large-bodies.ts";
 import {
   countRequests,
   type DoorMetrics,
   type DoorTraces,
   traceRequests,
-} from "./observed-requests.ts";
-import { openApiDocument } from "./openapi.ts";
-import { checkOrigin, shareWithOrigins } from "./origin-check.ts";
-import { answerAt } from "./positions.ts";
+} from "./hooks/observed-requests.ts";
+import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
+import { parseTarget } from "./request/address.ts";
+import { createLateBodyCompiler, noCompilers } from "./request/body-schemas.ts";
+import { ForgedActor } from "./request/caller.ts";
+import { createEntityPaths } from "./request/entity-paths.ts";
+import { createHeldBodies, heldBytesMax } from "./request/held-bodies.ts";
+import { type Access, identify } from "./request/identify.ts";
+import {
+  type BodyForm,
+  jsonContentTypes,
+  parseJsonBody,
+  unreadableContentType,
+} from "./request/json-body.ts";
 import {
   allowedAt,
   beginNotes,
@@ -65,15 +54,31 @@ import {
   type ReceptionRules,
   receive,
   refuseUnrouted,
-} from "./reception.ts";
-import { createReplies, type DoorLog, type Replies } from "./reply.ts";
+} from "./request/reception.ts";
+import { answerClientError, refuseExpectation } from "./response/client-error.ts";
+import { createFixedText, type FixedText } from "./response/fixed-text.ts";
+import { answerAt } from "./response/positions.ts";
+import { createReplies, type DoorLog, type Replies } from "./response/reply.ts";
+import {
+  createStreams,
+  type StreamLimits,
+  type Streams,
+  streamLimits,
+} from "./response/streams.ts";
+import { watchUnfinished } from "./response/unfinished.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
-import type { EventsOptions } from "./routes/events.ts";
-import type { GraphqlOptions } from "./routes/graphql.ts";
-import type { SchemaRegistryOptions } from "./routes/schema-registry.ts";
+import type { EventsOptions } from "./routes/service/events.ts";
+import type { GraphqlOptions } from "./routes/service/graphql.ts";
+import type { SchemaRegistryOptions } from "./routes/service/schema-registry.ts";
+import {
+  type Answer,
+  type Ask,
+  type Backing,
+  type Endpoint,
+  endpointId,
+  noneStale,
+} from "./schemas/endpoint.ts";
 import { refuseUnserved } from "./served-endpoints.ts";
-import { createStreams, type StreamLimits, type Streams, streamLimits } from "./streams.ts";
-import { watchUnfinished } from "./unfinished.ts";
 
 export interface HttpDoorConfig {
   /** Largest request body. */

@@ -4,32 +4,38 @@
  * a path that no endpoint has.
  */
 
-import { ownValue } from "../core/own-value.ts";
-import type { Address } from "./address.ts";
-import type { EntityOutline } from "./docs-model.ts";
-import type { Endpoint, Resource } from "./endpoint.ts";
-import { aspectRoutes, aspectsResource } from "./routes/aspects.ts";
-import { auditRoutes } from "./routes/audit.ts";
-import { browseRoutes } from "./routes/browse.ts";
-import { changesRoutes } from "./routes/changes.ts";
-import { deleteRoutes } from "./routes/delete.ts";
-import { entitiesResource, entityRoutes } from "./routes/entities.ts";
-import { entitiesV2Resource, entityV2Routes } from "./routes/entities-v2.ts";
-import { entitiesVersionedResource, entityVersionedRoutes } from "./routes/entities-versioned.ts";
-import { type EventsOptions, eventsRoutes } from "./routes/events.ts";
-import { type GraphqlOptions, graphqlRoutes } from "./routes/graphql.ts";
-import { openApiRoutes } from "./routes/openapi.ts";
-import { knownParametersOnly } from "./routes/operation-forms.ts";
-import { operationRoutes, operationsResource } from "./routes/operations.ts";
-import { relationshipRoutes, relationshipsResource } from "./routes/relationships.ts";
-import { runsResource, runsRoutes } from "./routes/runs.ts";
-import { type SchemaRegistryOptions, schemaRegistryRoutes } from "./routes/schema-registry.ts";
-import { searchRoutes } from "./routes/search.ts";
-import { searchLineageRoutes } from "./routes/search-lineage.ts";
-import { type ServicePagesOptions, servicePages } from "./routes/service-pages.ts";
-import { statusRoutes } from "./routes/status.ts";
-import { timelineRoutes } from "./routes/timeline.ts";
-import { usageStatsResource, usageStatsRoutes } from "./routes/usage-stats.ts";
+import { ownValue } from "../lib/own-value.ts";
+import type { EntityOutline } from "./docs/docs-model.ts";
+import type { Address } from "./request/address.ts";
+import { openApiRoutes } from "./routes/openapi/openapi.ts";
+import { auditRoutes } from "./routes/operations/audit.ts";
+import { knownParametersOnly } from "./routes/operations/operation-forms.ts";
+import { operationRoutes, operationsResource } from "./routes/operations/operations.ts";
+import { statusRoutes } from "./routes/operations/status.ts";
+import { aspectRoutes, aspectsResource } from "./routes/restli/aspects.ts";
+import { browseRoutes } from "./routes/restli/browse.ts";
+import { deleteRoutes } from "./routes/restli/delete.ts";
+import { entitiesResource, entityRoutes } from "./routes/restli/entities.ts";
+import { entitiesV2Resource, entityV2Routes } from "./routes/restli/entities-v2.ts";
+import {
+  entitiesVersionedResource,
+  entityVersionedRoutes,
+} from "./routes/restli/entities-versioned.ts";
+import { relationshipRoutes, relationshipsResource } from "./routes/restli/relationships.ts";
+import { runsResource, runsRoutes } from "./routes/restli/runs.ts";
+import { searchRoutes } from "./routes/restli/search.ts";
+import { searchLineageRoutes } from "./routes/restli/search-lineage.ts";
+import { usageStatsResource, usageStatsRoutes } from "./routes/restli/usage-stats.ts";
+import { changesRoutes } from "./routes/service/changes.ts";
+import { type EventsOptions, eventsRoutes } from "./routes/service/events.ts";
+import { type GraphqlOptions, graphqlRoutes } from "./routes/service/graphql.ts";
+import {
+  type SchemaRegistryOptions,
+  schemaRegistryRoutes,
+} from "./routes/service/schema-registry.ts";
+import { type ServicePagesOptions, servicePages } from "./routes/service/service-pages.ts";
+import { timelineRoutes } from "./routes/service/timeline.ts";
+import type { Endpoint, Resource } from "./schemas/endpoint.ts";
 
 export interface RouteTable {
   readonly endpoints: readonly Endpoint[];

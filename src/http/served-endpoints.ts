@@ -3,7 +3,7 @@
  * operations, so that a load balancer with a wrong target fails at once instead of slowing a worker.
  */
 import { CatalogError } from "../core/errors.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./schemas/endpoint.ts";
 
 /** Throws `unavailable` for an endpoint of a role that the node does not have. */
 export function refuseUnserved(endpoint: Endpoint, servesApi: boolean): void {

@@ -3,8 +3,8 @@
  * key, by position. A field that may be absent is empty in the urn.
  */
 import { CatalogError } from "../core/errors.ts";
-import { shortened } from "../core/shortened.ts";
 import { joinId, parseUrn, splitId } from "../core/urn.ts";
+import { shortened } from "../lib/shortened.ts";
 import type { Entity, EntityKeyPart } from "./model.ts";
 
 /**

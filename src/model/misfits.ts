@@ -5,8 +5,8 @@
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */
 import type { ErrorObject } from "ajv";
-import { formatNumber } from "../core/format-number.ts";
-import { shortened } from "../core/shortened.ts";
+import { formatNumber } from "../lib/format-number.ts";
+import { shortened } from "../lib/shortened.ts";
 import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
 import type { Misfit, WrongUrn } from "./model.ts";
 

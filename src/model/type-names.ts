@@ -3,7 +3,7 @@
  * clients of the OpenAPI v1 API send them. In the log, such a record has no type name; within a union it
  * has the member's key.
  */
-import { jsonObject } from "../core/json.ts";
+import { jsonObject } from "../lib/json.ts";
 import type { FieldType, Model } from "./model.ts";
 
 const NAME = "__type";

@@ -6,8 +6,8 @@
  * Only the others are split into parts, which costs twenty times as much.
  */
 import { CatalogError } from "../core/errors.ts";
-import { shortened } from "../core/shortened.ts";
 import { commasOutside, wrongPartCount } from "../core/urn.ts";
+import { shortened } from "../lib/shortened.ts";
 import { keyValue } from "./entity-key.ts";
 import type { Entity, EntityKeyPart, Field } from "./model.ts";
 import { ruleOfUrn, rulesOfField, type UrnRule } from "./urn-rules.ts";

@@ -5,7 +5,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import { type Batch, type PoisonRecord, projectBatch } from "./batch.ts";
-import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking.ts";
+import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking/parking.ts";
 import type { Projection, View } from "./sink.ts";
 
 export interface Fed {

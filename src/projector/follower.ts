@@ -1,8 +1,8 @@
 /** The state of a view in the projector, and its failures and recovery (states: projector.ts). */
 import type { CatalogError } from "../core/errors.ts";
-import type { Parking } from "./parking.ts";
+import type { Parking } from "./parking/parking.ts";
 import { asError } from "./projector-errors.ts";
-import type { Replaced } from "./replacing.ts";
+import type { Replaced } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
 import { beginsWatching, placeAtStart } from "./start-places.ts";
 

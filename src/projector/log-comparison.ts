@@ -7,8 +7,8 @@
  * records before the comparison. Each comparison opens the log, so that it also detects a replaced file.
  */
 import { CatalogError, isUnreadable } from "../core/errors.ts";
-import { ownCommand } from "../core/own-command.ts";
 import type { Position } from "../core/position.ts";
+import { ownCommand } from "../lib/own-command.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { holdsRecord, parseRecordName } from "../log/record-name.ts";
 import type { RetryMs } from "./follower.ts";

@@ -63,17 +63,17 @@ import { createFailing, type Follower, openFollower, type RetryMs } from "./foll
 import { endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createLogComparison } from "./log-comparison.ts";
-import { createMending } from "./mending.ts";
-import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking.ts";
-import { type ProjectorProgress, progressOf } from "./progress-snapshot.ts";
+import { createMending } from "./parking/mending.ts";
+import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking/parking.ts";
+import type { Unrestored } from "./parking/restore.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
-import { createReplacing, type Editions } from "./replacing.ts";
-import type { Unrestored } from "./restore.ts";
+import { createReplacing, type Editions } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
+import { type ProjectorProgress, progressOf } from "./thread/progress-snapshot.ts";
 import { createWatching } from "./watching.ts";
 
-export type { ProjectorProgress, ViewProgress } from "./progress-snapshot.ts";
+export type { ProjectorProgress, ViewProgress } from "./thread/progress-snapshot.ts";
 
 export interface ProjectorParts {
   readonly log: HistoryLog &

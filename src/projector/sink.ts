@@ -7,7 +7,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import type { StreamName } from "../core/stream.ts";
-import type { Parking } from "./parking.ts";
+import type { Parking } from "./parking/parking.ts";
 
 /**
  * A staging generation in a server and its position. Its adapter adds what it needs to read it; plain

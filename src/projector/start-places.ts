@@ -1,8 +1,8 @@
 /** Where views are when a projector begins. */
 import { CatalogError } from "../core/errors.ts";
-import { ownCommand } from "../core/own-command.ts";
 import { type Position, START } from "../core/position.ts";
-import { isPoison } from "./parking.ts";
+import { ownCommand } from "../lib/own-command.ts";
+import { isPoison } from "./parking/parking.ts";
 import type { View } from "./sink.ts";
 
 /** Why a view does not move on, and when it is tried again (epoch milliseconds). */

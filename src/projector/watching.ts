@@ -4,7 +4,7 @@
  */
 import type { Position } from "../core/position.ts";
 import type { Failing, Follower } from "./follower.ts";
-import type { Parking } from "./parking.ts";
+import type { Parking } from "./parking/parking.ts";
 import type { View } from "./sink.ts";
 import { beginsWatching } from "./start-places.ts";
 

@@ -8,7 +8,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { checkElasticsearch } from "../../src/projector/elasticsearch/check.ts";
+import { checkElasticsearch } from "../../src/storage/elasticsearch/check.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 
 const asker = { view: "search", setting: "ANNALS_SEARCH" };

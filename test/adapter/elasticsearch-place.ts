@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { Client, SniffingTransport } from "@elastic/elasticsearch";
-import type { ServerPlace } from "../../src/projector/view-origin.ts";
+import type { ServerPlace } from "../../src/storage/view-origin.ts";
 
 interface Closable {
   close(outcome?: "keep" | "discard"): Promise<void>;

@@ -2,8 +2,8 @@
 import type { Client } from "@elastic/elasticsearch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { openElasticsearchSearchReader } from "../../src/search/elasticsearch/elasticsearch-search-reader.ts";
-import { openElasticsearchSearchSink } from "../../src/search/elasticsearch/elasticsearch-search-sink.ts";
+import { openElasticsearchSearchReader } from "../../src/views/search/elasticsearch/elasticsearch-search-reader.ts";
+import { openElasticsearchSearchSink } from "../../src/views/search/elasticsearch/elasticsearch-search-sink.ts";
 import type {
   Condition,
   DocumentText,
@@ -13,7 +13,7 @@ import type {
   SearchReader,
   SearchSink,
   SearchWrite,
-} from "../../src/search/search.ts";
+} from "../../src/views/search/search.ts";
 import { searchContract } from "../contract/search.contract.ts";
 import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";

@@ -1,10 +1,10 @@
 /** What holds for the timeseries view in Elasticsearch and in OpenSearch, run on either. */
 import type { Client } from "@elastic/elasticsearch";
 import { describe } from "vitest";
-import { placeOf } from "../../src/projector/elasticsearch/names.ts";
-import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
-import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
-import type { TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
+import { placeOf } from "../../src/storage/elasticsearch/names.ts";
+import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
+import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
 import { typeOf } from "../contract/aspect-table-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { timeseriesTableContract } from "../contract/timeseries-table.contract.ts";

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position, START } from "../../src/core/position.ts";
-import { checkElasticsearch } from "../../src/projector/elasticsearch/check.ts";
-import type { ServerView } from "../../src/projector/view-origin.ts";
-import { timeseriesAsker } from "../../src/timeseries/elasticsearch/documents.ts";
+import { checkElasticsearch } from "../../src/storage/elasticsearch/check.ts";
+import type { ServerView } from "../../src/storage/view-origin.ts";
+import { timeseriesAsker } from "../../src/views/timeseries/elasticsearch/documents.ts";
 import {
   type ElasticsearchTimeseriesReader,
   openElasticsearchTimeseriesReader,
-} from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
-import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
-import type { TimeseriesSink, TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
+} from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
+import type {
+  TimeseriesSink,
+  TimeseriesWrite,
+} from "../../src/views/timeseries/timeseries-table.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { addressOf, createElasticsearchPlace } from "./elasticsearch-place.ts";
 

@@ -1,8 +1,8 @@
 /** The number of requests that a rebuild sends to EventStoreDB. */
 import { expect, test } from "vitest";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { openLog, viewNames } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/regrow.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";

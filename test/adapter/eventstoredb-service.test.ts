@@ -1,11 +1,11 @@
 /** Clients and commands of the service on EventStoreDB (its protocol double). */
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { copyLogTo } from "../../src/app/offline/offline.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { copyLogTo } from "../../src/offline.ts";
 import { readEverything } from "../contract/change-log-driver.ts";
 import {
   type EventStoreServer,

@@ -1,11 +1,11 @@
 import { createServer } from "node:net";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position, START } from "../../src/core/position.ts";
-import type { GraphSink, GraphWrite, NeighboursQuery } from "../../src/graph/graph.ts";
-import { checkNeo4j } from "../../src/graph/neo4j/check.ts";
-import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
-import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
-import type { ViewOrigin } from "../../src/projector/view-origin.ts";
+import type { ViewOrigin } from "../../src/storage/view-origin.ts";
+import type { GraphSink, GraphWrite, NeighboursQuery } from "../../src/views/graph/graph.ts";
+import { checkNeo4j } from "../../src/views/graph/neo4j/check.ts";
+import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphSink } from "../../src/views/graph/neo4j/neo4j-graph-sink.ts";
 import { graphContract } from "../contract/graph.contract.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { createNeo4jPlace } from "./neo4j-place.ts";

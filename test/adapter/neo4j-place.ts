@@ -1,9 +1,9 @@
 /** Where a graph in Neo4j lives in a test: a catalog of its own in the server that all share. */
 import neo4j, { type Driver } from "neo4j-driver";
-import type { GraphSink } from "../../src/graph/graph.ts";
-import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
-import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
-import type { ViewOrigin } from "../../src/projector/view-origin.ts";
+import type { ViewOrigin } from "../../src/storage/view-origin.ts";
+import type { GraphSink } from "../../src/views/graph/graph.ts";
+import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphSink } from "../../src/views/graph/neo4j/neo4j-graph-sink.ts";
 
 const run = Math.random().toString(36).slice(2, 8);
 

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { checkNeo4j } from "../../src/graph/neo4j/check.ts";
-import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
-import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
+import { checkNeo4j } from "../../src/views/graph/neo4j/check.ts";
+import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphSink } from "../../src/views/graph/neo4j/neo4j-graph-sink.ts";
 import { certificateFile } from "../support/servers/neo4j.ts";
 import { ownStore, storeTitle } from "../support/stores.ts";
 

@@ -1,9 +1,9 @@
 /** Where a PostgreSQL view lives in a test: a schema of its own in a server that is there. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
-import { openPostgresAspectSink } from "../../src/aspects/postgres/postgres-aspect-sink.ts";
-import type { ServerPlace, ViewOrigin } from "../../src/projector/view-origin.ts";
+import type { ServerPlace, ViewOrigin } from "../../src/storage/view-origin.ts";
+import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
 
 export interface PostgresPlace {
   readonly place: ServerPlace;

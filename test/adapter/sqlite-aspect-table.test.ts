@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
-import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
-import { openSqliteAspectSink } from "../../src/aspects/sqlite/sqlite-aspect-sink.ts";
+import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
+import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories } from "../contract/aspect-table-model.ts";
 import { mendsCounts } from "../contract/restored-counts.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import type { GraphWrite } from "../../src/graph/graph.ts";
-import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
-import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
+import type { GraphWrite } from "../../src/views/graph/graph.ts";
+import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-sink.ts";
 import { graphContract } from "../contract/graph.contract.ts";
 import { graphHistories, urns } from "../contract/graph-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import type { SearchQuery, SearchSink, SearchWrite } from "../../src/search/search.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import type { SearchQuery, SearchSink, SearchWrite } from "../../src/views/search/search.ts";
+import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 function writesOf(batch: number, size: number): readonly SearchWrite[] {

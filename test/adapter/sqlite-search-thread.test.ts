@@ -4,9 +4,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import type { SearchDocument, SearchQuery } from "../../src/search/search.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import type { SearchDocument, SearchQuery } from "../../src/views/search/search.ts";
+import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const threads: Worker[] = [];

@@ -9,10 +9,10 @@ import type {
   SearchDocument,
   SearchQuery,
   SearchWrite,
-} from "../../src/search/search.ts";
-import { searchSchema } from "../../src/search/sqlite/schema.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+} from "../../src/views/search/search.ts";
+import { searchSchema } from "../../src/views/search/sqlite/schema.ts";
+import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { searchContract } from "../contract/search.contract.ts";
 import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";

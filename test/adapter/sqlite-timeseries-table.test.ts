@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
-import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
+import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import { typeOf } from "../contract/aspect-table-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { timeseriesTableContract } from "../contract/timeseries-table.contract.ts";

@@ -2,15 +2,15 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/projector/compare.ts";
-import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
-import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
+import type { Dump } from "../../src/storage/compare.ts";
+import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type {
   TimeseriesReader,
   TimeseriesRow,
   TimeseriesSink,
   TimeseriesWrite,
-} from "../../src/timeseries/timeseries-table.ts";
+} from "../../src/views/timeseries/timeseries-table.ts";
 import { createTimeseriesModel, timeseriesHistories } from "../contract/timeseries-table-model.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 

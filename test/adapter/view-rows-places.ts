@@ -4,12 +4,12 @@
  */
 import type { Client, estypes } from "@elastic/elasticsearch";
 import neo4j from "neo4j-driver";
-import { idOf as idOfDocument } from "../../src/search/elasticsearch/search-shape.ts";
+import { idOf as idOfDocument } from "../../src/views/search/elasticsearch/search-shape.ts";
 import {
   documentOf,
   idOf,
   type StoredEvent,
-} from "../../src/timeseries/elasticsearch/documents.ts";
+} from "../../src/views/timeseries/elasticsearch/documents.ts";
 import { rawClient } from "./elasticsearch-place.ts";
 import { createPostgresPlaces, type PostgresPlace } from "./postgres-place.ts";
 

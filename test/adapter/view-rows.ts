@@ -5,16 +5,8 @@
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Config, readConfig } from "../../src/config/config.ts";
-import type { ChangeLog } from "../../src/log/change-log.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { verify } from "../../src/offline-verify.ts";
-import { restoreEntities } from "../../src/projector/restore.ts";
-import type { View } from "../../src/projector/sink.ts";
-import { inOrder } from "../../src/projector/verify/differences.ts";
-import type { VerifiedView } from "../../src/projector/verify/view-rows.ts";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { verify } from "../../src/app/offline/offline-verify.ts";
 import {
   openLogReader,
   openViews,
@@ -23,8 +15,16 @@ import {
   type ViewName,
   viewNames,
   viewRules,
-} from "../../src/stores.ts";
-import { openVerifiedViews, verifyStoredViews } from "../../src/verified-views.ts";
+} from "../../src/app/stores.ts";
+import { openVerifiedViews, verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { type Config, readConfig } from "../../src/config/config.ts";
+import type { ChangeLog } from "../../src/log/change-log.ts";
+import { decodeRecord } from "../../src/log/record-codec.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { restoreEntities } from "../../src/projector/parking/restore.ts";
+import type { View } from "../../src/projector/sink.ts";
+import { inOrder } from "../../src/projector/verify/differences.ts";
+import type { VerifiedView } from "../../src/projector/verify/view-rows.ts";
 import { dataset, user, writeHistory } from "../support/random-history.ts";
 import { runningService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

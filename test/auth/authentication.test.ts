@@ -1,10 +1,10 @@
 /** Each thing that a token is asked, on its own: in a whole service one would hide the other. */
 import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createAuthentication } from "../../src/auth/authentication.ts";
-import { createFailureLimit } from "../../src/auth/failure-limit.ts";
-import { openSigningKeys } from "../../src/auth/signing-keys.ts";
-import { createTokenFormat, tokenId } from "../../src/auth/token-format.ts";
+import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
+import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
+import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import { stateOf } from "../projections/search-state.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";

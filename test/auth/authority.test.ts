@@ -1,6 +1,6 @@
 /** What always holds is judged without looking at policies that are stored. */
 import { expect, test } from "vitest";
-import { createAuthority } from "../../src/auth/authority.ts";
+import { createAuthority } from "../../src/auth/policies/authority.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { fixedPolicies } from "../support/built-ins.ts";

@@ -1,6 +1,6 @@
 /** Brute force: who fails too often waits, and others do not. */
 import { expect, test } from "vitest";
-import { createFailureLimit } from "../../src/auth/failure-limit.ts";
+import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
 

@@ -3,10 +3,10 @@
  * hidden, and about one that never was: who may not see it cannot tell the one from the other.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Endpoint } from "../../src/http/endpoint.ts";
-import { type Example, readExamples } from "../../src/http/examples.ts";
-import { takesMoment } from "../../src/http/moments.ts";
+import { type Example, readExamples } from "../../src/http/docs/examples.ts";
+import { takesMoment } from "../../src/http/request/moments.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
+import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal, type Reply } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";

@@ -4,16 +4,16 @@
  */
 import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLowering } from "../../src/auth/hierarchies.ts";
-import { meets, type Policy, type Principal } from "../../src/auth/policy.ts";
-import { accessFilterOf, filterFields } from "../../src/auth/policy-filter.ts";
-import { findResource } from "../../src/auth/principals.ts";
-import { toRead } from "../../src/auth/privileges.ts";
+import { createLowering } from "../../src/auth/policies/hierarchies.ts";
+import { meets, type Policy, type Principal } from "../../src/auth/policies/policy.ts";
+import { accessFilterOf, filterFields } from "../../src/auth/policies/policy-filter.ts";
+import { findResource } from "../../src/auth/policies/principals.ts";
+import { toRead } from "../../src/auth/policies/privileges.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
-import { createHierarchyLookup } from "../../src/catalog/search-hierarchy.ts";
+import { createHierarchyLookup } from "../../src/catalog/search/search-hierarchy.ts";
 import { entityTypeOf } from "../../src/core/urn.ts";
-import { holds } from "../../src/search/evaluate.ts";
-import type { SearchReader } from "../../src/search/search.ts";
+import { holds } from "../../src/views/search/evaluate.ts";
+import type { SearchReader } from "../../src/views/search/search.ts";
 import { defaultModel } from "../model/default-model.ts";
 import { documentOf, rules, stateOf } from "../projections/search-state.ts";
 

@@ -1,10 +1,10 @@
 /** The catalog as those use it who ask nothing by HTTP: what Kafka brings is nobody's. */
 import { expect, test } from "vitest";
-import { createAuthority } from "../../src/auth/authority.ts";
-import { judgeCatalog } from "../../src/auth/judged-catalog.ts";
+import { configuredModel } from "../../src/app/configured-model.ts";
+import { judgeCatalog } from "../../src/auth/access/judged-catalog.ts";
+import { createAuthority } from "../../src/auth/policies/authority.ts";
 import type { Catalog, Proposal } from "../../src/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { configuredModel } from "../../src/configured-model.ts";
 import { position } from "../../src/core/position.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";

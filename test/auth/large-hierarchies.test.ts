@@ -1,10 +1,10 @@
 /** Policies that name what much lies in: looked up in pages, once for all, and left out when too large. */
 import { describe, expect, test } from "vitest";
-import { createLowering, type HierarchyLookup } from "../../src/auth/hierarchies.ts";
-import type { Policy } from "../../src/auth/policy.ts";
-import { createHierarchyLookup } from "../../src/catalog/search-hierarchy.ts";
+import { createLowering, type HierarchyLookup } from "../../src/auth/policies/hierarchies.ts";
+import type { Policy } from "../../src/auth/policies/policy.ts";
+import { createHierarchyLookup } from "../../src/catalog/search/search-hierarchy.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import type { Condition, SearchQuery, SearchReader } from "../../src/search/search.ts";
+import type { Condition, SearchQuery, SearchReader } from "../../src/views/search/search.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { guardedService, writeAsOperator } from "./guarded-service.ts";

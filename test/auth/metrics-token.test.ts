@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openMetricsToken } from "../../src/auth/metrics-token.ts";
+import { openMetricsToken } from "../../src/auth/tokens/metrics-token.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

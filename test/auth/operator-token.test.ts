@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openOperatorToken } from "../../src/auth/operator-token.ts";
+import { openOperatorToken } from "../../src/auth/tokens/operator-token.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 let directory: TemporaryDirectory;

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { readExamples } from "../../src/http/examples.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";

@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readExamples } from "../../src/http/examples.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { meets, type Policy, type Principal, type Resource } from "../../src/auth/policy.ts";
-import type { Demand } from "../../src/auth/privileges.ts";
+import {
+  meets,
+  type Policy,
+  type Principal,
+  type Resource,
+} from "../../src/auth/policies/policy.ts";
+import type { Demand } from "../../src/auth/policies/privileges.ts";
 import { builtInPolicies } from "../support/built-ins.ts";
 
 const SOIL = "urn:li:tag:Soil";

@@ -1,6 +1,6 @@
 /** What policies find in users, and in what they are asked about: a row for each rule. */
 import { describe, expect, test } from "vitest";
-import { findPrincipal, findResource } from "../../src/auth/principals.ts";
+import { findPrincipal, findResource } from "../../src/auth/policies/principals.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
 import { entityTypeOf } from "../../src/core/urn.ts";
 

@@ -1,8 +1,8 @@
 /** What each user sees, while it cannot be found out. */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createReadAuthority } from "../../src/auth/read-authority.ts";
-import type { AccessContext } from "../../src/catalog/access-filter.ts";
+import { createReadAuthority } from "../../src/auth/access/read-authority.ts";
+import type { AccessContext } from "../../src/catalog/access/access-filter.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { proposal } from "../support/client.ts";

@@ -1,6 +1,6 @@
 /** Requests beyond the rate are refused with 429 and Retry-After, each asker's for themselves. */
 import { expect, test } from "vitest";
-import { createRequestLimit } from "../../src/auth/request-limit.ts";
+import { createRequestLimit } from "../../src/auth/tokens/request-limit.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
 

@@ -1,9 +1,9 @@
 /** The secrets of the model: the aspects that contain them are restricted, also in search and topics. */
 import { describe, expect, test } from "vitest";
-import { guarded } from "../../src/auth/guarded-catalog.ts";
-import { restrictedNames } from "../../src/auth/restricted-entities.ts";
+import { configuredModel } from "../../src/app/configured-model.ts";
+import { guarded } from "../../src/auth/access/guarded-catalog.ts";
+import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { configuredModel } from "../../src/configured-model.ts";
 import { secretAspects, secretEntityTypes } from "../../src/core/secret-aspects.ts";
 import type { Field, FieldType } from "../../src/model/model.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openOperatorToken } from "../../src/auth/operator-token.ts";
-import { openSigningKeys } from "../../src/auth/signing-keys.ts";
+import { openOperatorToken } from "../../src/auth/tokens/operator-token.ts";
+import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

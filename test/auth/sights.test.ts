@@ -4,13 +4,18 @@
  */
 import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { meets, type Policy, type PolicyCriterion, type Principal } from "../../src/auth/policy.ts";
-import { accessFilterOf, filterFields } from "../../src/auth/policy-filter.ts";
-import { resourceOf } from "../../src/auth/principals.ts";
-import { toRead } from "../../src/auth/privileges.ts";
+import {
+  meets,
+  type Policy,
+  type PolicyCriterion,
+  type Principal,
+} from "../../src/auth/policies/policy.ts";
+import { accessFilterOf, filterFields } from "../../src/auth/policies/policy-filter.ts";
+import { resourceOf } from "../../src/auth/policies/principals.ts";
+import { toRead } from "../../src/auth/policies/privileges.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import { revision } from "../../src/core/position.ts";
-import { holds } from "../../src/search/evaluate.ts";
+import { holds } from "../../src/views/search/evaluate.ts";
 import { defaultModel } from "../model/default-model.ts";
 import { documentOf, rules, stateOf } from "../projections/search-state.ts";
 

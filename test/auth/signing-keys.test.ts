@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSigningKeys } from "../../src/auth/signing-keys.ts";
-import { createTokenFormat } from "../../src/auth/token-format.ts";
+import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { createTokenFormat } from "../../src/auth/tokens/token-format.ts";
 import { makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { guardedService, whoIs } from "./guarded-service.ts";

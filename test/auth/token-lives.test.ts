@@ -1,10 +1,10 @@
 /** How long tokens may live, and the older way of making them. */
 import { mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createAuthentication } from "../../src/auth/authentication.ts";
-import { createFailureLimit } from "../../src/auth/failure-limit.ts";
-import { openSigningKeys } from "../../src/auth/signing-keys.ts";
-import { createTokenFormat, tokenId } from "../../src/auth/token-format.ts";
+import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
+import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
+import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import { asBearer, ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

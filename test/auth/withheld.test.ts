@@ -3,9 +3,9 @@
  * they are asked for; to everybody else they are not there.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { restrictedNames } from "../../src/auth/restricted-entities.ts";
+import { configuredModel } from "../../src/app/configured-model.ts";
+import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { configuredModel } from "../../src/configured-model.ts";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";

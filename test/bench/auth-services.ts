@@ -2,8 +2,9 @@
  * Services beside each other in one process, by the names that they are asked for with; tells their
  * addresses in one line, and ends with SIGTERM.
  */
+
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 
 /** Addresses by name. */

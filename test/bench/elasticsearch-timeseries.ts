@@ -10,9 +10,9 @@ import {
   type Event,
   idOf,
   timeseriesShape,
-} from "../../src/timeseries/elasticsearch/documents.ts";
-import { openElasticsearchTimeseriesReader } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
-import { openElasticsearchTimeseriesSink } from "../../src/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
+} from "../../src/views/timeseries/elasticsearch/documents.ts";
+import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import { createElasticsearchPlace } from "../adapter/elasticsearch-place.ts";
 import { called, compareByTurns } from "./by-turns.ts";
 import { type Engine, onServer } from "./on-server.ts";

@@ -5,9 +5,9 @@
 import { randomBytes } from "node:crypto";
 import neo4j, { type Driver } from "neo4j-driver";
 import { type Position, position } from "../../src/core/position.ts";
-import type { GraphReader, GraphSink, GraphWrite } from "../../src/graph/graph.ts";
-import { openNeo4jGraphReader } from "../../src/graph/neo4j/neo4j-graph-reader.ts";
-import { openNeo4jGraphSink } from "../../src/graph/neo4j/neo4j-graph-sink.ts";
+import type { GraphReader, GraphSink, GraphWrite } from "../../src/views/graph/graph.ts";
+import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphSink } from "../../src/views/graph/neo4j/neo4j-graph-sink.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { rate, report } from "./report.ts";
 

@@ -3,11 +3,11 @@
  * a row of one plain table, by one thread. Rates that depend on the machine are held against it.
  */
 import { DatabaseSync } from "node:sqlite";
+import { openLogReader } from "../../src/app/stores.ts";
 import type { Config } from "../../src/config/config.ts";
 import { START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
-import { openLogReader } from "../../src/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { rate, report } from "./report.ts";
 

@@ -4,12 +4,12 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import pg from "pg";
-import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
-import { openPostgresAspectReader } from "../../src/aspects/postgres/postgres-aspect-reader.ts";
-import { openPostgresAspectSink } from "../../src/aspects/postgres/postgres-aspect-sink.ts";
-import { questionsOf } from "../../src/aspects/postgres/questions.ts";
-import { TABLES_VERSION, type Tables, tablesOf } from "../../src/aspects/postgres/schema.ts";
 import { position, revision } from "../../src/core/position.ts";
+import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
+import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
+import { questionsOf } from "../../src/views/aspects/postgres/questions.ts";
+import { TABLES_VERSION, type Tables, tablesOf } from "../../src/views/aspects/postgres/schema.ts";
 import { reachStore } from "../support/stores.ts";
 import { median } from "./load.ts";
 import { rate, report } from "./report.ts";

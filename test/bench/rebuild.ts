@@ -6,13 +6,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { EMPTY_STREAM } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";

@@ -4,14 +4,14 @@
  * The log is written through the real append path, as a catalog of tables that change now and then.
  */
 import { readFileSync } from "node:fs";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Change } from "../../src/core/change.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append, ChangeLog } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { openLog } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -15,9 +15,9 @@ import type {
   SearchQuery,
   SearchReader,
   SearchSink,
-} from "../../src/search/search.ts";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+} from "../../src/views/search/search.ts";
+import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { completing } from "../support/completing.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { median } from "./load.ts";

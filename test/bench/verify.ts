@@ -1,7 +1,6 @@
 /** Verifies all views at two sizes, as `annals verify` does: records a second, processor time and memory. */
-import { readConfig } from "../../src/config/config.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
+
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import {
   openLog,
   openLogReader,
@@ -9,9 +8,11 @@ import {
   storesConfig,
   viewNames,
   viewRules,
-} from "../../src/stores.ts";
+} from "../../src/app/stores.ts";
+import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { loadModel } from "../../src/model/load-model.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { verifyStoredViews } from "../../src/verified-views.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { plainRowsIn } from "./plain-rows.ts";
 import { fill } from "./regrow.ts";

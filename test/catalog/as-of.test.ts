@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPast, type PastTools } from "../../src/catalog/as-of.ts";
+import { openPast, type PastTools } from "../../src/catalog/read/as-of.ts";
 import type { Change } from "../../src/core/change.ts";
 import { currentAspect } from "../../src/core/entity-state.ts";
 import { position } from "../../src/core/position.ts";

@@ -1,14 +1,14 @@
 /** Built-in entities are written once, found like any others, and left to the users afterwards. */
 import { describe, expect, test } from "vitest";
+import { openService } from "../../src/app/service.ts";
 import {
   type BuiltInEntity,
   readBuiltInEntities,
   writeBuiltInEntities,
-} from "../../src/catalog/built-in-entities.ts";
+} from "../../src/catalog/access/built-in-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { builtInEntities } from "../support/built-ins.ts";
 import { type Client, createClient, encoded } from "../support/client.ts";

@@ -1,8 +1,8 @@
-/** Following the log (src/catalog/changes.ts): bounds of a page, and views that are away. */
+/** Following the log (src/catalog/changes/changes.ts): bounds of a page, and views that are away. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAddresses } from "../../src/catalog/address.ts";
 import type { ChangePage, ChangesFilter } from "../../src/catalog/catalog.ts";
-import { createChanges } from "../../src/catalog/changes.ts";
+import { createChanges } from "../../src/catalog/changes/changes.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";

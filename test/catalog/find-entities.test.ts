@@ -1,7 +1,7 @@
 /** Entities found for doors: as many as an answer holds, and no more in memory meanwhile. */
 import { expect, test } from "vitest";
-import { createFinds } from "../../src/catalog/find-entities.ts";
-import { createModelNames, written } from "../../src/http/openapi-forms.ts";
+import { createFinds } from "../../src/catalog/read/find-entities.ts";
+import { createModelNames, written } from "../../src/http/schemas/openapi-forms.ts";
 
 type Dependencies = Parameters<typeof createFinds>[0];
 

@@ -1,6 +1,6 @@
 /** Looking up which lifecycle stages hide: seldom, and searches go on when it cannot be done. */
 import { expect, test } from "vitest";
-import { createHiddenStages } from "../../src/catalog/hidden-stages.ts";
+import { createHiddenStages } from "../../src/catalog/search/hidden-stages.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { revision } from "../../src/core/position.ts";
 

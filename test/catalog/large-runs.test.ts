@@ -1,6 +1,6 @@
 /** Describing runs whose values are larger than an answer may be. */
 import { expect, test } from "vitest";
-import { createRuns } from "../../src/catalog/runs.ts";
+import { createRuns } from "../../src/catalog/runs/runs.ts";
 
 const MiB = 1024 * 1024;
 const text = JSON.stringify(" ".repeat(MiB));

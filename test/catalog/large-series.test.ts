@@ -1,6 +1,6 @@
 /** Timeseries whose events are larger than an answer may be. */
 import { expect, test } from "vitest";
-import { createTimeseriesReads } from "../../src/catalog/read-timeseries.ts";
+import { createTimeseriesReads } from "../../src/catalog/read/read-timeseries.ts";
 
 const value = JSON.stringify({ text: " ".repeat(1024 * 1024) });
 const entity = { name: "dataset", aspects: ["datasetProfile"] };

@@ -1,7 +1,7 @@
 /** What lineage is grouped by, asked of all that was reached. */
 import { expect, test } from "vitest";
-import type { Reached } from "../../src/catalog/lineage.ts";
-import { groupingOf } from "../../src/catalog/lineage-grouping.ts";
+import type { Reached } from "../../src/catalog/graph/lineage.ts";
+import { groupingOf } from "../../src/catalog/graph/lineage-grouping.ts";
 
 type Fields = Parameters<typeof groupingOf>[1];
 const fields = { entityType: (name: string) => name } as unknown as Fields;

@@ -10,11 +10,11 @@ import {
   type TimeWindow,
   timesOf,
   type Walk,
-} from "../../src/catalog/lineage.ts";
+} from "../../src/catalog/graph/lineage.ts";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Edge, GraphReader, GraphSink, GraphWrite } from "../../src/graph/graph.ts";
-import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
-import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
+import type { Edge, GraphReader, GraphSink, GraphWrite } from "../../src/views/graph/graph.ts";
+import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-sink.ts";
 import { createSqlitePlace } from "../adapter/sqlite-place.ts";
 import { defaultModel } from "../model/default-model.ts";
 

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -1,9 +1,9 @@
 /** Events of timeseries as of a moment: truncations, deletes of the entity, times, bounds. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPastSeries } from "../../src/catalog/past-series.ts";
+import { createPastSeries } from "../../src/catalog/read/past-series.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
-import type { TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
+import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
 import { operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 

@@ -1,6 +1,6 @@
 /** Polling for events of the reference's topics, at the door of the real service. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPoll } from "../../src/catalog/poll.ts";
+import { createPoll } from "../../src/catalog/changes/poll.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;

@@ -5,11 +5,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { foldText, tokensOf } from "../../projections/search-words.ts";
-import type { SearchRequest } from "../../src/catalog/search-requests.ts";
-import type { PropertyDefinitions } from "../../src/catalog/searched-definitions.ts";
-import { createSearches } from "../../src/catalog/searches.ts";
+import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
+import type { PropertyDefinitions } from "../../src/catalog/search/searched-definitions.ts";
+import { createSearches } from "../../src/catalog/search/searches.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
-import type { FieldValue } from "../../src/search/search.ts";
+import type { FieldValue } from "../../src/views/search/search.ts";
 import { rules } from "../projections/search-state.ts";
 import { dataset, readerOf } from "./search-corpus.ts";
 

@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lineageSteps } from "../../projections/graph-lineage.ts";
 import { createAddresses } from "../../src/catalog/address.ts";
-import { createLineage } from "../../src/catalog/lineage.ts";
-import { createRelationships } from "../../src/catalog/relationships.ts";
+import { createLineage } from "../../src/catalog/graph/lineage.ts";
+import { createRelationships } from "../../src/catalog/graph/relationships.ts";
 import type { Change } from "../../src/core/change.ts";
 import { type AspectState, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
-import type { GraphReader, GraphSink } from "../../src/graph/graph.ts";
-import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
-import { openSqliteGraphSink } from "../../src/graph/sqlite/sqlite-graph-sink.ts";
+import type { GraphReader, GraphSink } from "../../src/views/graph/graph.ts";
+import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
+import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-sink.ts";
 import { createSqlitePlace } from "../adapter/sqlite-place.ts";
 import { defaultModel } from "../model/default-model.ts";
 

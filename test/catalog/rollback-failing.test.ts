@@ -1,6 +1,6 @@
 /** A rollback that fails has ended: nothing is written after its answer. */
 import { expect, test } from "vitest";
-import { createRollback } from "../../src/catalog/rollback.ts";
+import { createRollback } from "../../src/catalog/runs/rollback.ts";
 import { entityStream } from "../../src/core/stream.ts";
 
 const urns = Array.from({ length: 60 }, (_, i) => `urn:li:tag:t${i}`);

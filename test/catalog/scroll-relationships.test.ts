@@ -1,6 +1,6 @@
 /** Edges between ends that are named by the ten thousands: one look for each edge. */
 import { expect, test } from "vitest";
-import { createRelationshipScroll } from "../../src/catalog/scroll-relationships.ts";
+import { createRelationshipScroll } from "../../src/catalog/graph/scroll-relationships.ts";
 
 const tag = (name: string) => `urn:li:tag:${name}`;
 

@@ -1,10 +1,10 @@
 /** A small catalog to search in: what a farmers' cooperative knows of its data. */
 import { foldText, tokensOf } from "../../projections/search-words.ts";
-import type { WalkLineage } from "../../src/catalog/lineage.ts";
-import { createSearches, type SearchParts } from "../../src/catalog/searches.ts";
+import type { WalkLineage } from "../../src/catalog/graph/lineage.ts";
+import { createSearches, type SearchParts } from "../../src/catalog/search/searches.ts";
 import { position } from "../../src/core/position.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
-import type { SearchDocument } from "../../src/search/search.ts";
+import type { SearchDocument } from "../../src/views/search/search.ts";
 import { createSearchModel } from "../contract/search-model.ts";
 import { documentOf, rules } from "../projections/search-state.ts";
 

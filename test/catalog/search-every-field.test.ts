@@ -5,9 +5,9 @@
 import { describe, expect, test } from "vitest";
 import type { SearchField } from "../../projections/search-annotations.ts";
 import { foldText, wordsOf } from "../../projections/search-words.ts";
-import type { SearchRequest } from "../../src/catalog/search-requests.ts";
-import type { Criterion } from "../../src/core/filter.ts";
-import type { FieldValue, SearchDocument } from "../../src/search/search.ts";
+import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
+import type { Criterion } from "../../src/core/query/filter.ts";
+import type { FieldValue, SearchDocument } from "../../src/views/search/search.ts";
 import { rules } from "../projections/search-state.ts";
 import { searchesOver } from "./search-corpus.ts";
 

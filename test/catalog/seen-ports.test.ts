@@ -1,10 +1,10 @@
 /** Documents that are asked for by their urns are those that may be seen, as in every search. */
 import { expect, test } from "vitest";
-import type { AccessFilter } from "../../src/catalog/access-filter.ts";
-import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/seen-ports.ts";
+import type { AccessFilter } from "../../src/catalog/access/access-filter.ts";
+import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/access/seen-ports.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
-import type { SearchQuery } from "../../src/search/search.ts";
+import type { SearchQuery } from "../../src/views/search/search.ts";
 import { documentOf } from "../projections/search-state.ts";
 import { readerOf } from "./search-corpus.ts";
 

@@ -1,7 +1,7 @@
 /** How long a search right after a write waits for the search view, on logs of both kinds of positions. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { soonReached } from "../../src/catalog/soon-found.ts";
+import { soonReached } from "../../src/catalog/search/soon-found.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";

@@ -1,6 +1,6 @@
 /** Buckets of usage between the first and the last one are complete: a window without usage is empty. */
 import { expect, test } from "vitest";
-import { createUsage } from "../../src/catalog/usage.ts";
+import { createUsage } from "../../src/catalog/read/usage.ts";
 
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
 const DAY = 86_400_000;

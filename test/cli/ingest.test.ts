@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { type IngestOptions, ingest } from "../../src/cli/ingest.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import { type IngestOptions, ingest } from "../../src/cli/commands/ingest.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { freeAddress, openRecordingCatalog } from "./recording-catalog.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "annals-ingest-"));

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Operations } from "../../src/cli/operations.ts";
-import { outputFormats } from "../../src/cli/output-flags.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { outputFormats } from "../../src/cli/terminal/output-flags.ts";
 import { runProgram, startProgram } from "./run-program.ts";
 
 type Command = Awaited<ReturnType<typeof createProgram>>;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readRecords } from "../../src/cli/read-records.ts";
+import { readRecords } from "../../src/cli/client/read-records.ts";
 
 /** The records of a text that arrives in chunks of so many bytes. */
 async function split(text: string, chunkBytes = 7): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 /** The output of a command that is called without a process: what it prints, and its messages. */
-import { type CommandOutput, printResult } from "../../src/cli/output.ts";
-import type { OutputFormat } from "../../src/cli/output-flags.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import { type CommandOutput, printResult } from "../../src/cli/terminal/output.ts";
+import type { OutputFormat } from "../../src/cli/terminal/output-flags.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 
 export interface RecordedOutput extends CommandOutput {
   readonly printed: string[];

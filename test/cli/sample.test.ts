@@ -1,7 +1,7 @@
 /** The sample of the README's tour: a seed library, whose whole catalog is in one file. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { toSubmission } from "../../src/cli/submission.ts";
+import { toSubmission } from "../../src/cli/client/submission.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 
 const text = readFileSync(new URL("../data/sample/catalog.json", import.meta.url), "utf8");

@@ -25,30 +25,30 @@ const packagesIn = (modules: readonly string[]): readonly string[] =>
   modules.filter((module) => !/^(node:|src\/|projections\/|package\.json)/.test(module)).sort();
 
 test("an embedded service loads no package that only servers, metrics, GraphQL or the first value need", () => {
-  const packages = packagesIn(loadedWith(["src/service.ts", "src/catalog-and-http.ts"]));
+  const packages = packagesIn(loadedWith(["src/app/service.ts", "src/app/catalog-and-http.ts"]));
   const needed = ["avsc", "fastest-levenshtein", "fastify", "lru-cache"];
   expect(packages).toEqual(needed);
 });
 
 test("the service's start does not load the comparison of views with the log", () => {
-  const modules = loadedWith(["src/service.ts", "src/catalog-and-http.ts"]);
-  expect(modules).not.toContain("src/verified-views.ts");
+  const modules = loadedWith(["src/app/service.ts", "src/app/catalog-and-http.ts"]);
+  expect(modules).not.toContain("src/app/verification/verified-views.ts");
 });
 
 test("the projector's thread gets its configuration before the modules of HTTP and the catalog load", () => {
-  const modules = loadedWith(["src/service.ts"]);
+  const modules = loadedWith(["src/app/service.ts"]);
   expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
   expect(modules.filter((module) => module.startsWith("src/catalog/"))).toEqual([]);
 });
 
 test("the projector's thread loads no package that only servers need", () => {
-  const modules = loadedWith(["src/projector/projector-thread.ts", "src/stores.ts"]);
+  const modules = loadedWith(["src/projector/thread/projector-thread.ts", "src/app/stores.ts"]);
   expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
 });
 
 test("the command line loads no store and no other command before it runs serve", () => {
   const modules = loadedWith(["src/main.ts"]);
   expect(packagesIn(modules)).toEqual(["commander", "fastest-levenshtein", "pino"]);
-  expect(modules).not.toContain("src/stores.ts");
-  expect(modules).not.toContain("src/cli/commands.ts");
+  expect(modules).not.toContain("src/app/stores.ts");
+  expect(modules).not.toContain("src/cli/commands/commands.ts");
 });

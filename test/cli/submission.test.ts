@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Submission, toSubmission } from "../../src/cli/submission.ts";
+import { type Submission, toSubmission } from "../../src/cli/client/submission.ts";
 
 const keep = (own: unknown): unknown => own ?? "new-run";
 

@@ -1,7 +1,7 @@
 /** Commands on a terminal: widths, colors, progress, questions and Ctrl-C. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { barLine } from "../../src/cli/terminal.ts";
+import { barLine } from "../../src/cli/terminal/terminal.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 import { hasPseudoTerminals, onTerminal } from "./pseudo-terminal.ts";

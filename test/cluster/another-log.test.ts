@@ -2,8 +2,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { elasticsearchViews, neo4jViews, postgresViews } from "../adapter/view-rows-places.ts";
 import { encoded } from "../support/client.ts";

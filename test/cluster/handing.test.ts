@@ -4,8 +4,8 @@
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openLog } from "../../src/app/stores.ts";
 import { entityStream } from "../../src/core/stream.ts";
-import { openLog } from "../../src/stores.ts";
 import { encoded } from "../support/client.ts";
 import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";
 import { operatorOf } from "../support/operator.ts";

@@ -3,9 +3,9 @@
  * as the projection makes them.
  */
 import fc from "fast-check";
-import type { AspectRow, AspectWrite, StoredValue } from "../../src/aspects/aspect-table.ts";
 import { type AspectState, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, type Revision, revision } from "../../src/core/position.ts";
+import type { AspectRow, AspectWrite, StoredValue } from "../../src/views/aspects/aspect-table.ts";
 
 /** Urns that engines, patterns and objects trip over. */
 export const urns: readonly string[] = [

@@ -1,18 +1,18 @@
 /**
- * What every aspect table promises (src/aspects/aspect-table.ts), whatever keeps it. Its sink's own
+ * What every aspect table promises (src/views/aspects/aspect-table.ts), whatever keeps it. Its sink's own
  * promises are in sink.contract.ts.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { unknownEntity } from "../../src/core/entity-state.ts";
+import { type Position, position, revision } from "../../src/core/position.ts";
+import type { Dump } from "../../src/storage/compare.ts";
 import type {
   AspectReader,
   AspectRow,
   AspectSink,
   AspectWrite,
-} from "../../src/aspects/aspect-table.ts";
-import { unknownEntity } from "../../src/core/entity-state.ts";
-import { type Position, position, revision } from "../../src/core/position.ts";
-import type { Dump } from "../../src/projector/compare.ts";
+} from "../../src/views/aspects/aspect-table.ts";
 import { aspectHistories, createAspectModel, keyOf, typeOf, urns } from "./aspect-table-model.ts";
 
 export interface AspectPlace {

@@ -14,7 +14,7 @@ import type {
   Pair,
   Stamps,
   Steps,
-} from "../../src/graph/graph.ts";
+} from "../../src/views/graph/graph.ts";
 
 /** Urns that engines and query languages trip over; some of types that no model has. */
 export const urns: readonly string[] = [

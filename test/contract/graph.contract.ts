@@ -1,10 +1,11 @@
 /**
- * What every graph promises (src/graph/graph.ts), whatever keeps it. Its sink's own promises are in
+ * What every graph promises (src/views/graph/graph.ts), whatever keeps it. Its sink's own promises are in
  * sink.contract.ts.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
+import type { Dump } from "../../src/storage/compare.ts";
 import type {
   Direction,
   Edge,
@@ -14,8 +15,7 @@ import type {
   GraphWrite,
   Neighbour,
   Steps,
-} from "../../src/graph/graph.ts";
-import type { Dump } from "../../src/projector/compare.ts";
+} from "../../src/views/graph/graph.ts";
 import { createGraphModel, graphHistories, someSteps, types, urns } from "./graph-model.ts";
 
 export interface GraphPlace {

@@ -1,8 +1,8 @@
 /** Counts of entities that were damaged by hand are right again once the entities were restored. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { AspectSink } from "../../src/aspects/aspect-table.ts";
 import { position } from "../../src/core/position.ts";
+import type { AspectSink } from "../../src/views/aspects/aspect-table.ts";
 import { aspectHistories } from "./aspect-table-model.ts";
 
 interface Place {

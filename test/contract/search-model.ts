@@ -1,11 +1,11 @@
 /**
  * The search view in its simplest form, to hold a real one against: documents that are looked at
- * one by one (src/search/evaluate.ts), sorted whole. And documents, histories and questions at random.
+ * one by one (src/views/search/evaluate.ts), sorted whole. And documents, histories and questions at random.
  */
 import fc from "fast-check";
 import { type Position, position, START } from "../../src/core/position.ts";
-import { evaluate, fieldValues, holds } from "../../src/search/evaluate.ts";
-import { NearTest, type NearWord, nearest } from "../../src/search/near-words.ts";
+import { evaluate, fieldValues, holds } from "../../src/views/search/evaluate.ts";
+import { NearTest, type NearWord, nearest } from "../../src/views/search/near-words.ts";
 import type {
   Condition,
   Cursor,
@@ -25,7 +25,7 @@ import type {
   SearchQuery,
   SearchWrite,
   SortBy,
-} from "../../src/search/search.ts";
+} from "../../src/views/search/search.ts";
 
 type Key = number | string | null;
 

@@ -1,5 +1,5 @@
 /**
- * What every search view promises (src/search/search.ts), whatever keeps it. What it finds is held
+ * What every search view promises (src/views/search/search.ts), whatever keeps it. What it finds is held
  * against documents that are looked at one by one (search-model.ts). Its sink's own promises are in
  * sink.contract.ts.
  */
@@ -19,7 +19,7 @@ import {
   type SearchSink,
   type SearchWrite,
   type WordChoice,
-} from "../../src/search/search.ts";
+} from "../../src/views/search/search.ts";
 import {
   corpora,
   createSearchModel,

@@ -1,12 +1,12 @@
 /**
  * What every sink promises (src/projector/sink.ts), whatever view it writes and whatever keeps it.
- * Views are compared by everything that they hold (src/projector/compare.ts).
+ * Views are compared by everything that they hold (src/storage/compare.ts).
  */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position, START } from "../../src/core/position.ts";
-import type { Dump } from "../../src/projector/compare.ts";
 import type { Sink } from "../../src/projector/sink.ts";
+import type { Dump } from "../../src/storage/compare.ts";
 
 /** Where one view lives. */
 export interface ViewPlace<W, Row> {

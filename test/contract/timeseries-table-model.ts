@@ -9,7 +9,7 @@ import type {
   TimeseriesRange,
   TimeseriesRow,
   TimeseriesWrite,
-} from "../../src/timeseries/timeseries-table.ts";
+} from "../../src/views/timeseries/timeseries-table.ts";
 import { byteOrder, typeOf, urns } from "./aspect-table-model.ts";
 
 const few = [0, 1, 4, 7, 10, 13].map((n) => urns[n] ?? "");

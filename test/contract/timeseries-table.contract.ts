@@ -1,18 +1,18 @@
 /**
- * What every timeseries table promises (src/timeseries/timeseries-table.ts), whatever keeps it. Its
+ * What every timeseries table promises (src/views/timeseries/timeseries-table.ts), whatever keeps it. Its
  * sink's own promises are in sink.contract.ts.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/projector/compare.ts";
+import type { Dump } from "../../src/storage/compare.ts";
 import type {
   TimeseriesEvent,
   TimeseriesReader,
   TimeseriesRow,
   TimeseriesSink,
   TimeseriesWrite,
-} from "../../src/timeseries/timeseries-table.ts";
+} from "../../src/views/timeseries/timeseries-table.ts";
 import { urns } from "./aspect-table-model.ts";
 import { aspects, createTimeseriesModel, timeseriesHistories } from "./timeseries-table-model.ts";
 

@@ -1,6 +1,6 @@
 /** Default aspects by entity type. */
 import { describe, expect, test } from "vitest";
-import { defaultAspects } from "../../src/core/default-aspects.ts";
+import { defaultAspects } from "../../src/core/rules/default-aspects.ts";
 
 const ALL = ["status", "browsePaths", "browsePathsV2", "dataPlatformInstance"];
 const DEFAULT = { path: [{ id: "Default" }] };

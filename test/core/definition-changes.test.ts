@@ -1,7 +1,7 @@
 /** Which changes of a structured property's definition are refused: given, when, then. */
 import { describe, expect, test } from "vitest";
-import { refusalOfDefinition } from "../../src/core/definition-changes.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import { refusalOfDefinition } from "../../src/core/rules/definition-changes.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 
 const values = (...texts: readonly string[]) => ({
   allowedValues: texts.map((text) => ({ value: { string: text } })),

@@ -8,7 +8,7 @@ import {
   compileFilterOver,
   type Filter,
   fieldValues,
-} from "../../src/core/filter.ts";
+} from "../../src/core/query/filter.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const event = {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { foldEntity } from "../../src/core/fold-entity.ts";
 import { revision } from "../../src/core/position.ts";
+import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
 import {
   aspectHistories,
   createAspectModel,

@@ -1,7 +1,7 @@
 /** The difference of two JSON values makes the second of the first. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type JsonDiffOperation, jsonDiff } from "../../src/core/json-diff.ts";
+import { type JsonDiffOperation, jsonDiff } from "../../src/core/patch/json-diff.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON.
 type Any = any;

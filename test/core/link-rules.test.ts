@@ -1,6 +1,6 @@
 /** The links that an aspect may have. */
 import { describe, expect, test } from "vitest";
-import { refusalOfLinks } from "../../src/core/link-rules.ts";
+import { refusalOfLinks } from "../../src/core/rules/link-rules.ts";
 
 const memory = (...urls: readonly string[]) => ({ elements: urls.map((url) => ({ url })) });
 const refusal = (value: object, previous?: object) =>

@@ -1,8 +1,8 @@
 /** The data of patches fits the model: every keyed array, every key, every born aspect. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch.ts";
-import type { ArrayKeys } from "../../src/core/patch-keys.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch/patch.ts";
+import type { ArrayKeys } from "../../src/core/patch/patch-keys.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import type { FieldType, Model } from "../../src/model/model.ts";
 

@@ -1,7 +1,7 @@
 /** Properties of patches under random members and operations, against a simple model. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch/patch.ts";
 
 const rules: PatchRules = {
   keyed: {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch/patch.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const rules: PatchRules = JSON.parse(

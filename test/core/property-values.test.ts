@@ -1,7 +1,7 @@
 /** Values of structured properties against their definitions: which are refused, and with what words. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
-import { refusalOfValues } from "../../src/core/property-values.ts";
+import { refusalOfValues } from "../../src/core/rules/property-values.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 
 const URN = "urn:li:structuredProperty:io.tier";
 const OTHER = "urn:li:structuredProperty:io.other";

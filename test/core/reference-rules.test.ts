@@ -1,8 +1,8 @@
 /** Rules of aspects that refer to other entities. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
-import { searchedName } from "../../src/core/reference-rules.ts";
-import { refusalOf } from "../../src/core/write-rules.ts";
+import { searchedName } from "../../src/core/rules/reference-rules.ts";
+import { refusalOf } from "../../src/core/rules/write-rules.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 
 type Stored = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sameJson } from "../../src/core/same-json.ts";
+import { sameJson } from "../../src/lib/same-json.ts";
 
 describe("JSON values are equal", () => {
   it.each([

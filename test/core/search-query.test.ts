@@ -1,8 +1,8 @@
 /** What people type to search, and what it is read as. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseSearchQuery, queryCharactersMax } from "../../src/core/search-query.ts";
-import type { FieldQuestion, QueryTree } from "../../src/core/search-query-builder.ts";
+import { parseSearchQuery, queryCharactersMax } from "../../src/core/query/search-query.ts";
+import type { FieldQuestion, QueryTree } from "../../src/core/query/search-query-builder.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const OWNERS = "ownerTypes.urn:li:ownershipType:owner";

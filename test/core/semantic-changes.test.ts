@@ -1,6 +1,6 @@
 /** What changes of aspects mean to people. */
 import { describe, expect, test } from "vitest";
-import { semanticChanges } from "../../src/core/semantic-changes.ts";
+import { semanticChanges } from "../../src/core/timeline/semantic-changes.ts";
 
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,t,PROD)";
 const column = (path: string) => `urn:li:schemaField:(${urn},${path})`;

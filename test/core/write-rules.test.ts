@@ -4,8 +4,13 @@
  */
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import type { JsonObject } from "../../src/core/json.ts";
-import { applyWriteRule, looksBack, othersNeeded, refusalOf } from "../../src/core/write-rules.ts";
+import {
+  applyWriteRule,
+  looksBack,
+  othersNeeded,
+  refusalOf,
+} from "../../src/core/rules/write-rules.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
 
 const written = (
   aspect: string,

@@ -7,11 +7,11 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { repairLogIndexes } from "../../src/app/offline/offline.ts";
+import { verify } from "../../src/app/offline/offline-verify.ts";
+import { openLogReader } from "../../src/app/stores.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { START } from "../../src/core/position.ts";
-import { repairLogIndexes } from "../../src/offline.ts";
-import { verify } from "../../src/offline-verify.ts";
-import { openLogReader } from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient } from "../support/client.ts";
 import { flipBit } from "../support/flipped-bits.ts";

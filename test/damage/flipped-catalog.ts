@@ -3,8 +3,8 @@
  * is from a closed service, the other from a killed one.
  */
 import { cpSync } from "node:fs";
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded, proposal, type Reply } from "../support/client.ts";

@@ -2,10 +2,10 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { entry } from "../contract/change-log-driver.ts";
 import { createClient, encoded } from "../support/client.ts";

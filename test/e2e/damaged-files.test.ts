@@ -12,10 +12,10 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openService } from "../../src/app/service.ts";
+import { uncleanViews } from "../../src/app/verification/unclean-views.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
-import { uncleanViews } from "../../src/unclean-views.ts";
 import { createClient, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";

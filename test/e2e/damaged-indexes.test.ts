@@ -2,11 +2,11 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkDirectory } from "../../src/check-directory.ts";
+import { checkDirectory } from "../../src/app/doctor/check-directory.ts";
+import { repairLogIndexes } from "../../src/app/offline/offline.ts";
+import { verify } from "../../src/app/offline/offline-verify.ts";
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { repairLogIndexes } from "../../src/offline.ts";
-import { verify } from "../../src/offline-verify.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded } from "../support/client.ts";

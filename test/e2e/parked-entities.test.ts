@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { nextEdition } from "../../src/projector/sqlite/editions.ts";
+import { nextEdition } from "../../src/storage/sqlite/editions.ts";
 import { proposal } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";
 import { logHead } from "../support/log-head.ts";

@@ -4,10 +4,10 @@
  */
 import { cpSync } from "node:fs";
 import { expect, test } from "vitest";
+import { copyLogTo } from "../../src/app/offline/offline.ts";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { verify } from "../../src/app/offline/offline-verify.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { copyLogTo } from "../../src/offline.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { verify } from "../../src/offline-verify.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import {
   type Damaged,

@@ -8,18 +8,18 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readConfig } from "../../src/config/config.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import {
   openLogReader,
   storesConfig,
   type ViewName,
   viewNames,
   viewRules,
-} from "../../src/stores.ts";
+} from "../../src/app/stores.ts";
+import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { loadModel } from "../../src/model/load-model.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { verifyStoredViews } from "../../src/verified-views.ts";
 import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";

@@ -1,8 +1,8 @@
 /** Parameters of the operations that are not what they should be: told, and nothing is done. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditRoutes } from "../../src/http/routes/audit.ts";
-import { operationRoutes } from "../../src/http/routes/operations.ts";
-import { statusRoutes } from "../../src/http/routes/status.ts";
+import { auditRoutes } from "../../src/http/routes/operations/audit.ts";
+import { operationRoutes } from "../../src/http/routes/operations/operations.ts";
+import { statusRoutes } from "../../src/http/routes/operations/status.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

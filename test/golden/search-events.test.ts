@@ -5,8 +5,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";

@@ -1,9 +1,9 @@
 /** The schema, its rules and its limits. */
 import { buildClientSchema, getIntrospectionQuery, isObjectType } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSchema } from "../../src/graphql/create-schema.ts";
-import { entityTypesOf } from "../../src/graphql/entity-types.ts";
-import { letIn, rules, writes } from "../../src/graphql/rules.ts";
+import { createSchema } from "../../src/graphql/schema/create-schema.ts";
+import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
+import { letIn, rules, writes } from "../../src/graphql/schema/rules.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf, ROOT } from "./graphql-client.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { takesJson } from "../../src/http/accept.ts";
+import { takesJson } from "../../src/http/request/accept.ts";
 import { openTestDoor } from "./test-door.ts";
 
 describe("an Accept header", () => {

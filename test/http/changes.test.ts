@@ -4,9 +4,9 @@ import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Catalog, ChangeEntry, ChangePage } from "../../src/catalog/catalog.ts";
 import { position, revision } from "../../src/core/position.ts";
-import { changeText, eventStream, jsonLines } from "../../src/http/change-text.ts";
-import { feedTexts } from "../../src/http/feed-texts.ts";
-import type { StreamLimits } from "../../src/http/streams.ts";
+import { changeText, eventStream, jsonLines } from "../../src/http/response/change-text.ts";
+import { feedTexts } from "../../src/http/response/feed-texts.ts";
+import type { StreamLimits } from "../../src/http/response/streams.ts";
 import { follow } from "../support/feed-client.ts";
 import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 

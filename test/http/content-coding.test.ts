@@ -12,8 +12,8 @@ import {
   zstdDecompressSync,
 } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { codingFor } from "../../src/http/content-coding.ts";
-import { entityTagOf, matchesTag } from "../../src/http/entity-tags.ts";
+import { codingFor } from "../../src/http/hooks/content-coding.ts";
+import { entityTagOf, matchesTag } from "../../src/http/response/entity-tags.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { openTestDoor, refusal } from "./test-door.ts";

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import type { CatalogError } from "../../src/core/errors.ts";
-import { compileFilter } from "../../src/core/filter.ts";
-import { conditions } from "../../src/http/docs-filters.ts";
-import { callOf } from "../../src/http/docs-page.ts";
-import { endpointId } from "../../src/http/endpoint.ts";
-import { readExamples } from "../../src/http/examples.ts";
+import { compileFilter } from "../../src/core/query/filter.ts";
+import { conditions } from "../../src/http/docs/docs-filters.ts";
+import { callOf } from "../../src/http/docs/docs-page.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
+import { endpointId } from "../../src/http/schemas/endpoint.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
 
 const { app } = openTestDoor();
@@ -158,7 +158,7 @@ test("every endpoint has an example, and every example is of an endpoint", () =>
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
   });
-  const folder = new URL("../../src/http/examples/", import.meta.url);
+  const folder = new URL("../../src/http/docs/examples/", import.meta.url);
   const ids = readdirSync(folder).flatMap((file) =>
     Object.keys(JSON.parse(readFileSync(new URL(file, folder), "utf8"))),
   );

@@ -1,8 +1,8 @@
 /** Paths that end with a urn as it is, and trace ids that tell where a write is. */
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { createEntityPaths } from "../../src/http/entity-paths.ts";
-import { positionOfTrace, traceParent } from "../../src/http/trace-id.ts";
+import { createEntityPaths } from "../../src/http/request/entity-paths.ts";
+import { positionOfTrace, traceParent } from "../../src/http/schemas/trace-id.ts";
 import { testConfig } from "./test-door.ts";
 
 const V3 = "/openapi/v3/entity/dataset";

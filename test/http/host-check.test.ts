@@ -1,7 +1,7 @@
 /** The hosts that a request may name, and requests with an ambiguous target or end. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHostRule } from "../../src/http/host-check.ts";
+import { createHostRule } from "../../src/http/hooks/host-check.ts";
 import { runningService } from "../support/running-service.ts";
 import { exchangeWith, openTestDoor, refusal, type TestDoor } from "./test-door.ts";
 

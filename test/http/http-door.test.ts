@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError, type ErrorCode } from "../../src/core/errors.ts";
-import { statusOf } from "../../src/http/errors.ts";
+import { statusOf } from "../../src/http/response/errors.ts";
 import { openTestDoor, refusal } from "./test-door.ts";
 
 const door = openTestDoor();

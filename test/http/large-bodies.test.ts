@@ -3,7 +3,7 @@
  * thread reads: each request is sent unchanged and padded with blanks.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { largeBytes } from "../../src/http/large-bodies.ts";
+import { largeBytes } from "../../src/http/hooks/large-bodies.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 

@@ -1,9 +1,9 @@
 /** Moments of the past at the door: which rows take one, in which spellings, and what is refused. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { Endpoint } from "../../src/http/endpoint.ts";
-import { readExamples } from "../../src/http/examples.ts";
-import { takesMoment } from "../../src/http/moments.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
+import { takesMoment } from "../../src/http/request/moments.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
+import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
 
 const { app, catalog } = openTestDoor();

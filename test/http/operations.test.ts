@@ -1,7 +1,7 @@
 /** /operations at the door: who may ask, and what comes of the forms of a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { readExamples } from "../../src/http/examples.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 

@@ -1,6 +1,6 @@
 /** Requests of web pages: the origin that a browser adds, and the responses that pages may read (CORS). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkOrigin } from "../../src/http/origin-check.ts";
+import { checkOrigin } from "../../src/http/hooks/origin-check.ts";
 import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { asOperator, openTestDoor, refusal } from "./test-door.ts";

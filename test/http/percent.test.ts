@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { decodeOnce } from "../../src/http/percent.ts";
+import { decodeOnce } from "../../src/http/request/percent.ts";
 
 /** Text as node gives it when it came raw: one character per byte. */
 const raw = (text: string): string => Buffer.from(text, "utf8").toString("latin1");

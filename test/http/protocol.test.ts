@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorHeaderOf, readProtocol } from "../../src/http/protocol.ts";
+import { errorHeaderOf, readProtocol } from "../../src/http/request/protocol.ts";
 
 const REFERENCE = "x-restli-protocol-version";
 const INTERFACE = "x-framework-protocol-version";

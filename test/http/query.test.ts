@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseQuery } from "../../src/http/query.ts";
+import { parseQuery } from "../../src/http/request/query.ts";
 
 const list = (raw: string, form = false) => parseQuery(raw, form).list("a");
 const orders = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.orders,PROD)";

@@ -1,6 +1,6 @@
 /** Operations that remember what they were asked and answer the same to all. */
 import { position } from "../../src/core/position.ts";
-import type { Job, Operations, ServiceStatus } from "../../src/ops/operations.ts";
+import type { Job, Operations, ServiceStatus } from "../../src/jobs/operations.ts";
 
 export interface OperationCall {
   readonly method: keyof Operations;

@@ -2,9 +2,9 @@ import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACE } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import type { Endpoint, Schema } from "../../src/http/endpoint.ts";
-import { readExamples } from "../../src/http/examples.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
+import type { Endpoint, Schema } from "../../src/http/schemas/endpoint.ts";
 import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
 
 const NOW = 1_772_409_600_000;

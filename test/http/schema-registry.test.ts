@@ -1,8 +1,8 @@
 /** /schema-registry/api at the door, over a registry on an empty log. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readExamples } from "../../src/http/examples.ts";
-import { openApiDocument } from "../../src/http/openapi.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
+import { openApiDocument } from "../../src/http/docs/openapi.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { guardedService, writeAsOperator } from "../auth/guarded-service.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";

@@ -1,10 +1,10 @@
 /** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { SearchRequest } from "../../src/catalog/search-requests.ts";
+import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import { readExamples } from "../../src/http/examples.ts";
-import { searchRoutes } from "../../src/http/routes/search.ts";
-import { searchLineageRoutes } from "../../src/http/routes/search-lineage.ts";
+import { readExamples } from "../../src/http/docs/examples.ts";
+import { searchRoutes } from "../../src/http/routes/restli/search.ts";
+import { searchLineageRoutes } from "../../src/http/routes/restli/search-lineage.ts";
 import { openTestDoor, refusal } from "./test-door.ts";
 
 const { app, catalog } = openTestDoor();

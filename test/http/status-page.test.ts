@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { statusPage } from "../../src/http/status-page.ts";
-import type { ParkedEntity, ServiceStatus } from "../../src/ops/operations.ts";
+import { statusPage } from "../../src/http/docs/status-page.ts";
+import type { ParkedEntity, ServiceStatus } from "../../src/jobs/operations.ts";
 import { someJob, someStatus } from "./recording-operations.ts";
 
 const nothing = { jobs: [], jobsTotal: 0, parked: [], parkedTotal: 0 };

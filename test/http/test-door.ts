@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
+import type { DoorMetrics } from "../../src/http/hooks/observed-requests.ts";
 import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
-import type { DoorMetrics } from "../../src/http/observed-requests.ts";
-import type { StreamLimits } from "../../src/http/streams.ts";
+import type { StreamLimits } from "../../src/http/response/streams.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";
 

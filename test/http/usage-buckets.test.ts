@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { startOfUsageRange, usageProposals, usageRanges } from "../../src/http/usage-buckets.ts";
+import {
+  startOfUsageRange,
+  usageProposals,
+  usageRanges,
+} from "../../src/http/schemas/usage-buckets.ts";
 
 const resource = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
 

@@ -1,6 +1,6 @@
 /** Documents of a search view whose segments merge: each batch writes a third of them again. */
 import { position } from "../../src/core/position.ts";
-import type { SearchWrite } from "../../src/search/search.ts";
+import type { SearchWrite } from "../../src/views/search/search.ts";
 
 export const BATCH = 1_500;
 const CHANGED = BATCH / 3;

@@ -3,7 +3,7 @@
  * FILE`. It prints a line for each applied batch, and one for each merge that starts. The test kills it.
  */
 import { position } from "../../src/core/position.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { BATCH, batchOf } from "./merged-documents.ts";
 
 const [path = ""] = process.argv.slice(2);

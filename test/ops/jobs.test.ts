@@ -1,11 +1,9 @@
-/** Jobs (src/ops/jobs.ts) over a real log. */
+/** Jobs (src/jobs/jobs.ts) over a real log. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { NOTHING } from "../../src/core/job-counts.ts";
 import { JOBS, jobStream } from "../../src/core/stream.ts";
-import type { ChangeLog } from "../../src/log/change-log.ts";
-import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import {
   type Job,
   type JobRun,
@@ -13,7 +11,9 @@ import {
   type JobWork,
   openJobs,
   runningMax,
-} from "../../src/ops/jobs.ts";
+} from "../../src/jobs/jobs.ts";
+import type { ChangeLog } from "../../src/log/change-log.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { readWholeStream } from "../contract/change-log-driver.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -4,10 +4,10 @@ import type { Change } from "../../src/core/change.ts";
 import { type JobCounts, NOTHING } from "../../src/core/job-counts.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
+import type { JobRun } from "../../src/jobs/jobs.ts";
+import { createRestoring } from "../../src/jobs/restore.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import type { JobRun } from "../../src/ops/jobs.ts";
-import { createRestoring } from "../../src/ops/restore.ts";
 
 const entities = 130;
 /** Two of each. */

@@ -6,11 +6,11 @@ import type { Change } from "../../src/core/change.ts";
 import { NOTHING } from "../../src/core/job-counts.ts";
 import { position } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream, truncationStream } from "../../src/core/stream.ts";
+import type { Jobs } from "../../src/jobs/jobs.ts";
+import { createScavenges } from "../../src/jobs/scavenge.ts";
 import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
 import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import type { Jobs } from "../../src/ops/jobs.ts";
-import { createScavenges } from "../../src/ops/scavenge.ts";
 import { bytes, readEverything } from "../contract/change-log-driver.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -1,11 +1,11 @@
-/** A truncation as a job, over a store that takes its time (src/ops/truncate.ts). */
+/** A truncation as a job, over a store that takes its time (src/jobs/truncate.ts). */
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
 import { NOTHING } from "../../src/core/job-counts.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
+import type { JobRun } from "../../src/jobs/jobs.ts";
+import { createTruncation } from "../../src/jobs/truncate.ts";
 import type { Append } from "../../src/log/change-log.ts";
-import type { JobRun } from "../../src/ops/jobs.ts";
-import { createTruncation } from "../../src/ops/truncate.ts";
 import { defaultModel } from "../model/default-model.ts";
 
 const asked = {

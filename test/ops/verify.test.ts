@@ -1,10 +1,10 @@
-/** Verifying as a job, over views that need not be there (src/ops/verify.ts). */
+/** Verifying as a job, over views that need not be there (src/jobs/verify.ts). */
 import { afterEach, expect, test, vi } from "vitest";
 import { NOTHING } from "../../src/core/job-counts.ts";
 import { position } from "../../src/core/position.ts";
-import type { JobRun } from "../../src/ops/jobs.ts";
-import { createVerifications, type VerifyParts } from "../../src/ops/verify.ts";
-import type { Unrestored } from "../../src/projector/restore.ts";
+import type { JobRun } from "../../src/jobs/jobs.ts";
+import { createVerifications, type VerifyParts } from "../../src/jobs/verify.ts";
+import type { Unrestored } from "../../src/projector/parking/restore.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 
 const urn = "urn:li:tag:sick";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createAspectProjection } from "../../projections/aspects.ts";
-import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
+import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
 
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)";
 const project = createAspectProjection((type) => (type === "dataset" ? "datasetKey" : undefined));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { lineageSteps } from "../../projections/graph-lineage.ts";
-import type { Step } from "../../src/graph/graph.ts";
+import type { Step } from "../../src/views/graph/graph.ts";
 import { defaultModel } from "../model/default-model.ts";
 
 const steps = lineageSteps(defaultModel);

@@ -4,7 +4,7 @@ import { fieldPairsMax } from "../../projections/graph-fields.ts";
 import { compileGraphRules } from "../../projections/graph-rules.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
-import type { Edge, GraphWrite } from "../../src/graph/graph.ts";
+import type { Edge, GraphWrite } from "../../src/views/graph/graph.ts";
 import { aspectNamed, defaultModel } from "../model/default-model.ts";
 
 const project = createGraphProjection(

@@ -5,7 +5,7 @@ import { compileSearchRules } from "../../projections/search-rules.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { revision } from "../../src/core/position.ts";
 import { keyValue } from "../../src/model/entity-key.ts";
-import type { SearchDocument } from "../../src/search/search.ts";
+import type { SearchDocument } from "../../src/views/search/search.ts";
 import { aspectNamed, defaultModel } from "../model/default-model.ts";
 
 export const rules = compileSearchRules(defaultModel);

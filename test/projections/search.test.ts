@@ -10,7 +10,7 @@ import {
 } from "../../projections/search-document.ts";
 import { mapValueCharsMax } from "../../projections/search-values.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
-import type { SearchDocument } from "../../src/search/search.ts";
+import type { SearchDocument } from "../../src/views/search/search.ts";
 import catalog from "../data/sample/catalog.json" with { type: "json" };
 import { defaultModel } from "../model/default-model.ts";
 import {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
-import type { TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
+import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
 
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)";
 const project = createTimeseriesProjection((type) =>

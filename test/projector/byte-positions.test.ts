@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { isWithin } from "../../src/projector/groups.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import { type BuildProgress, buildStaging } from "../../src/projector/rebuild/staging.ts";
 import type { View } from "../../src/projector/sink.ts";
-import { type BuildProgress, buildStaging } from "../../src/projector/staging.ts";
 import { createArrayLog, createRecordingView, decode, type RecordingView } from "./array-log.ts";
 
 const STEP = 1_000;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
-import { catchUp } from "../../src/projector/catch-up.ts";
+import { catchUp } from "../../src/projector/thread/catch-up.ts";
 
 const limits = { waitMsMax: 400, failingMsMax: 60, lookMs: 20 };
 const unreached = new CatalogError("unavailable", "not there yet");

@@ -14,7 +14,7 @@ import {
   putNextInPlace,
   removeLeftovers,
   replace,
-} from "../../src/projector/sqlite/editions.ts";
+} from "../../src/storage/sqlite/editions.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const told = (path: string) => readFileSync(path, "utf8");

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { bulk } from "../../src/projector/elasticsearch/bulk.ts";
-import { connect } from "../../src/projector/elasticsearch/client.ts";
-import { namesOf, placeOf } from "../../src/projector/elasticsearch/names.ts";
+import { bulk } from "../../src/storage/elasticsearch/bulk.ts";
+import { connect } from "../../src/storage/elasticsearch/client.ts";
+import { namesOf, placeOf } from "../../src/storage/elasticsearch/names.ts";
 
 describe("names of indices", () => {
   const parts = fc.array(fc.string({ unit: "binary", maxLength: 120 }), {

@@ -1,9 +1,9 @@
-/** Views of whole folds (src/projector/folding.ts). */
+/** Views of whole folds (src/projector/documents/folding.ts). */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
-import { createFoldingView } from "../../src/projector/folding.ts";
+import { createFoldingView } from "../../src/projector/documents/folding.ts";
 
 interface Write {
   readonly urn: string;

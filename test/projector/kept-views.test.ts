@@ -1,9 +1,9 @@
 /** Which views of another model are kept until they are rebuilt, by their number of records. */
 import { expect, test } from "vitest";
+import { openViews, type StoresConfig, viewRules } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { openViews, type StoresConfig, viewRules } from "../../src/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const rules = viewRules(loadModel());

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { keepOpening, openLate } from "../../src/projector/late.ts";
+import { keepOpening, openLate } from "../../src/storage/late.ts";
 
 interface Store {
   ask(text: string): Promise<string>;

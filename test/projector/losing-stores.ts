@@ -1,11 +1,12 @@
 /** What the thread that grows views opens its stores with in tests: one of them loses an entity. */
-import type { View } from "../../src/projector/sink.ts";
+
 import {
   foldedViews,
   openViews as openAll,
   openLogReader,
   type StoresConfig,
-} from "../../src/stores.ts";
+} from "../../src/app/stores.ts";
+import type { View } from "../../src/projector/sink.ts";
 
 export { foldedViews, openLogReader };
 

@@ -1,4 +1,4 @@
-/** What a view cannot take is set aside, and everything else goes on (src/projector/parking.ts). */
+/** What a view cannot take is set aside, and everything else goes on (src/projector/parking/parking.ts). */
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -9,12 +9,12 @@ import { type Position, position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import type { ParkingRecord } from "../../src/log/parking-codec.ts";
-import { createFoldingView } from "../../src/projector/folding.ts";
-import type { ParkingNotes } from "../../src/projector/parking.ts";
+import { createFoldingView } from "../../src/projector/documents/folding.ts";
+import type { ParkingNotes } from "../../src/projector/parking/parking.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
 import type { View } from "../../src/projector/sink.ts";
-import type { SearchDocument, SearchWrite } from "../../src/search/search.ts";
-import { openSqliteSearchSink } from "../../src/search/sqlite/sqlite-search-sink.ts";
+import type { SearchDocument, SearchWrite } from "../../src/views/search/search.ts";
+import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { buildViews } from "../support/build-views.ts";
 import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { createPokes } from "../../src/projector/pokes.ts";
+import { createPokes } from "../../src/projector/thread/pokes.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

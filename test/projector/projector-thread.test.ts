@@ -3,20 +3,20 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
 import type { Position } from "../../src/core/position.ts";
 import { position } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { noteParking, readParking } from "../../src/projector/parking.ts";
+import { noteParking, readParking } from "../../src/projector/parking/parking.ts";
 import {
   type ProjectorClient,
   type ProjectorThreadOptions,
   startProjectorThread,
-} from "../../src/projector/projector-client.ts";
-import { startProjectorWorker } from "../../src/projector/projector-worker.ts";
+} from "../../src/projector/thread/projector-client.ts";
+import { startProjectorWorker } from "../../src/projector/thread/projector-worker.ts";
+import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urn = "urn:li:tag:a";

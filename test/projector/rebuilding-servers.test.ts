@@ -1,19 +1,19 @@
 /** That nothing in a server takes the place of a view either that is not what the log says. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import * as stores from "../../src/app/stores.ts";
+import { openViewRows } from "../../src/app/verification/row-adapters.ts";
+import { verifyModule } from "../../src/app/verification/verified-state.ts";
+import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { createRebuilding } from "../../src/projector/rebuilding.ts";
+import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
+import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
 import type { Grown } from "../../src/projector/sink.ts";
-import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
-import { openViewRows } from "../../src/row-adapters.ts";
-import * as stores from "../../src/stores.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { verifyModule } from "../../src/verified-state.ts";
-import { verifyStoredViews } from "../../src/verified-views.ts";
 import { elasticsearchViews, neo4jViews, postgresViews } from "../adapter/view-rows-places.ts";
 import { change, fill } from "../bench/regrow.ts";
 import { ownershipOf, profileOf, urnOf } from "../bench/sample.ts";

@@ -2,15 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readConfig } from "../../src/config/config.ts";
-import { position } from "../../src/core/position.ts";
-import { clearEditions } from "../../src/edition-readers.ts";
-import { loadModel } from "../../src/model/load-model.ts";
-import { rebuild } from "../../src/offline-rebuild.ts";
-import { createRebuilding } from "../../src/projector/rebuilding.ts";
-import { nextEdition } from "../../src/projector/sqlite/editions.ts";
-import { startStagingWorkers } from "../../src/projector/staging-worker.ts";
-import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
+import { clearEditions } from "../../src/app/edition-readers.ts";
+import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import {
   openLog,
   openLogReader,
@@ -19,9 +12,16 @@ import {
   viewFile,
   viewNames,
   viewRules,
-} from "../../src/stores.ts";
+} from "../../src/app/stores.ts";
+import { verifyModule } from "../../src/app/verification/verified-state.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { position } from "../../src/core/position.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
+import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
+import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
+import { nextEdition } from "../../src/storage/sqlite/editions.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { verifyModule } from "../../src/verified-state.ts";
 import { fill } from "../bench/regrow.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

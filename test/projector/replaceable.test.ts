@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { replaceable } from "../../src/projector/replaceable.ts";
+import { replaceable } from "../../src/projector/rebuild/replaceable.ts";
 
 function openStore(name: string) {
   const gates: PromiseWithResolvers<void>[] = [];

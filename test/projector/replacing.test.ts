@@ -1,4 +1,4 @@
-/** The next edition of a view takes the place of the one that is fed (src/projector/replacing.ts). */
+/** The next edition of a view takes the place of the one that is fed (src/projector/rebuild/replacing.ts). */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";

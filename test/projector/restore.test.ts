@@ -1,4 +1,4 @@
-/** Restoring entities from the log (src/projector/restore.ts, history.ts). */
+/** Restoring entities from the log (src/projector/parking/restore.ts, history.ts). */
 import { describe, expect, test } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
@@ -10,7 +10,7 @@ import {
 } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import type { HistoryLog } from "../../src/projector/history.ts";
-import { restoreEntities } from "../../src/projector/restore.ts";
+import { restoreEntities } from "../../src/projector/parking/restore.ts";
 import type { View } from "../../src/projector/sink.ts";
 
 const ada = "urn:li:corpuser:ada";

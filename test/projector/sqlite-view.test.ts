@@ -7,8 +7,8 @@ import {
   openSqliteView,
   openSqliteViewReader,
   type ViewFile,
-} from "../../src/projector/sqlite/sqlite-view.ts";
-import type { ViewSchema } from "../../src/projector/sqlite/view-tables.ts";
+} from "../../src/storage/sqlite/sqlite-view.ts";
+import type { ViewSchema } from "../../src/storage/sqlite/view-tables.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 const schema: ViewSchema = {

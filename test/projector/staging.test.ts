@@ -2,8 +2,8 @@
 import { expect, test, vi } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
+import { buildStaging } from "../../src/projector/rebuild/staging.ts";
 import type { View } from "../../src/projector/sink.ts";
-import { buildStaging } from "../../src/projector/staging.ts";
 import { createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
 
 const parts = {

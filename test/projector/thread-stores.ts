@@ -7,13 +7,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../../projections/aspects.ts";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
-import type { AspectWrite } from "../../src/aspects/aspect-table.ts";
-import { openSqliteAspectSink } from "../../src/aspects/sqlite/sqlite-aspect-sink.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import type { Projection, Sink, View } from "../../src/projector/sink.ts";
-import { openSqliteTimeseriesSink } from "../../src/timeseries/sqlite/sqlite-timeseries-sink.ts";
-import type { TimeseriesWrite } from "../../src/timeseries/timeseries-table.ts";
+import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
+import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
+import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
+import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
 
 export interface TestStores {
   readonly directory: string;

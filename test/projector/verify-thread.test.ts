@@ -1,7 +1,7 @@
 /** The thread that verifies views (src/projector/verify/verify-thread.ts) when it is stopped. */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { restOf } from "../../src/projector/thread/watch-busy.ts";
 import { verifyInThread } from "../../src/projector/verify/verifying.ts";
-import { restOf } from "../../src/projector/watch-busy.ts";
 import { workedMs } from "./resting-verification.ts";
 
 const module = new URL("resting-verification.ts", import.meta.url).href;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { damagedFrom, inspectWal } from "../../src/projector/sqlite/write-ahead-log.ts";
+import { damagedFrom, inspectWal } from "../../src/storage/sqlite/write-ahead-log.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const PAGE_BYTES = 4_096;

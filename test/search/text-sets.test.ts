@@ -6,7 +6,7 @@ import {
   endsWithOneOf,
   equalsOneOf,
   startsWithOneOf,
-} from "../../src/search/text-sets.ts";
+} from "../../src/views/search/text-sets.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀", "."), maxLength: 8 });

@@ -1,6 +1,6 @@
 /** Builds views from the first record to the head of a log that stands still. */
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { buildStaging, type StagingParts } from "../../src/projector/staging.ts";
+import { buildStaging, type StagingParts } from "../../src/projector/rebuild/staging.ts";
 
 /** Returns what is parked. Closes the views. */
 export function buildViews(

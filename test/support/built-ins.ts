@@ -1,10 +1,10 @@
 /** The built-in entities of the default model, in the namespace "li". */
 
-import { fixedPoliciesOf } from "../../src/auth/fixed-policies.ts";
-import type { Policy } from "../../src/auth/policy.ts";
-import { readBuiltInEntities } from "../../src/catalog/built-in-entities.ts";
+import { configuredModel } from "../../src/app/configured-model.ts";
+import { fixedPoliciesOf } from "../../src/auth/policies/fixed-policies.ts";
+import type { Policy } from "../../src/auth/policies/policy.ts";
+import { readBuiltInEntities } from "../../src/catalog/access/built-in-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { configuredModel } from "../../src/configured-model.ts";
 
 const stamp = { time: 1, actor: "urn:li:corpuser:__datahub_system" };
 

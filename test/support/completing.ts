@@ -1,5 +1,5 @@
 /** The question that the catalog asks of the search view for what somebody types. */
-import type { Expression } from "../../src/search/search.ts";
+import type { Expression } from "../../src/views/search/search.ts";
 
 const within = "suggested";
 

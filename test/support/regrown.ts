@@ -3,15 +3,15 @@
  * directory, in another directory, and compared row by row. The service must be stopped.
  */
 import { join } from "node:path";
-import { openSqliteAspectReader } from "../../src/aspects/sqlite/sqlite-aspect-reader.ts";
+import { configuredModel } from "../../src/app/configured-model.ts";
+import { openLogReader, openViews, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { configuredModel } from "../../src/configured-model.ts";
-import { openSqliteGraphReader } from "../../src/graph/sqlite/sqlite-graph-reader.ts";
 import { decodeRecord } from "../../src/log/record-codec.ts";
-import { type Difference, type Dump, findDifference } from "../../src/projector/compare.ts";
-import type { SearchDocument } from "../../src/search/search.ts";
-import { openLogReader, openViews, viewNames } from "../../src/stores.ts";
-import { openSqliteTimeseriesReader } from "../../src/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import { type Difference, type Dump, findDifference } from "../../src/storage/compare.ts";
+import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
+import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
+import type { SearchDocument } from "../../src/views/search/search.ts";
+import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { buildViews } from "./build-views.ts";
 import { openDumpedSearchReader } from "./sqlite-search-dump.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

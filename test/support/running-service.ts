@@ -1,6 +1,7 @@
 /** The real service in this process, on a free port and a directory of its own. */
+
+import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { openService } from "../../src/service.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { type Client, createClient } from "./client.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

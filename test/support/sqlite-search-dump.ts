@@ -1,7 +1,7 @@
 /** The reader of the search view in SQLite, with all rows of the view for comparisons. */
 import { DatabaseSync } from "node:sqlite";
-import { openSqliteSearchReader } from "../../src/search/sqlite/sqlite-search-reader.ts";
-import { decodeDocument } from "../../src/search/stored-document.ts";
+import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { decodeDocument } from "../../src/views/search/stored-document.ts";
 
 export const openDumpedSearchReader = (path: string) => ({
   ...openSqliteSearchReader(path),

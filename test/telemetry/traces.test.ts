@@ -95,7 +95,7 @@ test("the standard variable counts where no own one is set", () => {
 
 // Its api, which does nothing by itself, comes with prom-client.
 test("without one, nothing of OpenTelemetry is loaded", async () => {
-  const service = fileURLToPath(new URL("../../src/service.ts", import.meta.url));
+  const service = fileURLToPath(new URL("../../src/app/service.ts", import.meta.url));
   const script = `
     import { registerHooks } from "node:module";
     const loaded = [];

@@ -5,58 +5,63 @@
  * "node:", except the drivers among them, which are named.
  */
 
-/** What the files of a room may import beside each other; the longest key that fits a file counts. */
+/** The modules that the files of a folder may import; the longest key that fits a file counts. */
 export const directions: Readonly<Record<string, readonly string[]>> = {
-  "src/core/": ["fastest-levenshtein"],
+  "src/lib/": ["fastest-levenshtein"],
+  "src/core/": ["src/lib/"],
   "projections/": [
     "src/core/",
-    "type src/aspects/aspect-table.ts",
-    "type src/timeseries/timeseries-table.ts",
-    "type src/graph/graph.ts",
-    "type src/search/search.ts",
+    "src/lib/",
+    "type src/views/aspects/aspect-table.ts",
+    "type src/views/timeseries/timeseries-table.ts",
+    "type src/views/graph/graph.ts",
+    "type src/views/search/search.ts",
     "type src/feed/change-event.ts",
     "type src/model/model.ts",
     "type src/projector/sink.ts",
   ],
 
-  // Ports, and what serves all adapters of a port.
-  "src/log/": ["src/core/", "node:", "avsc"],
-  "src/projector/": ["src/core/", "src/log/", "src/telemetry/", "node:", "lru-cache"],
-  "src/aspects/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
-  "src/timeseries/": [
-    "src/core/",
-    "src/projector/sink.ts",
+  // Ports, and code that serves all adapters of a port.
+  "src/log/": ["src/core/", "src/lib/", "node:", "avsc"],
+  "src/storage/": ["src/core/", "src/lib/", "src/projector/", "node:"],
+  "src/projector/": [
+    ...["src/core/", "src/lib/", "src/log/", "src/storage/view-origin.ts", "src/telemetry/"],
+    ...["node:", "lru-cache"],
+  ],
+  "src/views/": [
+    ...["src/core/", "src/lib/", "src/projector/sink.ts"],
     "type src/projector/verify/view-rows.ts",
   ],
-  "src/graph/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
-  "src/search/": ["src/core/", "src/projector/sink.ts", "type src/projector/verify/view-rows.ts"],
   // The projector's thread opens the stores for itself: handles do not cross threads.
-  "src/projector/projector-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
-  "src/projector/staging-thread.ts": ["src/core/", "src/log/", "src/stores.ts", "node:"],
+  "src/projector/thread/projector-thread.ts": [
+    ...["src/core/", "src/lib/", "src/log/", "src/projector/", "src/app/stores.ts", "node:"],
+  ],
+  "src/projector/rebuild/staging-thread.ts": [
+    ...["src/core/", "src/lib/", "src/log/", "src/projector/", "src/app/stores.ts", "node:"],
+  ],
 
-  "src/model/": ["src/core/", "node:", "ajv", "avsc"],
+  "src/model/": ["src/core/", "src/lib/", "node:", "ajv", "avsc"],
   "src/catalog/": [
     "src/core/",
+    "src/lib/",
     "src/model/",
     "src/log/",
     "src/projector/",
-    "src/aspects/",
-    "src/timeseries/",
-    "src/graph/",
-    "src/search/",
+    "src/views/",
     "src/feed/previous-values.ts",
     "node:",
     "fastest-levenshtein",
     "lru-cache",
   ],
 
-  "src/ops/": [
+  "src/jobs/": [
     "src/core/",
+    "src/lib/",
     "src/model/",
     "src/log/",
     "src/projector/",
-    "src/aspects/",
-    "src/timeseries/",
+    "src/views/aspects/",
+    "src/views/timeseries/",
     "type src/auth/audit.ts",
     "type src/catalog/catalog.ts",
     "src/config/kept-text.ts",
@@ -65,11 +70,12 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/auth/": [
     "src/core/",
+    "src/lib/",
     "src/config/kept-text.ts",
     "type src/catalog/catalog.ts",
-    "type src/catalog/access-filter.ts",
+    "type src/catalog/access/access-filter.ts",
     "type src/model/model.ts",
-    "type src/search/search.ts",
+    "type src/views/search/search.ts",
     "node:",
     "jose",
     "lru-cache",
@@ -77,10 +83,11 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
 
   "src/feed/": [
     "src/core/",
+    "src/lib/",
     "src/log/",
     "src/projector/",
     "type src/catalog/catalog.ts",
-    "type src/aspects/aspect-table.ts",
+    "type src/views/aspects/aspect-table.ts",
     "type src/model/model.ts",
     "node:",
     "avsc",
@@ -89,6 +96,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   // The body thread: parses large request bodies like the server and validates them like the catalog.
   "src/bodies/": [
     "src/core/",
+    "src/lib/",
     "src/catalog/",
     "src/model/",
     "src/http/",
@@ -97,15 +105,16 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type ajv",
   ],
 
-  // Doors.
+  // Interfaces.
   "src/http/": [
     "src/core/",
-    "type src/ops/operations.ts",
-    "src/ops/restored-text.ts",
+    "src/lib/",
+    "type src/jobs/operations.ts",
+    "src/jobs/restored-text.ts",
     "type src/auth/audit.ts",
-    "type src/auth/authentication.ts",
-    "type src/auth/authority.ts",
-    "src/auth/privileges.ts",
+    "type src/auth/tokens/authentication.ts",
+    "type src/auth/policies/authority.ts",
+    "src/auth/policies/privileges.ts",
     "type src/graphql/graphql-door.ts",
     "src/catalog/catalog.ts",
     "type src/feed/schema-registry.ts",
@@ -120,6 +129,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/graphql/": [
     "src/core/",
+    "src/lib/",
     "src/auth/",
     "type src/catalog/catalog.ts",
     "node:",
@@ -131,6 +141,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/cli/": [
     "src/client/",
     "src/core/",
+    "src/lib/",
     "src/config/",
     "src/telemetry/",
     "package.json",
@@ -142,43 +153,22 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "yaml",
   ],
 
-  "src/config/": ["src/core/", "node:"],
+  "src/config/": ["src/core/", "src/lib/", "node:"],
   "src/telemetry/": [
     "type src/catalog/catalog.ts",
     "type src/log/change-log.ts",
+    "src/lib/",
     "pino",
     "prom-client",
     "@opentelemetry/",
   ],
 
-  // The process and its composition roots.
+  // The process, and the folder that wires its parts.
   "src/main.ts": ["src/"],
-  "src/service.ts": ["src/", "node:"],
-  "src/catalog-and-http.ts": ["src/", "node:"],
-  "src/log-and-views.ts": ["src/", "node:"],
-  "src/stores.ts": ["src/", "projections/", "node:"],
-  "src/places.ts": ["src/", "node:"],
-  "src/built-ins.ts": ["src/"],
-  "src/rebuild-plan.ts": ["src/", "node:"],
-  "src/adapters.ts": ["src/"],
-  "src/row-adapters.ts": ["src/"],
-  "src/offline.ts": ["src/", "node:"],
-  "src/offline-backup.ts": ["src/", "node:"],
-  "src/offline-rebuild.ts": ["src/"],
-  "src/check-stores.ts": ["src/"],
-  "src/check-directory.ts": ["src/", "node:"],
-  "src/verified-views.ts": ["src/", "projections/", "node:"],
-  "src/verified-state.ts": ["src/", "node:"],
-  "src/offline-verify.ts": ["src/", "node:"],
-  "src/unclean-views.ts": ["src/", "node:"],
-  "src/store-figures.ts": ["src/", "node:"],
-  "src/edition-readers.ts": ["src/"],
-  "src/proposals-in-kafka.ts": ["src/"],
-  "src/configured-model.ts": [
-    ...["type src/config/config.ts", "type src/model/model.ts"],
-    ...["src/model/load-model.ts", "src/view-rules.ts"],
+  "src/app/": ["src/", "projections/", "node:"],
+  "src/app/view-rules.ts": [
+    ...["src/core/", "src/lib/", "type src/model/model.ts", "projections/", "node:"],
   ],
-  "src/view-rules.ts": ["src/core/", "type src/model/model.ts", "projections/", "node:"],
 
   // Tests see everything, through drivers and formats too where that is what they check.
   "test/": [
@@ -227,24 +217,15 @@ export const drivers: Readonly<Record<string, readonly string[]>> = {
 /** Beside its driver: what every adapter may import. Its port's room comes on top. */
 export const adapterMayImport: readonly string[] = [
   "src/core/",
+  "src/lib/",
   "src/projector/",
+  "src/storage/",
   "type src/telemetry/logger.ts",
   "node:",
 ];
 
 export const mayOpenAdapters: readonly string[] = [
-  "src/service.ts",
-  "src/catalog-and-http.ts",
-  "src/stores.ts",
-  "src/adapters.ts",
-  "src/row-adapters.ts",
-  "src/check-stores.ts",
-  "src/check-directory.ts",
-  "src/verified-views.ts",
-  "src/verified-state.ts",
-  "src/unclean-views.ts",
-  "src/store-figures.ts",
-  "src/edition-readers.ts",
+  "src/app/",
   "test/",
   // EventStoreDB cannot list its streams: their names are kept in SQLite.
   "src/log/eventstoredb/eventstore-change-log.ts",
@@ -373,7 +354,7 @@ export const textRules: readonly TextRule[] = [
     pattern: /^import (?!type\b).*from "node:https?"/,
     except: ["test/"],
     instead:
-      "import its types alone, or use process.getBuiltinModule as src/http/status-text.ts does",
+      "import its types alone, or use process.getBuiltinModule as src/http/response/status-text.ts does",
   },
   {
     pattern: /@ts-(ignore|nocheck|expect-error)\b/,
@@ -390,9 +371,20 @@ export const textRules: readonly TextRule[] = [
     except: [
       "test/",
       // Names of views, settings and commands, and numbers of documents: no client chooses them.
-      ...["src/projector/", "src/config/", "src/cli/", "src/ops/", "src/search/sqlite/"],
-      ...["src/http/openapi.ts", "src/edition-readers.ts", "src/row-adapters.ts"],
-      "src/store-figures.ts",
+      ...[
+        "src/storage/",
+        "src/views/search/sqlite/",
+        "src/projector/",
+        "src/config/",
+        "src/cli/",
+        "src/jobs/",
+      ],
+      ...[
+        "src/http/docs/openapi.ts",
+        "src/app/edition-readers.ts",
+        "src/app/verification/row-adapters.ts",
+      ],
+      "src/app/store-figures.ts",
     ],
     unlessExplained: true,
     instead: "look it up in a Map or with ownValue, or say in a comment which closed list it is of",
@@ -402,29 +394,29 @@ export const textRules: readonly TextRule[] = [
 /** Exports that only tests import, by reason. A constant named `…Max` needs no entry: tests exceed it. */
 export const testedExports: ReadonlySet<string> = new Set([
   // Pure functions whose cases are tested one by one, below the function that calls them.
-  "src/cli/graph.ts#treeOf",
-  "src/cli/terminal.ts#barLine",
-  "src/cli/terminal.ts#widthOf",
-  "src/core/filter.ts#compileFilterOver",
-  "src/core/filter.ts#fieldValues",
+  "src/cli/commands/graph.ts#treeOf",
+  "src/cli/terminal/terminal.ts#barLine",
+  "src/cli/terminal/terminal.ts#widthOf",
+  "src/core/query/filter.ts#compileFilterOver",
+  "src/core/query/filter.ts#fieldValues",
   "src/core/json-text.ts#findHazard",
-  "src/core/reference-rules.ts#searchedName",
-  "src/http/docs-page.ts#callOf",
-  "src/http/moments.ts#takesMoment",
+  "src/core/rules/reference-rules.ts#searchedName",
+  "src/http/docs/docs-page.ts#callOf",
+  "src/http/request/moments.ts#takesMoment",
   "src/log/record-codec.ts#createRecordCodec",
-  "src/ops/node-id.ts#newNodeId",
+  "src/jobs/node-id.ts#newNodeId",
   // Closed lists and limits that tests walk or exceed.
-  "src/catalog/lineage.ts#lineageBounds",
+  "src/catalog/graph/lineage.ts#lineageBounds",
   "src/core/secret-aspects.ts#secretAspects",
   "src/core/secret-aspects.ts#secretEntityTypes",
   "src/core/urn.ts#defaultUrnLimits",
-  "src/graphql/rules.ts#letIn",
-  "src/graphql/rules.ts#writes",
+  "src/graphql/schema/rules.ts#letIn",
+  "src/graphql/schema/rules.ts#writes",
   "src/log/eventstoredb/address.ts#appendBytesMaxByDefault",
-  "src/ops/audit-trail.ts#countedMs",
+  "src/jobs/audit-trail.ts#countedMs",
   // Tests compare the README and the help with them.
   "src/cli/program.ts#createProgram",
   "src/config/settings-table.ts#settingsSection",
   // Contract tests compare the rows of whole views.
-  "src/projector/compare.ts#findDifference",
+  "src/storage/compare.ts#findDifference",
 ]);

@@ -318,9 +318,9 @@ function importsOf(text: string): readonly Import[] {
   }));
 }
 
-/** `src/log/sqlite/schema.ts` → `sqlite` */
+/** `src/log/sqlite/schema.ts` and `src/views/graph/sqlite/schema.ts` → `sqlite` */
 function technologyOf(path: string): string | undefined {
-  const technology = /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1];
+  const technology = /^src\/(?:views\/)?[^/]+\/([^/]+)\//.exec(path)?.[1];
   return technology !== undefined && technology in drivers ? technology : undefined;
 }
 
@@ -329,8 +329,9 @@ const keyOf = (path: string): string | undefined =>
     .filter((key) => path.startsWith(key))
     .sort((a, b) => b.length - a.length)[0];
 
-/** The room is the folder under src/, or the first folder. */
-const roomOf = (path: string): string => /^(src\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? path;
+/** The folder under src/ or src/views/, or the first folder. */
+const roomOf = (path: string): string =>
+  /^(src\/views\/[^/]+|src\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? path;
 
 const sameRoom = (path: string, target: string): boolean =>
   roomOf(path) === roomOf(target) && !target.startsWith("node:");

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Admin } from "kafkajs";
-import type { ServerPlace } from "../../projector/view-origin.ts";
+import type { ServerPlace } from "../../storage/view-origin.ts";
 import { readBrokerVersion } from "./broker-version.ts";
 import { checkpointTopic, readCheckpoint } from "./checkpoint.ts";
 import { feedTopics, ingestionTopics, namesOf } from "./feed-topics.ts";

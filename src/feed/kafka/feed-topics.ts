@@ -1,5 +1,5 @@
 /** The topics of the feed and of ingestion in one Kafka, by their full names. */
-import type { ServerPlace } from "../../projector/view-origin.ts";
+import type { ServerPlace } from "../../storage/view-origin.ts";
 import { topics } from "../event-schemas.ts";
 import { checkpointTopic } from "./checkpoint.ts";
 import type { KafkaAddress } from "./kafka-address.ts";

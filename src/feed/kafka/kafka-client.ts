@@ -5,7 +5,7 @@
 
 import { rootCertificates } from "node:tls";
 import { type Admin, Kafka, logLevel, type ProducerConfig, type SASLOptions } from "kafkajs";
-import { dropWarnings } from "../../core/known-warnings.ts";
+import { dropWarnings } from "../../lib/known-warnings.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
 import { createKeyPartitioner } from "./key-partitioner.ts";

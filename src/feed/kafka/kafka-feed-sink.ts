@@ -21,7 +21,7 @@ import { CompressionTypes, type Producer, type Transaction } from "kafkajs";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import type { Sink } from "../../projector/sink.ts";
-import type { ServerView } from "../../projector/view-origin.ts";
+import type { ServerView } from "../../storage/view-origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ChangeEvent } from "../change-event.ts";
 import type { EventCodec } from "../event-codec.ts";

@@ -12,7 +12,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Batch, Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
-import type { ServerPlace } from "../../projector/view-origin.ts";
+import type { ServerPlace } from "../../storage/view-origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";

@@ -17,7 +17,7 @@ import type {
   ReadResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import { CatalogError } from "../../core/errors.ts";
-import { dropWarnings } from "../../core/known-warnings.ts";
+import { dropWarnings } from "../../lib/known-warnings.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { asCommandError, isTransient, translated } from "./errors.ts";
 

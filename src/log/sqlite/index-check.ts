@@ -5,8 +5,8 @@
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { checkInProcess } from "../../projector/sqlite/check-process.ts";
-import { unlikeParts } from "../../projector/sqlite/view-tables.ts";
+import { checkInProcess } from "../../storage/sqlite/check-process.ts";
+import { unlikeParts } from "../../storage/sqlite/view-tables.ts";
 import type { CheckOptions } from "../change-log.ts";
 import type { IndexState } from "./index-state.ts";
 import { BUSY_MS_MAX, hasChecksums, isCorruption, TABLES } from "./schema.ts";

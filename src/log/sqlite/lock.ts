@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { giveFile, refusedFile } from "../../projector/sqlite/refused-file.ts";
+import { giveFile, refusedFile } from "../../storage/sqlite/refused-file.ts";
 
 export interface DirectoryLock {
   release(): void;

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
-import { type Prepared, preparingOn } from "../../projector/sqlite/prepared.ts";
+import { type Prepared, preparingOn } from "../../storage/sqlite/prepared.ts";
 import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
 import { type IndexState, REPAIR } from "./index-state.ts";

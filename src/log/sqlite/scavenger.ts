@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../core/errors.ts";
-import { preparingOn } from "../../projector/sqlite/prepared.ts";
+import { preparingOn } from "../../storage/sqlite/prepared.ts";
 import type { Scavenged } from "../change-log.ts";
 import type { ScavengeStep } from "./batch.ts";
 import { rowChecksum } from "./checksum.ts";

@@ -10,8 +10,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { giveFile, refusedFile, type Wanted } from "../../projector/sqlite/refused-file.ts";
-import { damagedFrom, inspectWal } from "../../projector/sqlite/write-ahead-log.ts";
+import { giveFile, refusedFile, type Wanted } from "../../storage/sqlite/refused-file.ts";
+import { damagedFrom, inspectWal } from "../../storage/sqlite/write-ahead-log.ts";
 
 /** "AnLg": identifies a log among SQLite files. */
 const APPLICATION_ID = 0x416e4c67;

@@ -5,7 +5,7 @@
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
-import { closeWriter } from "../../projector/sqlite/close-writer.ts";
+import { closeWriter } from "../../storage/sqlite/close-writer.ts";
 import type { FromWriter, ToWriter } from "./batch.ts";
 import { createBatchWriter, MayBeKept } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
@@ -31,7 +31,7 @@ const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
 
-// Collects garbage of the start, as in the main thread (cli/serve.ts).
+// Collects garbage of the start, as in the main thread (cli/commands/serve.ts).
 void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
 
 const post = (message: FromWriter): void => port.postMessage(message);

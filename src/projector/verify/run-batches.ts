@@ -1,7 +1,7 @@
 /** Verifies entities in batches. Between two batches the thread rests and reports its progress. */
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { HistoryLog } from "../history.ts";
-import { workedMs } from "../thread-ms.ts";
+import { workedMs } from "../thread/thread-ms.ts";
 import type { Findings } from "./findings.ts";
 import type { Entity, Places, Verifier } from "./verify-entities.ts";
 import type { VerifiedView } from "./view-rows.ts";

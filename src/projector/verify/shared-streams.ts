@@ -7,7 +7,7 @@ import { revision } from "../../core/position.ts";
 import { parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import { type HistoryLog, ownStreams, timeseriesAspects } from "../history.ts";
-import { parkingNow, type ReadParking } from "../parking.ts";
+import { parkingNow, type ReadParking } from "../parking/parking.ts";
 
 export interface SharedStreams {
   /** Streams that an entity may have. */

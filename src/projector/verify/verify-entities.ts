@@ -12,7 +12,7 @@ import type { Position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
-import type { ReadParking } from "../parking.ts";
+import type { ReadParking } from "../parking/parking.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "./differences.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
 import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";

@@ -3,7 +3,7 @@
  * server, and nobody reads them.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { Parked } from "../parking.ts";
+import type { Parked } from "../parking/parking.ts";
 import type { Grown } from "../sink.ts";
 import type { VerificationResult } from "./verification.ts";
 

@@ -4,9 +4,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
-import { giveWay } from "../give-way.ts";
 import type { Grown } from "../sink.ts";
-import { restOf } from "../watch-busy.ts";
+import { giveWay } from "../thread/give-way.ts";
+import { restOf } from "../thread/watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {

@@ -2,8 +2,8 @@
 import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../core/errors.ts";
 import { deserializeError } from "../../core/serialized-error.ts";
-import { threadLimits } from "../thread-limits.ts";
-import { watchBusy } from "../watch-busy.ts";
+import { threadLimits } from "../thread/thread-limits.ts";
+import { watchBusy } from "../thread/watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 import type { FromVerifyThread, ToVerifyThread, VerifyThreadData } from "./verify-thread.ts";
 

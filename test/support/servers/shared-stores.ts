@@ -1,6 +1,6 @@
 /**
  * Vitest's global set-up: one keeper of servers for all test files, behind a door on 127.0.0.1 that
- * stores.ts asks. What was left out is said once, at the end.
+ * app/stores.ts asks. What was left out is said once, at the end.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

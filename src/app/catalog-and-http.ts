@@ -1,0 +1,404 @@
+/**
+ * The part of a service over its log and views: use cases, access, operations, and the HTTP server that
+ * offers them.
+ */
+import { readFileSync } from "node:fs";
+import { judgeCatalog } from "../auth/access/judged-catalog.ts";
+import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
+import { openAccess } from "../auth/open-access.ts";
+import { createLowering } from "../auth/policies/hierarchies.ts";
+import { filterFields } from "../auth/policies/policy-filter.ts";
+import { openMetricsToken } from "../auth/tokens/metrics-token.ts";
+import { openOperatorToken } from "../auth/tokens/operator-token.ts";
+import { createBodyClient } from "../bodies/body-client.ts";
+import type { BodyThreadData } from "../bodies/body-messages.ts";
+import { createCatalog } from "../catalog/create-catalog.ts";
+import { removeLeftValuesLater } from "../catalog/references/definition-removal.ts";
+import { createHierarchyLookup } from "../catalog/search/search-hierarchy.ts";
+import type { ValueThread } from "../catalog/write/computed-ahead.ts";
+import { createProposalUrns } from "../catalog/write/proposal-urns.ts";
+import { proposalsOf } from "../catalog/write/snapshots.ts";
+import { isLoopback, requiresTokens } from "../config/addresses.ts";
+import type { Config } from "../config/config.ts";
+import { CatalogError } from "../core/errors.ts";
+import type { JsonLimits } from "../core/json-text.ts";
+import type { PatchRules } from "../core/patch/patch.ts";
+import type { UrnLimits } from "../core/urn.ts";
+import { createEventTexts } from "../feed/event-texts.ts";
+import { createSchemaRegistry } from "../feed/schema-registry.ts";
+import { explorerPage } from "../graphql/explorer-page.ts";
+import { createLateGraphqlDoor } from "../graphql/late-graphql-door.ts";
+import { createHostRule } from "../http/hooks/host-check.ts";
+import { createHttpDoor } from "../http/http-door.ts";
+import { listen } from "../http/listen.ts";
+import { streamLimits } from "../http/response/streams.ts";
+import { noneStale, type StaleViews } from "../http/schemas/endpoint.ts";
+import { createAuditTrail } from "../jobs/audit-trail.ts";
+import { type OperationsParts, openOperations } from "../jobs/create-operations.ts";
+import { staleView } from "../jobs/rebuild.ts";
+import { ownCommand } from "../lib/own-command.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import { decodeRecord, encodeChange } from "../log/record-codec.ts";
+import { outlineOf } from "../model/outline.ts";
+import { createRebuilding } from "../projector/rebuild/rebuilding.ts";
+import { verifyInThread } from "../projector/verify/verifying.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { traceCatalog } from "../telemetry/traced-catalog.ts";
+import { openBuiltIns } from "./built-ins.ts";
+import type { LogAndViews, Opening } from "./log-and-views.ts";
+import { takeProposals } from "./proposals-in-kafka.ts";
+import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
+import { storeFigures } from "./store-figures.ts";
+import {
+  annotatedViews,
+  foldText,
+  lineageSteps,
+  sharedLog,
+  sharedView,
+  statedEdgesOf,
+  timeseriesProjectionOf,
+  tokensOf,
+  type ViewName,
+  viewNames,
+} from "./stores.ts";
+import { openVerifiedState, verifyModule } from "./verification/verified-state.ts";
+
+/** How long a read waits for a view to have what was answered. */
+const waitMsMax = 10_000;
+
+/** Milliseconds between two checks of the log's indexes. */
+const INDEX_CHECK_MS = 24 * 60 * 60 * 1_000;
+
+export interface CatalogAndHttpParts extends Opening {
+  /** Of the service. */
+  readonly version: string;
+  /** Called with the file of the operator's token if this start creates it. */
+  readonly onMadeToken?: ((file: string) => void) | undefined;
+}
+
+/** Opens all of it, and listens; returns the URL of the server. The caller closes `opened`. */
+export async function openCatalogAndHttp(
+  config: Config,
+  below: LogAndViews,
+  { version, onMadeToken, ...opening }: CatalogAndHttpParts,
+): Promise<string> {
+  const { logger, opened } = opening;
+  const bodyThread = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
+  opened.push(() => bodyThread.close());
+  const { catalog, giveDefaults, restoreEdges, removeLeftValues } = await openCatalog(
+    config,
+    below,
+    { ...opening, bodyThread },
+  );
+  const fixedPolicies = await openBuiltIns(config, below, {
+    catalog,
+    logger,
+    systemActor: systemActorOf(config),
+  });
+  const audit = createAuditTrail({
+    log: below.log,
+    decode: decodeRecord,
+    days: config.auditDays,
+    now: Date.now,
+    logger,
+    onAppended: below.projector.poke,
+  });
+  opened.push(() => audit.close());
+  const operations = await openOperations({
+    ...operationsParts(config, below, opening),
+    audit,
+    giveDefaults,
+    restoreEdges,
+    status: {
+      version,
+      health: catalog.health,
+      figures: (store) => storeFigures(config, store),
+    },
+  });
+  opened.push(() => operations.close());
+  const operator = openOperatorToken({
+    data: config.data,
+    given: config.operatorTokenFile,
+    logger,
+  });
+  if (operator.made) onMadeToken?.(operator.file);
+  else logger.info({ file: operator.file }, "operations ask for this token");
+
+  const required = requiresTokens(config);
+  const access = openAccess({
+    catalog,
+    peek: catalog.peek,
+    edition: catalog.entitiesVersion,
+    data: config.data,
+    signingKeyFile: config.signingKeyFile,
+    operatorToken: operator,
+    required,
+    namespace: config.urnNamespace,
+    fixedPolicies,
+    tokenDurationMax: config.tokenDurationMax,
+    requestsPerSecondMax: config.requestsPerSecondMax,
+    audit,
+    logger,
+    now: Date.now,
+  });
+  const judged = judgeCatalog({
+    catalog,
+    access,
+    required,
+    fixedPolicies,
+    ...judgingParts(config, below, { required, logger }),
+  });
+  const graphql = createLateGraphqlDoor({
+    ...access,
+    namespace: config.urnNamespace,
+    lastUse: audit.lastUse,
+    entityNames: below.model.entities.keys(),
+    now: Date.now,
+    catalogFor: judged.catalogFor ?? (() => judged.catalog),
+    onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
+  });
+  const schemaRegistry = createSchemaRegistry({
+    log: below.log,
+    now: Date.now,
+    systemActor: systemActorOf(config),
+    authorize: required ? (actor) => admitRegistryWrite(access.authority, actor) : undefined,
+  });
+  // Write access to the topic does not grant privileges here: proposals are authorized.
+  const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
+  opened.push(() => proposals?.close());
+
+  const door = createHttpDoor({
+    largeBodies: bodyThread,
+    ...judged,
+    access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
+    audit,
+    operations,
+    admitsOperator: operator.admits,
+    graphql: {
+      door: graphql,
+      explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
+    },
+    schemaRegistry: { registry: schemaRegistry },
+    events: { texts: createEventTexts() },
+    proposals: proposals?.places,
+    streamLimits: { ...streamLimits, perUserMax: config.streamsPerUserMax },
+    metrics: createMetrics(operations.getStatus),
+    stale: () => staleViewsOf(below.projector.stale()),
+    traces: opening.traces,
+    config: {
+      bodyBytesMax: config.bodyBytesMax,
+      hosts: createHostRule({ loopback: isLoopback(config.host), allowed: config.allowedHost }),
+      corsOrigins: config.corsOrigin,
+      heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
+      jsonLimits: jsonLimitsOf(config),
+      actorHeaderTrusted: isLoopback(config.host) && !required,
+      urnNamespace: config.urnNamespace,
+      recordPrefix: config.recordPrefix,
+      version,
+      modelFingerprint: below.model.fingerprint,
+      servesApi: config.roles.includes("api"),
+      entities: outlineOf(below.model),
+    },
+    logger,
+  });
+  opened.push(() => door.close());
+  const address = await listen(door, config);
+  if (!isLoopback(config.host) && !required) logger.warn({ address }, openToAll);
+  opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
+  opened.push(watchIndexes(below.log, logger));
+  return address;
+}
+
+/** Checks the log's indexes in the background, now and then every day. Returns a function that stops it. */
+function watchIndexes(log: ChangeLog, logger: Opening["logger"]): () => void {
+  let ended = false;
+  const check = async (): Promise<void> => {
+    try {
+      await log.checkIndexes?.();
+    } catch (err) {
+      // Closing the log ends a check.
+      if (!ended) logger.error({ err }, "cannot verify the indexes of the log");
+    }
+  };
+  void check();
+  const timer = setInterval(() => void check(), INDEX_CHECK_MS).unref();
+  return () => {
+    ended = true;
+    clearInterval(timer);
+  };
+}
+
+/** The use cases over the log and its views. */
+async function openCatalog(
+  config: Config,
+  below: LogAndViews,
+  { logger, traces, bodyThread }: Opening & { readonly bodyThread: ValueThread },
+) {
+  const { model, rules, log, projector, readers } = below;
+  const catalog = await createCatalog({
+    model,
+    patchRules: patchRules(),
+    valueThread: bodyThread,
+    log,
+    encode: encodeChange,
+    decode: decodeRecord,
+    aspects: readers.aspects,
+    timeseries: readers.timeseries,
+    graph: readers.graph,
+    lineage: lineageSteps(model),
+    references: rules.graph,
+    projectTimeseries: timeseriesProjectionOf(rules),
+    statedEdges: statedEdgesOf(rules),
+    search: { reader: readers.search, rules: rules.search, words: { tokensOf, foldText } },
+    progress: {
+      ...projector,
+      errors: () => ({ ...below.readErrors(), ...projector.errors() }),
+    },
+    namespace: config.urnNamespace,
+    urnLimits: urnLimitsOf(config),
+    aspectBytesMax: config.aspectBytesMax,
+    jsonLimits: jsonLimitsOf(config),
+    cacheBytesMax: config.cacheBytes,
+    sharedLog: sharedLog(config),
+    lagMax: config.projectorLagMax,
+    waitMsMax,
+    now: Date.now,
+    onContradictedKey: (urn) => logger.debug({ urn }, "a sent key contradicts its urn"),
+  });
+  return {
+    catalog: traces === undefined ? catalog : traceCatalog(catalog, traces),
+    giveDefaults: catalog.giveDefaults,
+    restoreEdges: catalog.restoreEdges,
+    removeLeftValues: catalog.removeLeftValues,
+  };
+}
+
+const mending = (view: string): string => ownCommand(`rebuild ${view}`);
+
+function staleViewsOf(views: readonly string[]): StaleViews {
+  if (views.length === 0) return noneStale;
+  return new Map(
+    views.flatMap((view) => {
+      const read = annotatedViews[view];
+      return read === undefined ? [] : [[read, mending(view)] as const];
+    }),
+  );
+}
+
+/** Dependencies of the operations that come from the log and the views. */
+function operationsParts(
+  config: Config,
+  { model, rules, log, stores, projector, editions, readers, onRebuilt }: LogAndViews,
+  { logger, traces }: Opening,
+): Omit<OperationsParts, "audit" | "giveDefaults" | "restoreEdges" | "status"> {
+  const isShared = (view: string) => sharedView(config, view as ViewName);
+  return {
+    model,
+    log,
+    encode: encodeChange,
+    timeseries: readers.timeseries,
+    projectTimeseries: timeseriesProjectionOf(rules),
+    projector,
+    data: config.data,
+    namespace: config.urnNamespace,
+    urnLimits: urnLimitsOf(config),
+    waitMsMax,
+    now: Date.now,
+    logger,
+    rebuilds: {
+      rebuilding: createRebuilding({
+        replacement: projector,
+        readers: editions.editions,
+        ...rebuildingParts(config, stores, log),
+      }),
+      views: viewNames,
+      rounds: rebuildRounds(config),
+      logger,
+      ofAnotherModel: config.onModelChange === "rebuild",
+      onStale(view, stale) {
+        // Of the others the model decides little, and operators are known by them.
+        if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
+        const why = "of another model";
+        if (stale) editions.refuse(view, why, staleView(view, mending(view)));
+        else editions.admit(view, why);
+      },
+      onRebuilt,
+    },
+    handing: sharedLog(config)
+      ? { isShared, leads: config.roles.includes("projector") }
+      : undefined,
+    verifying: {
+      views: viewNames,
+      verify: (asked, options) =>
+        verifyInThread({ ...verifyModule, config: stores, ...asked }, options),
+      openState: () => openVerifiedState(stores),
+      intervalSeconds: config.verifyIntervalSeconds,
+    },
+    aroundJob:
+      traces && (({ id, kind }, work) => traces.span(`job ${kind}`, { "annals.job": id }, work)),
+  };
+}
+
+/** By what it is judged who reads and writes what. Throws `invalid` for settings that exclude that. */
+function judgingParts(
+  config: Config,
+  { model, rules, readers }: LogAndViews,
+  { required, logger }: { readonly required: boolean; readonly logger: Opening["logger"] },
+) {
+  const namespace = config.urnNamespace;
+  return {
+    model,
+    namespace,
+    urnOf: createProposalUrns(model, namespace),
+    proposalsOf: (snapshots: Parameters<typeof proposalsOf>[1]) => proposalsOf(model, snapshots),
+    patchRules: authorizes("write", config, required) ? patchRules() : undefined,
+    filterFields: authorizes("read", config, required)
+      ? filterFields(rules.search.rules, model)
+      : undefined,
+    lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
+    now: Date.now,
+  };
+}
+
+const systemActorOf = ({ urnNamespace }: Config): string =>
+  `urn:${urnNamespace}:corpuser:__datahub_system`;
+
+const urnLimitsOf = (config: Config): UrnLimits => ({
+  bytesMax: config.urnBytesMax,
+  schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
+});
+
+const jsonLimitsOf = (config: Config): JsonLimits => ({
+  depthMax: config.bodyDepthMax,
+  membersMax: config.bodyMembersMax,
+});
+
+/** The settings that the body thread needs; it gets no others, such as addresses of stores. */
+const bodyConfig = (config: Config): BodyThreadData["config"] => ({
+  model: config.model,
+  modelExtension: config.modelExtension,
+  recordPrefix: config.recordPrefix,
+  urnNamespace: config.urnNamespace,
+  urnBytesMax: config.urnBytesMax,
+  schemaFieldUrnBytesMax: config.schemaFieldUrnBytesMax,
+  aspectBytesMax: config.aspectBytesMax,
+  bodyDepthMax: config.bodyDepthMax,
+  bodyMembersMax: config.bodyMembersMax,
+});
+
+/** Throws `invalid` if the service cannot distinguish users, so that all could read or write everything. */
+function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
+  if (config[`${what}Authorization`] === "off") return false;
+  // Trusted actor headers distinguish readers, but everyone may write the policies.
+  if (required || (what === "read" && isLoopback(config.host))) return true;
+  const why = `--${what}-authorization is on, but no request needs a token`;
+  throw new CatalogError("invalid", why, { hint: "Set --auth on, too" });
+}
+
+const openToAll =
+  "everyone who reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
+
+const besideSource = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+
+const patchRules = (): PatchRules =>
+  JSON.parse(readFileSync(besideSource("avro/patch-keys.json"), "utf8"));

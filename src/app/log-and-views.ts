@@ -1,0 +1,215 @@
+/**
+ * The log of a service, the projector that applies it to the views, and the readers of the views. The caller
+ * closes what `opened` lists, the last first.
+ */
+import { randomUUID } from "node:crypto";
+import type { Worker } from "node:worker_threads";
+import type { Config } from "../config/config.ts";
+import { CatalogError, saidBy } from "../core/errors.ts";
+import { type Position, START } from "../core/position.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
+import { checkNamespace } from "../log/written-namespace.ts";
+import { noteParking } from "../projector/parking/parking.ts";
+import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
+import { catchUp } from "../projector/thread/catch-up.ts";
+import type { Progress } from "../projector/thread/progress.ts";
+import { startProjectorThread } from "../projector/thread/projector-client.ts";
+import { watchReaders } from "../storage/watched-readers.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { traceChangeLog } from "../telemetry/traced-change-log.ts";
+import type { Traces } from "../telemetry/traces.ts";
+import { configuredModel } from "./configured-model.ts";
+import { clearEditions, editionReaders } from "./edition-readers.ts";
+import {
+  hasSpace,
+  openLog,
+  openReaders,
+  sharedLog,
+  sharedView,
+  storesConfig,
+  type ViewName,
+  viewNames,
+} from "./stores.ts";
+import { checkViews, uncleanViews } from "./verification/unclean-views.ts";
+
+const ASPECTS: ViewName = "aspects";
+
+/** How a start waits for the views to catch up after a crash. */
+const catchUpLimits = {
+  waitMsMax: Number.POSITIVE_INFINITY,
+  stillMsMax: 600_000,
+  failingMsMax: 5_000,
+  lookMs: 500,
+};
+/** A view that lacks more records is being built; a crash leaves fewer. */
+const FAR_BEHIND = 20_000;
+/** Time that a start waits for a view that is built again, and limit of its build. */
+const GROWTH_WAIT_MS = 5_000;
+const GROWTH_MS_MAX = 2 ** 31 - 1;
+
+export interface Opening {
+  readonly logger: Logger;
+  /** Closes what was opened; it is added to as soon as there is more to close. */
+  readonly opened: (() => unknown)[];
+  /** Absent where no collector is configured. */
+  readonly traces: Traces | undefined;
+  /** ProjectorThreadOptions.worker */
+  readonly projectorWorker?: Worker | undefined;
+}
+
+interface Meanwhile {
+  /** Called while the projector's thread opens the views. */
+  readonly meanwhile?: () => Promise<unknown>;
+}
+
+export type LogAndViews = Awaited<ReturnType<typeof openLogAndViews>>;
+
+/** Returns when views in this process have all of the log. Throws CatalogError. */
+export async function openLogAndViews(
+  config: Config,
+  { logger, opened, traces, projectorWorker, meanwhile }: Opening & Meanwhile,
+) {
+  const { model, rules } = configuredModel(config);
+  const plainLog = reportsFullDisk(await openLog(config, { logger }), config);
+  const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
+  opened.push(() => log.close());
+  await checkNamespace(log, config.urnNamespace, config.data);
+
+  const batchChannel = traces && `batches of ${randomUUID()}`;
+  const stores = { ...(await storesConfig(config, rules, log)), batchChannel };
+  if (traces !== undefined && batchChannel !== undefined) {
+    const heard = traceBatches(traces, batchChannel);
+    opened.push(() => heard.close());
+  }
+
+  // Unfinished staging generations of the last process.
+  clearEditions(config);
+  const unclean = uncleanViews(config);
+  const starting = startProjectorThread({
+    stores,
+    note: (view, record) => noteParking(log, view, record),
+    worker: projectorWorker,
+    logger,
+  });
+  const [projector] = await Promise.all([starting, meanwhile?.()]);
+  opened.push(() => projector.close());
+  const head = await log.head();
+  for (const [view, position] of Object.entries(projector.positions())) {
+    if (position < head) logger.info({ view, position, head }, "view catches up with the log");
+  }
+  // A shared one is another process's to feed, and may come later: until then the log answers.
+  let isFull = !sharedLog(config) && !hasSpace(config.data);
+  if (!sharedView(config, ASPECTS)) {
+    await catchUp(projector, ASPECTS, head, catchUpLimits).catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+      isFull = true;
+    });
+  }
+  if (isFull) logger.error({ data: config.data }, startsReadOnly);
+
+  const begun = projector.positions();
+  const rebuilt = viewNames.filter(
+    (view) =>
+      !sharedView(config, view) &&
+      (projector.emptied()[view] !== undefined ||
+        recordsBetween(log, begun[view] ?? START, head) > FAR_BEHIND),
+  );
+  const growing = await stillGrowing(projector, rebuilt, head);
+  const editions = editionReaders(config, await openReaders(config));
+  for (const { view, grown } of growing) {
+    editions.refuse(view, "growing", isRebuilt(view));
+    void grown.then((isGrown) => isGrown && editions.admit(view, "growing"));
+  }
+  const watched = watchReaders({ ...editions.readers }, Date.now);
+  const { readers } = watched;
+  opened.push(
+    () => readers.aspects.close(),
+    () => readers.timeseries.close(),
+    () => readers.graph.close(),
+    () => readers.search.close(),
+  );
+  if (!sharedView(config, ASPECTS)) {
+    const types = [...(await readers.aspects.countEntities()).keys()];
+    const unknown = types.filter((type) => !model.entities.has(type));
+    if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
+  }
+  const refuse = (view: string) => editions.refuse(view, "damaged", isDamagedFile(view));
+  for (const view of projector.damaged()) refuse(view);
+  projector.onDamaged((view, isDamaged) => {
+    if (isDamaged) return refuse(view);
+    editions.admit(view, "damaged");
+    watched.forget(view);
+  });
+  const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
+  opened.push(() => check.close());
+  const readErrors = () => ({ ...watched.errors(), ...editions.refused() });
+  /** Other editions of views are in place. */
+  function onRebuilt(views: readonly string[]): void {
+    for (const view of views) {
+      editions.admit(view, "of another model");
+      watched.forget(view);
+    }
+  }
+  return { model, rules, log, stores, projector, editions, readers, readErrors, onRebuilt };
+}
+
+/** Views that have not reached the end of the log in time; `grown` resolves to true when they do. */
+async function stillGrowing(
+  projector: Pick<Progress, "reached">,
+  views: readonly ViewName[],
+  head: Position,
+) {
+  const reaches = (view: ViewName, timeoutMs: number): Promise<boolean> =>
+    projector.reached(view, head, { timeoutMs, patient: true }).then(
+      () => true,
+      () => false,
+    );
+  const growing = views.map(async (view) => {
+    const isThere = await reaches(view, GROWTH_WAIT_MS);
+    return isThere ? [] : [{ view, grown: reaches(view, GROWTH_MS_MAX) }];
+  });
+  return (await Promise.all(growing)).flat();
+}
+
+/** A log in the data directory names a full disk before the first append fails. */
+function reportsFullDisk(log: ChangeLog, config: Config): ChangeLog {
+  if (sharedLog(config)) return log;
+  return { ...log, trouble: () => log.trouble?.() ?? diskTrouble(config.data) };
+}
+
+function diskTrouble(data: string): string | undefined {
+  try {
+    return hasSpace(data) ? undefined : `the disk of "${data}" is full: writes are rejected`;
+  } catch (error) {
+    return `the data directory cannot be read: ${saidBy(error)}`;
+  }
+}
+
+/** Matches the messages of SQLite and of the operating system. */
+const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(saidBy(error));
+
+const startsReadOnly =
+  "the disk is full: the service starts read-only and accepts writes again when there is space";
+
+const isRebuilt = (view: ViewName): CatalogError =>
+  new CatalogError("unavailable", `the view "${view}" is being rebuilt from the log`, {
+    hint: "Try again; /status shows the progress of each view",
+  });
+
+const isDamagedFile = (view: string): CatalogError =>
+  new CatalogError(
+    "unavailable",
+    `the file of the view "${view}", or of a view that it is built from, is damaged; it is rebuilt from the log`,
+    { hint: "Try again; /status shows the progress. Check the disk of the data directory" },
+  );
+
+/** Turns the batch events of the projector's thread into spans. */
+function traceBatches(traces: Traces, channel: string) {
+  return subscribeToBatches(channel, ({ view, writes, upTo, start, end, error }) => {
+    const attributes = { "annals.view": view, "annals.writes": writes, "annals.position": upTo };
+    traces.note(`project ${view}`, attributes, { start, end, error });
+  });
+}
+
+const unknownTypes =
+  "the log holds entities of types that the model lacks; they are not shown. Name the model that has them with --model-extension";

@@ -1,0 +1,187 @@
+/**
+ * `annals rebuild`: rebuilds views of a data directory while no service runs. The path is that of a
+ * service (projector/rebuild/rebuilding.ts), except that no projector and no readers use the live generations.
+ */
+import type { Operations, Rebuilt } from "../../cli/operations.ts";
+import type { Config } from "../../config/config.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { noSuchView } from "../../jobs/no-such-view.ts";
+import { ownCommand } from "../../lib/own-command.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import { checkNamespace } from "../../log/written-namespace.ts";
+import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
+import { createRebuilding } from "../../projector/rebuild/rebuilding.ts";
+import { createReplacing, type Replaced } from "../../projector/rebuild/replacing.ts";
+import { closeAll } from "../../projector/rebuild/staging.ts";
+import type { View } from "../../projector/sink.ts";
+import type { Replacement } from "../../projector/thread/progress.ts";
+import { configuredModel } from "../configured-model.ts";
+import { dataFlag } from "../places.ts";
+import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
+import {
+  foldedViews,
+  lockData,
+  openLog,
+  openViews,
+  putInPlaceAtRest,
+  requireLog,
+  type StoresConfig,
+  sharedView,
+  sourcePosition,
+  storesConfig,
+  type ViewName,
+  viewNames,
+} from "../stores.ts";
+
+/** Operations.rebuild. */
+export const rebuild: Operations["rebuild"] = async (config, { views, onProgress, signal }) => {
+  requireLog(config);
+  const lock = lockOrSay(config, "rebuild");
+  try {
+    // For writing: records that a view cannot apply are parked in it.
+    const log = await openLog(config);
+    try {
+      await checkNamespace(log, config.urnNamespace, config.data);
+      const stores = await storesConfig(config, configuredModel(config).rules, log);
+      const rebuilding = createRebuilding({
+        ...rebuildingParts(config, stores, log),
+        replacement: await replacementAtRest(stores, log),
+        readers: NO_READERS,
+      });
+      const rebuilt: Rebuilt[] = [];
+      for (const round of await rounds(config, log, views)) {
+        let records = 0;
+        await rebuilding.rebuild(round, {
+          signal: signal ?? new AbortController().signal,
+          onProgress(progress) {
+            records = progress.records;
+            onProgress(progress.position, progress.head);
+          },
+          onTaking() {},
+        });
+        rebuilt.push(...round.map((view) => ({ view, records })));
+      }
+      return rebuilt;
+    } finally {
+      await log.close();
+    }
+  } finally {
+    lock.release();
+  }
+};
+
+const NO_READERS = {
+  prepare: async () => ({ take: async () => {}, drop: async () => {} }),
+  reopen: async () => {},
+};
+
+const CLOSED: View["sink"] = {
+  apply: async () => {},
+  restore: async () => {},
+  position: async () => START,
+  reset: async () => {},
+  close: async () => {},
+};
+
+/** Swaps staging generations in while nothing is open. The live ones count as being at the head. */
+async function replacementAtRest(stores: StoresConfig, log: ChangeLog) {
+  let opened: readonly View[] = [];
+  const notes = {
+    load: (view: string) => readParking(log, view),
+    write: (view: string, record: Parameters<typeof noteParking>[2]) =>
+      noteParking(log, view, record),
+  };
+  const swap = (names: readonly string[]) =>
+    putInPlaceAtRest(
+      stores,
+      viewNames.filter((name) => names.includes(name) && !sharedView(stores, name)),
+    );
+  const head = await log.head();
+  const replacing = createReplacing({
+    ...{ log, decode: decodeRecord },
+    followers: viewNames.map((name) => atRest(name, head)),
+    parkingOf: (view) => openParkingOf(view, notes, Date.now),
+    between: (work) => work(),
+    editions: {
+      async open(names) {
+        const asked = viewNames.filter((name) => names.includes(name));
+        opened = await openViews(stores, { names: asked, next: true });
+        return opened;
+      },
+      async putInPlace(names) {
+        await closeAll(opened, "keep");
+        swap(names);
+        return async () => {};
+      },
+    },
+  });
+  let settles = false;
+  return {
+    hold: replacing.hold,
+    async prepare(names, parked) {
+      // Without parked records there is nothing to write to the log or to a staging generation.
+      settles = parked.length > 0;
+      if (settles) await replacing.prepare(names, parked);
+    },
+    async release(names, take) {
+      if (settles || !take) await replacing.release(names, take);
+      else swap(names);
+    },
+  } satisfies Replacement;
+}
+
+const atRest = (name: string, position: Position): Replaced => ({
+  view: { name, project: () => [], sink: CLOSED },
+  ...{ position, checkpoint: position, record: undefined, failure: undefined },
+  ...{ parking: undefined, feeding: undefined, movedAt: undefined, hold: undefined },
+});
+
+/** Locks the data directory. Throws `unavailable` with the command for the service that has it. */
+export function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
+  try {
+    return lockData(config);
+  } catch (error) {
+    if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
+    throw new CatalogError("unavailable", error.message, {
+      hint: `Stop that one first, or let it do the work: ${ownCommand(`${command}${dataFlag(config)} --server <its address>`)}`,
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The rounds of a service. Views that others are made of come with them where they are not at the head of
+ * the log: no projector brings them there.
+ */
+async function rounds(
+  config: Config,
+  log: Pick<ChangeLog, "head">,
+  views: readonly string[],
+): Promise<readonly (readonly ViewName[])[]> {
+  const wanted = new Set(views.length === 0 ? viewNames : views.map(viewName));
+  const folded = [...wanted].some((name) => foldedViews.has(name));
+  for (const source of folded ? (["aspects", "timeseries"] as const) : []) {
+    if ((await positionOf(config, source)) !== (await log.head())) wanted.add(source);
+  }
+  return rebuildRounds(config, [...wanted]);
+}
+
+/** Position of a view; undefined when it cannot be read. */
+async function positionOf(
+  config: Config,
+  view: "aspects" | "timeseries",
+): Promise<Position | undefined> {
+  try {
+    return await sourcePosition(config, view);
+  } catch {
+    return undefined;
+  }
+}
+
+function viewName(name: string): ViewName {
+  const known = viewNames.find((view) => view === name);
+  if (known !== undefined) return known;
+  throw noSuchView(name, viewNames);
+}

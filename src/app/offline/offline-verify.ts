@@ -1,0 +1,185 @@
+/**
+ * `annals verify`: compares the views of a data directory with its log while no service runs, and
+ * repairs them: single entities first, then whole views by a rebuild.
+ */
+import type { Operations, VerifiedStores } from "../../cli/operations.ts";
+import type { Config } from "../../config/config.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import { parseStream } from "../../core/stream.ts";
+import { noSuchView } from "../../jobs/no-such-view.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
+import { restoreEntities } from "../../projector/parking/restore.ts";
+import { verifyAndRepair } from "../../projector/verify/repair.ts";
+import type { Verified } from "../../projector/verify/verified-state.ts";
+import { configuredModel } from "../configured-model.ts";
+import {
+  openLog,
+  openViews,
+  requireLog,
+  requireViews,
+  type StoresConfig,
+  storesConfig,
+  type ViewName,
+  viewNames,
+} from "../stores.ts";
+import { verifyStoredViews } from "../verification/verified-views.ts";
+import { lockOrSay, rebuild } from "./offline-rebuild.ts";
+
+/** Entities restored between two commits. */
+const restoredMax = 500;
+
+/** Operations.verify. */
+export const verify: Operations["verify"] = async (config, options) => {
+  requireLog(config);
+  const names = viewsOf(options.views);
+  const stores = await locked(config, async (log) => {
+    // The comparison reads the log through its indexes.
+    await log.checkIndexes?.();
+    return storesOf(config, log);
+  });
+  requireViews(stores, names);
+  const verified = (views: readonly string[]) =>
+    locked(config, () =>
+      verifyStoredViews(stores, {
+        views: viewsOf(views),
+        onProgress: options.onProgress,
+      }),
+    );
+  let records: number | undefined;
+  const look = async (views: readonly string[]) => {
+    const done = await verified(views);
+    records ??= done.records;
+    return done.views;
+  };
+  if (!options.repair) {
+    const { found, unread } = await lookAtEach(names, look);
+    const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
+    return { found, left: found, unknown, records: records ?? 0, mended: 0, rebuilt: [] };
+  }
+  const { rebuilt, ...repaired } = await verifyAndRepair(names, {
+    look,
+    restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
+    async rebuild(views) {
+      await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
+    },
+  });
+  const unknown = await locked(config, (log) => beyond(log, repaired.left));
+  return { ...repaired, unknown, records: records ?? 0, rebuilt } satisfies VerifiedStores;
+};
+
+type Look = (views: readonly string[]) => Promise<readonly Verified[]>;
+
+/** Verifies all views together; if one of them cannot be read, each by itself. */
+async function lookAtEach(
+  views: readonly ViewName[],
+  look: Look,
+): Promise<{ readonly found: readonly Verified[]; readonly unread: VerifiedStores["unknown"] }> {
+  try {
+    return { found: await look(views), unread: [] };
+  } catch (error) {
+    if (!isUnavailable(error) || views.length === 1) throw error;
+  }
+  const found: Verified[] = [];
+  const unread: VerifiedStores["unknown"][number][] = [];
+  for (const view of views) {
+    try {
+      found.push(...(await look([view])));
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      unread.push({ view, reason: error.text });
+    }
+  }
+  return { found, unread };
+}
+
+const isUnavailable = (error: unknown): error is CatalogError =>
+  error instanceof CatalogError && error.code === "unavailable";
+
+/** Views that lack changes of the log, because no projector runs. */
+async function beyond(
+  log: Pick<ChangeLog, "readAll" | "head">,
+  found: readonly Verified[],
+): Promise<VerifiedStores["unknown"]> {
+  const head = await log.head();
+  const unknown: VerifiedStores["unknown"][number][] = [];
+  for (const { view, position } of found) {
+    if (!(await hasChangesAfter(log, position))) continue;
+    const reason = `the view is at position ${position} and the log ends at ${head}: start the service; if the view stays behind, rebuild it`;
+    unknown.push({ view, reason });
+  }
+  return unknown;
+}
+
+const PAGE_MAX = 500;
+
+async function hasChangesAfter(
+  log: Pick<ChangeLog, "readAll">,
+  position: Position,
+): Promise<boolean> {
+  for (let at = position; ; ) {
+    const page = await log.readAll(at, { limit: PAGE_MAX });
+    if (page.some(({ stream }) => parseStream(stream) !== undefined)) return true;
+    const last = page.at(-1);
+    if (last === undefined) return false;
+    at = last.position;
+  }
+}
+
+function viewsOf(asked: readonly string[]): readonly ViewName[] {
+  const unknown = asked.find((name) => !viewNames.some((view) => view === name));
+  if (unknown !== undefined) throw noSuchView(unknown, viewNames);
+  return asked.length === 0 ? viewNames : viewNames.filter((view) => asked.includes(view));
+}
+
+async function storesOf(config: Config, log: ChangeLog): Promise<StoresConfig> {
+  return storesConfig(config, configuredModel(config).rules, log);
+}
+
+/** One process at a time has the directory. */
+async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): Promise<T> {
+  const lock = lockOrSay(config, "verify");
+  try {
+    // For writing: what a view cannot take is noted in it.
+    const log = await openLog(config);
+    try {
+      return await work(log);
+    } finally {
+      await log.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Restores entities in every view. */
+async function restore(
+  stores: StoresConfig,
+  log: ChangeLog,
+  urns: readonly string[],
+): Promise<true> {
+  const opened = await openViews(stores);
+  try {
+    const notes = {
+      load: (view: string) => readParking(log, view),
+      write: (view: string, record: Parameters<typeof noteParking>[2]) =>
+        noteParking(log, view, record),
+    };
+    const views = await Promise.all(
+      opened.map(async (view) => ({
+        view,
+        position: await view.sink.position(),
+        parking: await openParkingOf(view, notes, Date.now),
+      })),
+    );
+    for (let from = 0; from < urns.length; from += restoredMax) {
+      const slice = urns.slice(from, from + restoredMax);
+      await restoreEntities(slice, { log, decode: decodeRecord, views });
+    }
+  } finally {
+    for (const { sink } of opened) await sink.close();
+  }
+  return true;
+}

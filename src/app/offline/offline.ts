@@ -1,0 +1,115 @@
+/** Commands on a data directory without a service: print its log, copy it. */
+import { resolve } from "node:path";
+import type { LoggedRecord, LogQuery, Operations } from "../../cli/operations.ts";
+import type { Config } from "../../config/config.ts";
+import { embedded } from "../../config/kinds.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, type Revision, START } from "../../core/position.ts";
+import { copyLog } from "../../log/copy-log.ts";
+import { readable } from "../../log/readable.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import { checkNamespace, writtenNamespace } from "../../log/written-namespace.ts";
+import {
+  lockData,
+  openLog,
+  openLogReader,
+  repairIndexes,
+  requireLog,
+  requireWholeLog,
+  sharedLog,
+} from "../stores.ts";
+
+/** Records a page of `annals log` holds. */
+const logPageMax = 500;
+
+/** Operations.readLog. */
+export async function* readLog(
+  config: Config,
+  query: LogQuery,
+): AsyncIterable<readonly LoggedRecord[]> {
+  requireLog(config);
+  const log = await openLogReader(config);
+  try {
+    let left = query.limit;
+    /** Records without a change (those of jobs, for example): neither printed nor counted. */
+    let skipped = 0;
+    let place: number | "end" = startOf(query);
+    while (left > 0) {
+      const options = { limit: Math.min(left + skipped, logPageMax), backward: query.backward };
+      const page =
+        query.stream === undefined
+          ? await log.readAll(place as Position | "end", options)
+          : await log.readStream(query.stream, place as Revision | "end", options);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      const changes = page.flatMap((record) => {
+        const change = readable(decodeRecord, record);
+        return change === undefined ? [] : [{ ...record, change }];
+      });
+      yield changes.slice(0, left);
+      left -= changes.length;
+      skipped += page.length - changes.length;
+      if (query.stream === undefined) place = last.position;
+      else place = last.revision + (query.backward ? -1 : 1);
+      if (place < 0) return;
+    }
+  } finally {
+    await log.close();
+  }
+}
+
+function startOf({ from, stream, backward }: LogQuery): number | "end" {
+  if (from !== undefined) return from;
+  if (backward) return "end";
+  return stream === undefined ? START : 0;
+}
+
+/** Operations.repairIndexes. */
+export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
+  if (sharedLog(config)) {
+    throw new CatalogError("invalid", "--repair-indexes applies only to the embedded log", {
+      hint: "Leave out --repair-indexes",
+    });
+  }
+  requireLog(config);
+  const lock = lockData(config);
+  try {
+    requireWholeLog(config);
+    return { records: repairIndexes(config) };
+  } finally {
+    lock.release();
+  }
+};
+
+/** Operations.copyLog. */
+export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {
+  requireLog(config);
+  const isUrl = /^[a-z+]+:\/\//.test(to);
+  // A log in a server keeps what it knows of the names of streams in the directory of its node.
+  const data = isUrl || to === embedded ? config.data : resolve(to);
+  const target = { data, log: isUrl ? to : embedded };
+  if (target.data === config.data && target.log === config.log) {
+    throw new CatalogError("invalid", `"${to}" is where the log is`, {
+      hint: "Name another place with --to",
+    });
+  }
+  const locks = [...new Set([config.data, target.data])].map((data) => lockData({ data }));
+  try {
+    requireWholeLog(config);
+    const from = await openLogReader(config);
+    try {
+      const other = await openLog(target);
+      try {
+        await other.checkIndexes?.();
+        await checkNamespace(other, (await writtenNamespace(from)) ?? config.urnNamespace, to);
+        return await copyLog(from, other, ({ position, head }) => onProgress(position, head));
+      } finally {
+        await other.close();
+      }
+    } finally {
+      await from.close();
+    }
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+};

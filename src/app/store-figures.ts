@@ -1,0 +1,20 @@
+/** Sizes of the embedded stores on disk, and the generations of the views. */
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { embedded } from "../config/kinds.ts";
+import type { StoreFigures } from "../jobs/status.ts";
+import { bytesOf, generationOf } from "../storage/sqlite/view-figures.ts";
+import { viewNames } from "./stores.ts";
+
+const stores = ["log", ...viewNames] as const;
+
+/** Of the log, or of a view; nothing is known of what a server keeps, or of what is no store. */
+export function storeFigures(
+  config: Pick<Config, "data" | (typeof stores)[number]>,
+  store: string,
+): StoreFigures {
+  const name = stores.find((one) => one === store);
+  if (name === undefined || config[name] !== embedded) return {};
+  const file = join(config.data, `${name}.sqlite`);
+  return { bytes: bytesOf(file), generation: name === "log" ? undefined : generationOf(file) };
+}

@@ -1,0 +1,466 @@
+/**
+ * Opens the log and the views that a configuration names (app/places.ts says where, app/adapters.ts with
+ * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
+ * data, so that the model is loaded once in a process.
+ */
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createAspectProjection } from "../../projections/aspects.ts";
+import { createGraphProjection, forgettingOf } from "../../projections/graph.ts";
+import { createSearchProjection, fieldsOfEvents } from "../../projections/search.ts";
+import { createTimeseriesProjection } from "../../projections/timeseries.ts";
+import type { Config } from "../config/config.ts";
+import { CatalogError } from "../core/errors.ts";
+import { type Position, position, START } from "../core/position.ts";
+import type { KafkaIngestion, KafkaIngestionParts } from "../feed/kafka/kafka-ingestion.ts";
+import { ownValue } from "../lib/own-value.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
+import { backUpLog as backUpLogFile } from "../log/sqlite/back-up.ts";
+import { type DirectoryLock, lockDirectory } from "../log/sqlite/lock.ts";
+import { repairIndexes as repairLogFile } from "../log/sqlite/repair-indexes.ts";
+import { checkWriteAheadLog } from "../log/sqlite/schema.ts";
+import { openSqliteChangeLog } from "../log/sqlite/sqlite-change-log.ts";
+import { createFoldingView } from "../projector/documents/folding.ts";
+import { replaceable } from "../projector/rebuild/replaceable.ts";
+import type { View } from "../projector/sink.ts";
+import { publishBatches } from "../projector/thread/batch-telemetry.ts";
+import { openLate } from "../storage/late.ts";
+import { fileInPlace, nextEdition, putNextInPlace, replace } from "../storage/sqlite/editions.ts";
+import { requireWritable } from "../storage/sqlite/sqlite-view.ts";
+import type { Emptied, ServerPlace, ViewOrigin } from "../storage/view-origin.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { AspectReader } from "../views/aspects/aspect-table.ts";
+import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
+import type { SearchWrite } from "../views/search/search.ts";
+import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import {
+  openAspectReader,
+  openAspectSink,
+  openGraphSink,
+  openSearchSink,
+  openTimeseriesReader,
+  openTimeseriesSink,
+  sinkMethods,
+} from "./adapters.ts";
+import {
+  fileOf,
+  type Places,
+  placeAt,
+  placeKeys,
+  requireCertificates,
+  sharedLog,
+  sharedView,
+  type ViewName,
+  viewNames,
+} from "./places.ts";
+import type { ViewRules } from "./view-rules.ts";
+
+/** The log that feeds views: its id, where it ends, and how many records it has. */
+interface LogOrigin {
+  readonly id: string;
+  readonly head: Position;
+  readonly records: number;
+}
+
+/** Everything needed to open the stores; plain data, which can be sent to a thread. */
+export interface StoresConfig extends Places {
+  readonly rules: ViewRules;
+  /** The log of the views; undefined if it is not known, as for a log without an id. */
+  readonly origin?: LogOrigin | undefined;
+  /** ChangeLog.indexState of the log that appends in this process. */
+  readonly indexState?: SharedArrayBuffer | undefined;
+  /** Name of the channel for batch events (batch-telemetry.ts); absent: none are published. */
+  readonly batchChannel?: string | undefined;
+}
+
+export async function storesConfig(
+  config: Places,
+  rules: ViewRules,
+  log: ChangeLog,
+): Promise<StoresConfig> {
+  requireCertificates(config);
+  const places = Object.fromEntries(placeKeys.map((key) => [key, config[key]])) as Places;
+  return { ...places, rules, origin: await originOf(log), indexState: log.indexState };
+}
+
+async function originOf(log: ChangeLog): Promise<LogOrigin | undefined> {
+  if (log.id === undefined) return undefined;
+  const head = await log.head();
+  return { id: log.id, head, records: recordsBetween(log, START, head) };
+}
+
+/** About where the log has so many records: positions do not number the records of every log. */
+const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
+  position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
+
+/** Steps of lineage, for the catalog. */
+export { lineageSteps } from "../../projections/graph-lineage.ts";
+/** How texts become words, for the catalog: questions are split as documents were. */
+export { foldText, tokensOf } from "../../projections/search-words.ts";
+/** Of the data directory, for the start. */
+export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
+export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
+export {
+  fileOf,
+  foldedViews,
+  type Places,
+  placeAt,
+  placeOf,
+  sharedLog,
+  sharedView,
+  type ViewName,
+  viewFile,
+  viewNames,
+} from "./places.ts";
+export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
+
+/** Records of which views are grown again in a second or two, before the service answers. */
+const KEPT_MIN = 20_000;
+/** Some 100 MB. */
+const FOLDED_WHEN_GROWN_MAX = 1_000_000;
+/**
+ * Servers take their batches side by side: the aspect table may be a batch behind. A view in the
+ * data directory lets others wait meanwhile, and so waits less.
+ */
+const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
+
+/** Views that the model's annotations decide about, with what is read of them. */
+export const annotatedViews: Readonly<Record<string, "relationships" | "search">> = {
+  graph: "relationships",
+  search: "search",
+};
+
+/** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
+export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
+
+/** Throws `invalid` where no service has written yet, and where nobody may look whether one has. */
+export function requireLog(config: Pick<Config, "data" | "log">): void {
+  if (sharedLog(config)) return;
+  const file = fileOf(config, "log");
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CatalogError("invalid", `"${file}" may not be read (${code})`, {
+      hint: "Run this as the user that the data directory belongs to, or name another one with --data",
+      cause,
+    });
+  }
+  throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
+    hint: "Name the data directory of a service with --data",
+  });
+}
+
+/** Throws `invalid` for a log in the data directory of which SQLite would lose what was written. */
+export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
+  if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
+}
+
+/** Rebuilds the indexes of the log in the data directory; returns the number of its records. */
+export const repairIndexes = (config: Pick<Config, "data">): number =>
+  repairLogFile(fileOf(config, "log"));
+
+/** Copies the log of a data directory into another directory (back-up.ts). */
+export const backUpLog = (
+  config: Pick<Config, "data">,
+  to: string,
+  onProgress: (done: number, total: number) => void,
+): Promise<Position> =>
+  backUpLogFile(fileOf(config, "log"), fileOf({ data: to }, "log"), onProgress);
+
+/** Throws `invalid` for a view of the data directory that is there and may not be written. */
+export function requireViews(config: Places, names: readonly ViewName[]): void {
+  for (const name of names) {
+    if (!sharedView(config, name)) requireWritable(name, fileOf(config, name));
+  }
+}
+
+/** The log for appending; the directory must be there. */
+export async function openLog(
+  config: Pick<Config, "data" | "log">,
+  options: { readonly logger?: Logger } = {},
+): Promise<ChangeLog> {
+  if (sharedLog(config)) return openServerLog(config, "streams.sqlite", options);
+  return openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
+}
+
+/** The log for reading only, beside a writer in another thread or process. */
+export async function openLogReader(
+  config: Pick<Config, "data" | "log"> & Pick<StoresConfig, "indexState">,
+): Promise<ChangeLog> {
+  if (sharedLog(config))
+    return openServerLog(config, "streams.projector.sqlite", { readOnly: true });
+  const { indexState } = config;
+  return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true, indexState });
+}
+
+/** Adapters of servers are loaded where they are used: an embedded catalog does not pay for them. */
+async function openServerLog(
+  config: Pick<Config, "data" | "log">,
+  names: string,
+  options: {
+    readonly readOnly?: boolean;
+    readonly logger?: Logger;
+  },
+): Promise<ChangeLog> {
+  const { openEventStoreChangeLog } = await import("../log/eventstoredb/eventstore-change-log.ts");
+  const namesFile = join(config.data, names);
+  return openEventStoreChangeLog({ connection: config.log, namesFile, ...options });
+}
+
+/**
+ * The views for writing; with `bulk` grown from nothing and put in place when closed. Folded ones
+ * read the aspect view that is in place then.
+ */
+export async function openViews(
+  config: StoresConfig,
+  options: {
+    readonly names?: readonly ViewName[];
+    readonly bulk?: boolean;
+    /** Of those in the data directory the edition beside the one in place. */
+    readonly next?: boolean;
+    /** Views of the data directory of whose next editions folded ones are made. */
+    readonly beside?: readonly ViewName[];
+    /** Called for a view that was made of something else, and is empty now. */
+    readonly onEmptied?: (view: ViewName, why: Emptied) => void;
+    /**
+     * When given: called for a view that another model made, which is kept; of views in servers
+     * also when that has changed.
+     */
+    readonly onStale?: (view: ViewName, stale: boolean) => void;
+  } = {},
+): Promise<readonly View[]> {
+  const { names = viewNames, bulk, next, onStale } = options;
+  // Those that are being grown from nothing nobody can read.
+  const { beside = next && !bulk ? names : [] } = options;
+  const leads = bulk === true || config.roles.includes("projector");
+  const opened: View[] = [];
+  try {
+    for (const name of names) {
+      const shared = sharedView(config, name);
+      let stale = false;
+      const report = (now: boolean) => {
+        if (now !== stale) onStale?.(name, now);
+        stale = now;
+      };
+      const view = await openView(config, name, {
+        model: config.rules.fingerprint,
+        log: config.origin,
+        // Only the leader decides how a view is built.
+        watched: shared && !leads,
+        onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
+        // Others read what is in a server: it is never emptied for a model.
+        onStale: shared || onStale !== undefined ? report : undefined,
+        keepsOlder: config.onModelChange === "refuse",
+        keptFrom:
+          shared || config.onModelChange === "refuse" ? 1 : positionAfter(KEPT_MIN, config.origin),
+        bulk,
+        next,
+        beside,
+      });
+      const follows = {
+        shared: leads ? "led" : "watched",
+        awaited: true,
+        ofAnotherModel: () => stale,
+      } as const;
+      opened.push(shared ? { ...view, ...follows } : view);
+    }
+    if (options.names === undefined) opened.push(...(await openFeed(config)));
+  } catch (error) {
+    for (const { sink } of opened) await sink.close("discard");
+    throw error;
+  }
+  const { batchChannel } = config;
+  return batchChannel === undefined
+    ? opened
+    : opened.map((view) => publishBatches(view, batchChannel));
+}
+
+/** The feed to Kafka consumes changes like a view; nothing is read from it. */
+const KAFKA = "kafka";
+
+/** The feed to Kafka, where there is one and this process is to serve it. */
+async function openFeed(config: StoresConfig): Promise<readonly View[]> {
+  if (!servesFeed(config)) return [];
+  const { openKafkaFeedSink } = await import("../feed/kafka/kafka-feed-sink.ts");
+  const { createEventCodec } = await import("../feed/event-codec.ts");
+  const { createFeedView } = await import("../feed/previous-values.ts");
+  const { projectFeed } = await import("../../projections/feed.ts");
+  // Only schemas of the service's own are written with.
+  const codec = createEventCodec({ findSchema: async () => undefined });
+  const history = await openAspectHistory(config);
+  try {
+    const place = { ...placeAt(config, config.kafka), log: config.origin };
+    const sink = openLate(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
+    const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
+    return [{ ...view, shared: "led" } as View];
+  } catch (error) {
+    await history.close();
+    throw error;
+  }
+}
+
+/** Proposals that arrive in Kafka. */
+export async function openIngestion(
+  config: Places,
+  parts: Omit<KafkaIngestionParts, keyof ServerPlace>,
+): Promise<KafkaIngestion> {
+  const { openKafkaIngestion } = await import("../feed/kafka/kafka-ingestion.ts");
+  return openKafkaIngestion({ ...placeAt(config, config.kafka), ...parts });
+}
+
+export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
+  config.kafka !== "" && config.roles.includes("feed");
+
+/** `beside`: views of which the next edition is read where one is made of them. */
+interface Origin extends ViewOrigin {
+  readonly beside: readonly ViewName[];
+}
+
+async function openView(config: StoresConfig, name: ViewName, whole: Origin): Promise<View> {
+  const { beside, ...origin } = whole;
+  const { keyAspects, graph } = config.rules;
+  const keyAspectOf = (type: string) => ownValue(keyAspects, type);
+  switch (name) {
+    case "aspects":
+      return {
+        name,
+        project: createAspectProjection(keyAspectOf),
+        sink: await openAspectSink(config, origin),
+      } as View;
+    case "timeseries":
+      return {
+        name,
+        project: createTimeseriesProjection(keyAspectOf),
+        sink: await openTimeseriesSink(config, origin),
+      } as View;
+    case "graph":
+      return {
+        name,
+        project: createGraphProjection(graph, keyAspectOf),
+        sink: await openGraphSink(config, origin),
+        bearing: forgettingOf,
+      } as View;
+    case "search":
+      return openSearchView(config, origin, beside);
+  }
+}
+
+/** For who feeds other views from the aspect view. */
+const openAspectHistory = (
+  config: Places,
+  beside: readonly ViewName[] = [],
+): Promise<AspectReader> =>
+  followingEditions(config, "aspects", {
+    beside,
+    openPlace: openAspectReader,
+    open: openSqliteAspectReader,
+  });
+
+/**
+ * Goes on with whatever edition of a view is in place, beginning with the next one where that is
+ * grown beside it.
+ */
+async function followingEditions<
+  R extends { position(): Promise<Position>; close(): Promise<void> },
+>(
+  config: Places,
+  name: ViewName,
+  {
+    beside,
+    openPlace,
+    open,
+  }: {
+    readonly beside: readonly ViewName[];
+    readonly openPlace: (config: Places) => Promise<R>;
+    readonly open: (path: string) => R;
+  },
+): Promise<R> {
+  if (sharedView(config, name)) return openPlace(config);
+  const path = fileOf(config, name);
+  const opened = beside.includes(name) ? open(nextEdition(path)) : await openPlace(config);
+  const { store, replace } = replaceable(opened);
+  let file = fileInPlace(path);
+  return {
+    ...store,
+    // Asked before each batch.
+    async position() {
+      const now = fileInPlace(path);
+      if (now !== file) void replace(open(path));
+      file = now;
+      return store.position();
+    },
+  };
+}
+
+function statesMsMax(config: Places): number {
+  if (sharedView(config, "search")) return STATES_MS_MAX.shared;
+  return sharedView(config, "aspects") ? STATES_MS_MAX.embedded : 0;
+}
+
+async function openSearchView(
+  config: StoresConfig,
+  origin: ViewOrigin,
+  beside: readonly ViewName[],
+): Promise<View> {
+  const { search } = config.rules;
+  const project = createSearchProjection(search);
+  const sink = await openSearchSink(config, origin);
+  const { position, latest, close } = await followingEditions(config, "timeseries", {
+    beside,
+    openPlace: openTimeseriesReader,
+    open: openSqliteTimeseriesReader,
+  });
+  return createFoldingView<SearchWrite>({
+    name: "search",
+    sink,
+    states: await openAspectHistory(config, beside),
+    events: {
+      position,
+      latest,
+      close,
+      aspectsOf: (entityType) => ownValue(search.events, entityType) ?? [],
+      holding: (entityType, aspect, from) =>
+        sink.holding(entityType, fieldsOfEvents(search, aspect), from),
+      amend: (writes) => sink.amend(writes),
+      moves: sharedView(config, "timeseries"),
+    },
+    // In a rebuild, the aspect view is complete: each entity is folded once.
+    foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
+    // While it is grown beside the one in use, another thread feeds the aspect view.
+    statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
+    make: (write) => write.op === "put" && write.document,
+    fold(state, entityType, at, events, policy) {
+      const written = { position: at, urn: state.urn };
+      const make = project(state, entityType, events, policy);
+      if (make === undefined) {
+        policy?.settle([]);
+        return { op: "remove", ...written };
+      }
+      return {
+        op: "put",
+        ...written,
+        get document() {
+          return make();
+        },
+      };
+    },
+  }) as View;
+}
+
+/** Editions.putInPlace of the views that are in the data directory. */
+export async function putInPlace(
+  config: Places,
+  names: readonly ViewName[],
+): Promise<() => Promise<void>> {
+  const own = names.filter((name) => !sharedView(config, name));
+  const needless = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
+  return async () => {
+    for (const file of needless) rmSync(file, { force: true });
+  };
+}
+
+/** The same where nobody has the views open, and all of them are in the data directory. */
+export function putInPlaceAtRest(config: Places, names: readonly ViewName[]): void {
+  for (const name of names) replace(fileOf(config, name), nextEdition(fileOf(config, name)));
+}

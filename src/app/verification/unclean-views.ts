@@ -1,0 +1,73 @@
+/**
+ * Finds damage in the files of views after an unclean stop: SQLite's integrity check runs on each of them in a process
+ * at low priority, one after the other, while the service answers. A damaged view answers 503 and is rebuilt by a
+ * job (jobs/outdated-views.ts). Values that differ although the file is well-formed are found by verification.
+ */
+import { existsSync, statSync } from "node:fs";
+import { saidBy } from "../../core/errors.ts";
+import { checkInProcess } from "../../storage/sqlite/check-process.ts";
+import { fileInPlace } from "../../storage/sqlite/editions.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import {
+  foldedViews,
+  type Places,
+  sharedView,
+  type ViewName,
+  viewFile,
+  viewNames,
+} from "../places.ts";
+
+/** Views in the data directory whose last writer did not close them: their write-ahead logs are not empty. */
+export function uncleanViews(config: Places): readonly ViewName[] {
+  return viewNames.filter((view) => {
+    if (sharedView(config, view)) return false;
+    const log = `${fileInPlace(viewFile(config, view))}-wal`;
+    return existsSync(log) && statSync(log).size > 0;
+  });
+}
+
+const checkModule = new URL("../../storage/sqlite/view-check-process.ts", import.meta.url);
+
+/** Starts the checks. `onDamaged` is called with each damaged view and the views that are built from it. */
+export function checkViews(
+  config: Places,
+  views: readonly ViewName[],
+  {
+    onDamaged,
+    logger,
+  }: {
+    readonly onDamaged: (views: readonly ViewName[]) => void;
+    readonly logger: Pick<Logger, "warn" | "info">;
+  },
+): { close(): Promise<void> } {
+  const closing = new AbortController();
+
+  async function check(view: ViewName): Promise<void> {
+    const file = fileInPlace(viewFile(config, view));
+    const finding = await checkInProcess(checkModule, file, closing.signal);
+    // A rebuilt view may have replaced the file meanwhile.
+    if (finding === undefined || fileInPlace(viewFile(config, view)) !== file) return;
+    logger.warn({ view, finding }, "the view failed SQLite's integrity check; it is rebuilt");
+    onDamaged(foldedViews.has(view) ? [view] : [view, ...foldedViews]);
+  }
+
+  async function checkAll(): Promise<void> {
+    for (const view of views) {
+      if (closing.signal.aborted) return;
+      try {
+        await check(view);
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        logger.warn({ view, reason: saidBy(error) }, "the view could not be checked");
+      }
+    }
+  }
+
+  const checked = checkAll();
+  return {
+    close() {
+      closing.abort();
+      return checked;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The catalog with token authentication: writes to access control (policies, roles, tokens, the state
+ * and memberships of users) need privileges. All other writes pass.
+ *
+ * The check comes before validation and uses the model's own names, so that another spelling of a
+ * name does not bypass it.
+ */
+import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Model } from "../../model/model.ts";
+import type { Authority } from "../policies/authority.ts";
+import {
+  type Demand,
+  shownDemand,
+  toManageConnections,
+  toManageSettings,
+  toManageTokens,
+  toManageUsers,
+} from "../policies/privileges.ts";
+import { demandOfAspect } from "./restricted-entities.ts";
+
+interface Rule {
+  readonly demand: Demand;
+  /** Absent: every aspect. The rule always covers deleting the entity. */
+  readonly aspects?: readonly string[];
+}
+
+const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
+
+const toRollBack: Demand = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
+
+/** By entity type. */
+export const guarded: Readonly<Record<string, Rule>> = {
+  dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
+  dataHubRole: { demand: [["MANAGE_POLICIES"]] },
+  dataHubAccessToken: { demand: toManageTokens },
+  dataHubSecret: { demand: [["MANAGE_SECRETS"]] },
+  inviteToken: { demand: toManageUsers },
+  globalSettings: { demand: toManageSettings },
+  dataHubConnection: { demand: toManageConnections, aspects: ["dataHubConnectionDetails"] },
+  corpuser: {
+    demand: toManageUsers,
+    aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],
+  },
+  corpGroup: { demand: toManageUsers, aspects: ["status", "ownership", ...memberships] },
+};
+
+interface Dependencies {
+  readonly authority: Authority;
+  readonly model: Pick<Model, "findEntity">;
+  /** The proposals of snapshots. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  readonly namespace: string;
+}
+
+export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Catalog {
+  const { authority, model, namespace } = dependencies;
+
+  async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
+    // Several proposals for one entity need one check.
+    const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
+    for (const { entityType, urn, rule } of questions.values()) {
+      const about = { entityType, urn: urn && withNamespace(urn, namespace) };
+      if (await authority.allows(caller.actor, rule.demand, about)) continue;
+      throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(rule.demand)}`, {
+        hint: `Ask an administrator, or leave "${entityType}" out of the request`,
+      });
+    }
+  }
+
+  function askedBy({ entityType, entityUrn, aspectName, changeType }: Proposal): Asked | undefined {
+    const entity = model.findEntity(entityType);
+    if (entity === undefined) return undefined;
+    const asked = { entityType: entity.name, urn: entityUrn };
+    const rule = ownValue(guarded, entity.name);
+    const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
+    const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
+    if (rule !== undefined && bears) return { ...asked, rule };
+    // The response to a patch shows the value that the patch results in.
+    const demand = changeType === "PATCH" && demandOfAspect(entity.name, aspectName ?? "");
+    return demand ? { ...asked, rule: { demand } } : undefined;
+  }
+
+  /** The rule for a whole entity; the urn may have any namespace. */
+  function askedOf(urn: string): readonly Asked[] {
+    const entity = model.findEntity(entityTypeOf(urn));
+    const rule = entity && ownValue(guarded, entity.name);
+    return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
+  }
+
+  const ingest: Catalog["ingest"] = (proposals, caller) => {
+    const asked: Asked[] = [];
+    for (const proposal of proposals) {
+      const one = askedBy(proposal);
+      if (one !== undefined) asked.push(one);
+    }
+    if (asked.length === 0) return catalog.ingest(proposals, caller);
+    return admit(caller, asked).then(() => catalog.ingest(proposals, caller));
+  };
+
+  return {
+    ...catalog,
+    ingest,
+    ingestSnapshots: async (snapshots, caller) =>
+      ingest(dependencies.proposalsOf(snapshots), caller),
+    async delete(request, caller) {
+      await admit(caller, askedOf(request.urn));
+      return catalog.delete(request, caller);
+    },
+    async rollbackRun(request, caller) {
+      // Here, below all interfaces.
+      if (!(await authority.allows(caller.actor, toRollBack))) {
+        throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(toRollBack)}`, {
+          hint: "Ask an administrator to roll back the run",
+        });
+      }
+      return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));
+    },
+    async deleteReferences(request, caller) {
+      await admit(caller, askedOf(request.urn));
+      return catalog.deleteReferences(request, caller);
+    },
+  };
+}
+
+interface Asked {
+  readonly entityType: string;
+  readonly urn: string | undefined;
+  readonly rule: Rule;
+}

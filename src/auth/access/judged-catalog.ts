@@ -1,0 +1,101 @@
+/**
+ * Assembles the authorized catalog. Deleting a user revokes their tokens. With token authentication,
+ * writes to access control and reads of restricted entities need privileges. With read authorization,
+ * policies decide about all other reads.
+ */
+
+import type { AccessContext } from "../../catalog/access/access-filter.ts";
+import type { Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import type { EntityState } from "../../core/entity-state.ts";
+import type { PatchRules } from "../../core/patch/patch.ts";
+import type { Model } from "../../model/model.ts";
+import type { OpenedAccess } from "../open-access.ts";
+import { type FixedPolicies, keepFixedPolicies } from "../policies/fixed-policies.ts";
+import type { Lowering } from "../policies/hierarchies.ts";
+import type { FilterFields } from "../policies/policy-filter.ts";
+import { endTokensWithUsers } from "../tokens/ended-users.ts";
+import { guardCatalog, guarded } from "./guarded-catalog.ts";
+import { createReadAuthority } from "./read-authority.ts";
+import { restrictedNames } from "./restricted-entities.ts";
+import { authorizeWrites } from "./write-authority.ts";
+
+interface JudgedCatalog {
+  /** For internal callers: nothing is hidden. */
+  readonly catalog: Catalog;
+  /** The catalog of one user; undefined when nothing is hidden from anyone. */
+  readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
+}
+
+interface Parts {
+  readonly catalog: Catalog & {
+    authorizedFor(eyes: AccessContext): Catalog;
+    peek(urn: string): EntityState | undefined;
+  };
+  readonly access: Pick<OpenedAccess, "authority" | "entities" | "tokens">;
+  readonly model: Model;
+  /** The urn of a proposal's entity; undefined when it has no valid one. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** The proposals of snapshots. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  readonly namespace: string;
+  readonly fixedPolicies: FixedPolicies;
+  /** True with token authentication. */
+  readonly required: boolean;
+  /** Absent without read authorization. */
+  readonly filterFields?: FilterFields | undefined;
+  /** Absent without write authorization. */
+  readonly patchRules?: PatchRules | undefined;
+  /** With filterFields. */
+  readonly lowering?: Lowering | undefined;
+  readonly now: () => number;
+}
+
+export function judgeCatalog(parts: Parts): JudgedCatalog {
+  const { access, model, namespace, required, filterFields, urnOf, proposalsOf } = parts;
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
+  const { authority, tokens } = access;
+  const ending = { tokens, urnOf, namespace, systemActor };
+  const { fixedPolicies } = parts;
+  const own = { fixedPolicies, urnOf, proposalsOf, namespace, systemActor };
+  const whole = <C extends Catalog>(one: C): C =>
+    endTokensWithUsers(keepFixedPolicies(one, own), ending);
+  const catalog = whole(parts.catalog);
+  const { entities } = access;
+  const ruled = new Set(
+    Object.entries(guarded).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),
+  );
+  const authorized = (one: Catalog): Catalog =>
+    parts.patchRules === undefined
+      ? one
+      : authorizeWrites(one, {
+          ...own,
+          authority,
+          entities,
+          patchRules: parts.patchRules,
+          ruled,
+        });
+  const guard = (one: Catalog): Catalog =>
+    required
+      ? guardCatalog(authorized(one), { authority, model, namespace, proposalsOf })
+      : authorized(one);
+  if (!required && filterFields === undefined && parts.patchRules === undefined) {
+    return { catalog, catalogFor: undefined };
+  }
+  const { catalogFor } = createReadAuthority({
+    guard,
+    authority,
+    urnOf,
+    namespace,
+    systemActor,
+    now: parts.now,
+    proposalsOf,
+    catalog: {
+      ...catalog,
+      authorizedFor: (eyes) => whole(catalog.authorizedFor(eyes)),
+    },
+    restricted: required ? restrictedNames(model) : undefined,
+    fields: filterFields,
+    lowering: parts.lowering,
+  });
+  return { catalog: catalogFor(undefined), catalogFor };
+}

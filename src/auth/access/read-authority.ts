@@ -1,0 +1,329 @@
+/**
+ * Authorizes reads: creates the catalog of each user. Restricted entities need a privilege. With read
+ * authorization on, policies decide about all others. They are compiled once per user; writes of this
+ * node to policies, users, groups or hierarchies invalidate the result, writes of other nodes take
+ * effect after a TTL (known.ts).
+ */
+
+import type {
+  AccessContext,
+  AccessFilter,
+  ResolveFilter,
+} from "../../catalog/access/access-filter.ts";
+import type { Catalog, Proposal, SnapshotProposal, Written } from "../../catalog/catalog.ts";
+import type { EntityState } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { withNamespace } from "../../core/urn.ts";
+import type { Authority, Grounds } from "../policies/authority.ts";
+import { type Lowering, namesHierarchies } from "../policies/hierarchies.ts";
+import {
+  accessFilterOf,
+  type FilterFields,
+  policiesToRead,
+  seesNothing,
+} from "../policies/policy-filter.ts";
+import { createStoredEntities } from "../stored-entities.ts";
+import { createTtlCache } from "./known.ts";
+import { createMoves, type Moves } from "./moves.ts";
+import type { RestrictedNames } from "./restricted-entities.ts";
+
+interface ReadAuthority {
+  /** The catalog of the user; unrestricted for the system (undefined). */
+  catalogFor(actor: string | undefined): Catalog;
+}
+
+interface Dependencies {
+  readonly catalog: Catalog & {
+    authorizedFor(eyes: AccessContext): Catalog;
+    /** The newest state of an entity that is in memory. */
+    peek(urn: string): EntityState | undefined;
+  };
+  /** Wraps a catalog in the authorization of writes. */
+  readonly guard: (catalog: Catalog) => Catalog;
+  readonly authority: Authority;
+  /** Absent: no entities are restricted. */
+  readonly restricted?: RestrictedNames | undefined;
+  /** Absent without read authorization. */
+  readonly fields?: FilterFields | undefined;
+  /** Expands hierarchies in policies. */
+  readonly lowering?: Lowering | undefined;
+  /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** The proposals of snapshots. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  readonly namespace: string;
+  readonly systemActor: string;
+  readonly now: () => number;
+}
+
+const usersMax = 500;
+/** TTL. With the TTL of hierarchies (hierarchies.ts) it is a second. */
+const believedMs = 750;
+/** Entity types that decide about access, in lower case. */
+const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
+/** Entity types that form hierarchies, in lower case. */
+const holding = new Set(["domain", "container", "glossarynode", "glossaryterm"]);
+const decides = ({ entityType }: Proposal): boolean => deciding.has(entityType.toLowerCase());
+const holdsOthers = ({ entityType }: Proposal): boolean => holding.has(entityType.toLowerCase());
+type Bearing = "decides" | "moves";
+
+const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
+
+export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
+  const { catalog, fields, lowering, now } = dependencies;
+  const believed = { now, believedMs, sizeMax: usersMax };
+  const filters = createTtlCache(compile, believed);
+  const clearances = createTtlCache(clearanceOf, believed);
+  const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
+  /** By user; evicts the oldest. */
+  const catalogs = new Map<string, Catalog>();
+  /** Position of the last write of this node that may have changed a hierarchy. */
+  let moved: Position = START;
+  /** True once any user's policies name a hierarchy. */
+  let hierarchical = false;
+
+  async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
+    const grounds = await lowered(await dependencies.authority.grounds(actor));
+    const text = JSON.stringify(grounds, (_, value) =>
+      value instanceof Set ? numberOf(value) : value,
+    );
+    // An unchanged filter keeps its cached results.
+    if (before?.text === text) return before;
+    const inherits = grounds !== undefined && namesHierarchies(grounds.policies);
+    return { text, inherits, accessFilter: filterIn(grounds, fields ?? nothingKnown) };
+  }
+
+  /** The policies that grant reads, with their hierarchies expanded. */
+  async function lowered(grounds: Grounds | undefined): Promise<Grounds | undefined> {
+    if (grounds === undefined || lowering === undefined) return grounds;
+    const policies = policiesToRead(grounds.policies, grounds.principal);
+    if (!namesHierarchies(policies)) return { ...grounds, policies };
+    hierarchical = true;
+    // Searches must show earlier moves of this node.
+    await catalog.reach("search", moved);
+    return { ...grounds, policies: await lowering.lower(policies) };
+  }
+
+  async function clearanceOf(key: string): Promise<boolean> {
+    // Names contain no blanks; urns of users may.
+    const end = key.lastIndexOf(" ");
+    const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
+    const { authority, restricted } = dependencies;
+    const about = restricted?.entityTypes.has(name) ? { entityType: name } : undefined;
+    return authority.allows(actor, restricted?.demandFor(name) ?? [], about);
+  }
+
+  function look(actor: string): Promise<AccessFilter> | AccessFilter {
+    const found = filters.get(actor);
+    if (!(found instanceof Promise)) return found.accessFilter;
+    const accessFilter = found.then((compiled) => compiled.accessFilter);
+    // A caller that only tests for a cached filter does not await it, nor handle its error.
+    accessFilter.catch(() => {});
+    return accessFilter;
+  }
+
+  /** No guard for a user whose policies name no hierarchy. */
+  function movesOf(actor: string): Moves {
+    const inherits = async () => (await filters.get(actor)).inherits;
+    return {
+      admit: async (proposals, caller) =>
+        (await inherits()) ? moves.admit(proposals, caller) : undefined,
+      admitDelete: async (urn, aspectName, caller) =>
+        (await inherits()) ? moves.admitDelete(urn, aspectName, caller) : undefined,
+    };
+  }
+
+  function eyesOf(actor: string): AccessContext {
+    const { restricted } = dependencies;
+    const may = async (name: string) => clearances.get(`${actor} ${name}`);
+    return {
+      restricted: restricted && { ...restricted, may },
+      look: fields && (() => look(actor)),
+    };
+  }
+
+  const forget = (): void => {
+    lowering?.forget();
+    filters.forget();
+    clearances.forget();
+  };
+  function wrote(bearing: Bearing, position: Position | undefined): void {
+    if (position !== undefined && position > moved) moved = position;
+    if (bearing === "decides" || hierarchical) forget();
+  }
+  const guarded = (one: Catalog): Catalog => {
+    const judged = dependencies.guard(one);
+    return { ...judged, ...forgettingWrites(judged, wrote) };
+  };
+  const whole = guarded(catalog);
+
+  return {
+    catalogFor(actor) {
+      if (actor === undefined || actor === dependencies.systemActor) return whole;
+      let own = catalogs.get(actor);
+      if (own === undefined) {
+        const seen = catalog.authorizedFor(eyesOf(actor));
+        own = guarded(
+          fields === undefined
+            ? seen
+            : { ...seen, ...seenWrites(seen, () => look(actor), movesOf(actor), dependencies) },
+        );
+        for (const oldest of catalogs.keys()) {
+          if (catalogs.size < usersMax) break;
+          catalogs.delete(oldest);
+        }
+        catalogs.set(actor, own);
+      }
+      return own;
+    },
+  };
+}
+
+/** Identifies a set by number, for comparison. */
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+function numberOf(set: object): number {
+  const number = numbers.get(set) ?? numbered++;
+  numbers.set(set, number);
+  return number;
+}
+
+interface Compiled {
+  readonly text: string | undefined;
+  /** True when the policies name a hierarchy. */
+  readonly inherits: boolean;
+  readonly accessFilter: AccessFilter;
+}
+
+const filterIn = (grounds: Grounds | undefined, fields: FilterFields): AccessFilter =>
+  grounds === undefined ? seesNothing : accessFilterOf(grounds.policies, grounds.principal, fields);
+
+const seenWriting = [
+  ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),
+  "forgetRelationships",
+] as const;
+const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"]);
+
+/**
+ * Users cannot write or delete an entity that they may not see, because a new owner or a removed tag
+ * could make it visible. A delete returns the same result as for a missing entity.
+ */
+function seenWrites(
+  seen: Catalog,
+  look: ResolveFilter,
+  moves: Moves,
+  { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
+): Pick<Catalog, (typeof seenWriting)[number]> {
+  const all = { includeSoftDelete: true };
+
+  /** True when all entities of the proposals are in memory and visible. */
+  function seenNow(proposals: readonly Proposal[]): boolean {
+    const accessFilter = look();
+    if (accessFilter instanceof Promise) return false;
+    return proposals.every((proposal) => {
+      const urn = urnOf(proposal);
+      const state = urn === undefined ? undefined : whole.peek(urn);
+      if (state === undefined) return urn === undefined;
+      return accessFilter.everything || accessFilter.sees(state);
+    });
+  }
+
+  async function hiddenAmong(urns: readonly string[]): Promise<string | undefined> {
+    try {
+      const there = await whole.filterExisting(urns, all);
+      if (there.length === 0) return undefined;
+      const visible = new Set(await seen.filterExisting(there, all));
+      return there.find((urn) => !visible.has(urn));
+    } catch (error) {
+      // The write rejects an invalid urn, and with it the whole request.
+      if (error instanceof CatalogError && NO_URN.has(error.code)) return undefined;
+      throw error;
+    }
+  }
+
+  const ingestSeen: Catalog["ingest"] = async (proposals, caller) => {
+    const urns = [...new Set(proposals.flatMap((proposal) => urnOf(proposal) ?? []))];
+    const hidden = await hiddenAmong(urns);
+    if (hidden === undefined) {
+      if (proposals.some(holdsOthers)) await moves.admit(proposals, caller);
+      return whole.ingest(proposals, caller);
+    }
+    throw new CatalogError("forbidden", `you may not write "${hidden}"`, {
+      hint: "Writing an entity requires reading it: ask an administrator for View Entity Page",
+    });
+  };
+
+  const ingest: Catalog["ingest"] = (proposals, caller) =>
+    seenNow(proposals) && !proposals.some(holdsOthers)
+      ? whole.ingest(proposals, caller)
+      : ingestSeen(proposals, caller);
+
+  return {
+    ingest,
+    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
+
+    async delete(request, caller) {
+      const urn = withNamespace(request.urn, namespace);
+      if ((await hiddenAmong([request.urn])) === undefined) {
+        await moves.admitDelete(urn, request.aspectName, caller);
+        return whole.delete(request, caller);
+      }
+      const rows = request.aspectName === undefined ? { rows: 0 } : {};
+      return { urn, ...rows, timeseriesRows: 0, position: undefined };
+    },
+
+    async deleteReferences(request, caller) {
+      const hidden = await hiddenAmong([request.urn]);
+      if (hidden !== undefined) return { total: 0, relatedAspects: [], position: undefined };
+      return seen.deleteReferences(request, caller);
+    },
+
+    async forgetRelationships(urn, caller) {
+      const hidden = await hiddenAmong([urn]);
+      return hidden === undefined
+        ? whole.forgetRelationships(urn, caller)
+        : { position: undefined };
+    },
+  };
+}
+
+/** Writes that may change policies, users or hierarchies invalidate the caches. */
+function forgettingWrites(
+  catalog: Catalog,
+  wrote: (bearing: Bearing, position: Position | undefined) => void,
+) {
+  const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
+
+  function bearingOf(proposals: readonly Proposal[]): Bearing | undefined {
+    if (proposals.some(decides)) return "decides";
+    return proposals.some(holdsOthers) ? "moves" : undefined;
+  }
+
+  async function after<T extends Written>(writing: Promise<T>, bearing: Bearing): Promise<T> {
+    let position: Position | undefined;
+    try {
+      const written = await writing;
+      position = written.position;
+      return written;
+    } finally {
+      // Also after a failure: the write may have reached the log.
+      wrote(bearing, position);
+    }
+  }
+
+  const writes: Pick<Catalog, Writes> = {
+    ingest(proposals, caller) {
+      const bearing = bearingOf(proposals);
+      const writing = ingest(proposals, caller);
+      return bearing === undefined ? writing : after(writing, bearing);
+    },
+    ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), "decides"),
+    delete: (request, caller) => after(remove(request, caller), "decides"),
+    deleteReferences: (request, caller) => after(deleteReferences(request, caller), "decides"),
+    rollbackRun: (...asked) => after(rollbackRun(...asked), "decides"),
+  };
+  return writes;
+}
+
+type Writes = "ingest" | "ingestSnapshots" | "delete" | "deleteReferences" | "rollbackRun";

@@ -1,0 +1,242 @@
+/**
+ * Write authorization by policies: Edit Entity to write aspects (or the privilege of the aspect, or the
+ * one that manages the type), Create Entity to create an entity, Delete Entity to delete it. Constraints
+ * of policies limit the tags that may be added and removed. Access control has its own rules
+ * (guarded-catalog.ts).
+ *
+ * The check comes before validation; constraints compare with the stored tags.
+ */
+import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
+import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { jsonObject, parsedValue } from "../../lib/json.ts";
+import type { Authority, Grounds } from "../policies/authority.ts";
+import { meets, type Resource } from "../policies/policy.ts";
+import { findResource } from "../policies/principals.ts";
+import { type Demand, type Privilege, shownDemand } from "../policies/privileges.ts";
+import type { Stored, StoredEntities } from "../stored-entities.ts";
+
+/** Privileges that allow writing one aspect without Edit Entity. */
+const aspectPrivileges: Readonly<Record<string, Privilege>> = {
+  globalTags: "EDIT_ENTITY_TAGS",
+  glossaryTerms: "EDIT_ENTITY_GLOSSARY_TERMS",
+  ownership: "EDIT_ENTITY_OWNERS",
+  institutionalMemory: "EDIT_ENTITY_DOC_LINKS",
+  domains: "EDIT_DOMAINS_PRIVILEGE",
+  deprecation: "EDIT_DEPRECATION_PRIVILEGE",
+  status: "EDIT_ENTITY_STATUS",
+  upstreamLineage: "EDIT_LINEAGE",
+};
+
+/** Privileges that allow managing all entities of a type. */
+const managers: Readonly<Record<string, Privilege>> = {
+  corpuser: "MANAGE_USERS_AND_GROUPS",
+  corpGroup: "MANAGE_USERS_AND_GROUPS",
+  domain: "MANAGE_DOMAINS",
+  glossaryTerm: "MANAGE_GLOSSARIES",
+  glossaryNode: "MANAGE_GLOSSARIES",
+  tag: "MANAGE_TAGS",
+  structuredProperty: "MANAGE_STRUCTURED_PROPERTIES",
+  dataHubIngestionSource: "MANAGE_INGESTION",
+  dataHubExecutionRequest: "MANAGE_INGESTION",
+};
+
+const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[] =>
+  Object.hasOwn(table, key) ? [table[key] as T] : [];
+
+/** Any of these, each alone. */
+const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
+
+/** `isThere`: the entity exists; a new aspect then is a change of the entity. */
+function demandFor(
+  { changeType, aspectName = "" }: Proposal,
+  entityType: string,
+  isThere: boolean,
+): Demand {
+  const managing = ofKey(managers, entityType);
+  if (changeType === "DELETE") return any("DELETE_ENTITY", ...managing);
+  if (changeType === "CREATE_ENTITY" || (changeType === "CREATE" && !isThere)) {
+    return any("CREATE_ENTITY", "EDIT_ENTITY", ...managing);
+  }
+  return any("EDIT_ENTITY", ...ofKey(aspectPrivileges, aspectName), ...managing);
+}
+
+const toDelete = (urn: string): Demand =>
+  any("DELETE_ENTITY", ...ofKey(managers, entityTypeOf(urn)));
+const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
+
+/** An unknown resource matches only policies without criteria or constraints. */
+const unknown: Resource = { owners: [], fields: {} };
+
+interface Dependencies {
+  readonly authority: Pick<Authority, "grounds">;
+  readonly entities: Pick<StoredEntities, "find">;
+  readonly patchRules: PatchRules;
+  /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
+  readonly urnOf: (proposal: Proposal) => string | undefined;
+  /** The proposals of snapshots. */
+  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+  /** Entity types with their own rules (guarded-catalog.ts). */
+  readonly ruled: ReadonlySet<string>;
+  readonly namespace: string;
+  readonly systemActor: string;
+}
+
+export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
+  const { authority, entities, patchRules, urnOf, proposalsOf, ruled } = dependencies;
+  const { namespace, systemActor } = dependencies;
+
+  /** Undefined when the caller may write everything. */
+  async function groundsOf({ actor }: Caller): Promise<Grounds | undefined> {
+    if (actor === undefined || actor === systemActor) return undefined;
+    const nobody = { principal: { urn: actor, groups: [], roles: [] }, policies: [] };
+    return (await authority.grounds(actor)) ?? nobody;
+  }
+
+  async function admit(
+    { principal, policies }: Grounds,
+    urn: string,
+    demand: Demand,
+    parts: () => Promise<readonly string[]>,
+  ): Promise<void> {
+    // A caller who may write all entities needs no further checks.
+    if (meets(policies, principal, demand, unknown, [unknown])) return;
+    const resource = await findResource(entities, urn, entityTypeOf(urn));
+    if (!meets(policies, principal, demand, resource)) {
+      throw new CatalogError("forbidden", `you may not write "${urn}" in this way`, {
+        hint: `It needs the privilege ${shownDemand(demand)}`,
+      });
+    }
+    for (const part of await parts()) {
+      const found = await findResource(entities, part, entityTypeOf(part));
+      if (meets(policies, principal, demand, resource, [found])) continue;
+      throw new CatalogError("forbidden", `you may not add or remove "${part}" at "${urn}"`, {
+        hint: "Ask an administrator which tags your policies allow",
+      });
+    }
+  }
+
+  /** Tags that the last of the proposals for an aspect adds or removes, after the ones before it. */
+  async function changedTags(urn: string, aspectName: string, draft: Draft): Promise<string[]> {
+    const placesOf = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
+    if (placesOf === undefined) return [];
+    if (!draft.begun) {
+      // Safe lookup: `tagged` is a closed list.
+      const stored = (await entities.find(urn))?.[aspectName];
+      draft.value = jsonObject(stored) ? stored : undefined;
+      draft.begun = true;
+    }
+    let before = draft.value;
+    for (const one of draft.left.splice(0)) {
+      before = draft.value;
+      draft.value = valueAfter(one, before);
+    }
+    const tagsIn = (value: Stored | undefined) => tagsOf(placesOf(value), namespace);
+    const changed = [...tagsIn(before).symmetricDifference(tagsIn(draft.value))];
+    return [...new Set(changed.map((one) => one.slice(one.lastIndexOf(SEPARATOR) + 1)))];
+  }
+
+  /**
+   * The value after the proposal; undefined for a delete and for an invalid value, which the catalog
+   * rejects. Throws when a patch does not apply to the stored value, because the tags are unknown then.
+   */
+  function valueAfter({ changeType, aspectName = "", aspect }: Proposal, before?: Stored) {
+    const sent = parsedValue(aspect?.value);
+    if (changeType === "PATCH") {
+      const patch = parsePatch(sent, patchRules, aspectName);
+      return applyPatch(before, patch, { time: 0, actor: systemActor });
+    }
+    return changeType !== "DELETE" && jsonObject(sent) ? sent : undefined;
+  }
+
+  const ingest: Catalog["ingest"] = async (proposals, caller) => {
+    const grounds = await groundsOf(caller);
+    if (grounds === undefined) return catalog.ingest(proposals, caller);
+    /** By entity and aspect. */
+    const drafts = new Map<string, Draft>();
+    for (const proposal of proposals) {
+      const urn = urnOf(proposal);
+      if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
+      const isThere = proposal.changeType === "CREATE" && (await entities.find(urn)) !== undefined;
+      const demand = demandFor(proposal, entityTypeOf(urn), isThere);
+      const { aspectName = "" } = proposal;
+      const place = `${aspectName} ${urn}`;
+      const draft = drafts.get(place) ?? { begun: false, value: undefined, left: [] };
+      drafts.set(place, draft);
+      draft.left.push(proposal);
+      await admit(grounds, urn, demand, () => changedTags(urn, aspectName, draft));
+    }
+    return catalog.ingest(proposals, caller);
+  };
+
+  async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
+    const grounds = await groundsOf(caller);
+    const urn = withNamespace(text, namespace);
+    if (grounds === undefined || ruled.has(entityTypeOf(urn))) return;
+    await admit(grounds, urn, demand(urn), async () => []);
+  }
+
+  return {
+    ...catalog,
+    ingest,
+    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
+    async delete(request, caller) {
+      await admitOne(request.urn, toDelete, caller);
+      return catalog.delete(request, caller);
+    },
+    async deleteReferences(request, caller) {
+      await admitOne(request.urn, toDelete, caller);
+      return catalog.deleteReferences(request, caller);
+    },
+    async forgetRelationships(urn, caller) {
+      await admitOne(urn, () => toForget, caller);
+      return catalog.forgetRelationships(urn, caller);
+    },
+  };
+}
+
+/** Occurs in no urn and no path. */
+const SEPARATOR = "\u0000";
+
+/** An aspect with the request's proposals for it. */
+interface Draft {
+  /** True once `value` is loaded: the value after all proposals except those in `left`. */
+  begun: boolean;
+  value: Stored | undefined;
+  readonly left: Proposal[];
+}
+
+/** Tags, and their location in the aspect. */
+type Tagged = readonly [at: string, tags: unknown];
+
+/** By aspect: its tags with their locations. */
+const tagged: Readonly<Record<string, (value: Stored | undefined) => readonly Tagged[]>> = {
+  globalTags: (value) => [["", value]],
+  schemaMetadata: (value) => fieldsIn(value?.fields),
+  editableSchemaMetadata: (value) => fieldsIn(value?.editableSchemaFieldInfo),
+  businessAttributeInfo: (value) => [[String(value?.fieldPath), value?.globalTags]],
+  inputFields: (value) =>
+    membersOf(value?.fields).flatMap(({ schemaFieldUrn, schemaField }) =>
+      jsonObject(schemaField) ? [[String(schemaFieldUrn), schemaField.globalTags] as const] : [],
+    ),
+};
+
+const fieldsIn = (fields: unknown): readonly Tagged[] =>
+  membersOf(fields).map(({ fieldPath, globalTags }) => [String(fieldPath), globalTags]);
+
+const membersOf = (value: unknown): readonly Stored[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+/** Each tag with its location as prefix, in the form that the catalog writes. */
+function tagsOf(all: readonly Tagged[], namespace: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [at, value] of all) {
+    const tags = jsonObject(value) && Array.isArray(value.tags) ? value.tags : [];
+    for (const one of tags) {
+      const tag = String(jsonObject(one) ? one.tag : one);
+      found.add(at + SEPARATOR + withNamespace(tag, namespace));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,317 @@
+/**
+ * The access filter of a user, from policies: a rule for each active policy that grants a privilege
+ * to read and whose actors include the user. A rule becomes a condition on search documents when its
+ * criteria are fields of documents. For other criteria (owners of a type, members of a group) the
+ * candidates are checked one by one.
+ *
+ *   visible ⇐ it is the user, or a rule holds: all its criteria, and ownership if the rule asks for it
+ */
+import type { AccessFilter } from "../../catalog/access/access-filter.ts";
+import type { EntityState } from "../../core/entity-state.ts";
+import { entityTypeOf } from "../../core/urn.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Condition } from "../../views/search/search.ts";
+import { storedState } from "../stored-state.ts";
+import {
+  criteriaOf,
+  criterionField,
+  holdsActor,
+  holdsResource,
+  inForce,
+  inScope,
+  type Policy,
+  type PolicyCriterion,
+  type Principal,
+} from "./policy.ts";
+import { hierarchies, resourceOf } from "./principals.ts";
+import { toRead } from "./privileges.ts";
+
+/** Facts about documents and entity types, from the model. */
+export interface FilterFields {
+  /** Fields of documents by the names of criteria; undefined for criteria without a field. */
+  readonly ofCriteria: Readonly<Record<string, string | undefined>>;
+  /** Entity types that may be members of groups. */
+  readonly memberTypes: readonly string[];
+}
+
+/** By criterion: the field of documents, and the path of the only aspect that must fill it. */
+const places: Readonly<Record<string, readonly [field: string, aspect: string, path: string]>> = {
+  OWNER: ["owners", "ownership", "owners/*/owner"],
+  DOMAIN: ["domains", "domains", "domains/*"],
+  TAG: ["tags", "globalTags", "tags/*/tag"],
+  GLOSSARY: ["glossaryTerms", "glossaryTerms", "terms/*/urn"],
+  CONTAINER: ["container", "container", "container"],
+  DATA_PLATFORM_INSTANCE: ["platformInstance", "dataPlatformInstance", "instance"],
+};
+
+/** All fields of criteria. */
+const criterionFields = new Set([...Object.keys(places), "TYPE", "URN", "GROUP_MEMBERSHIP"]);
+
+/** The sources of document fields in the model. */
+type FieldSources = Readonly<
+  Record<
+    string,
+    readonly {
+      readonly path: readonly string[];
+      readonly field: string;
+      readonly aliases: readonly string[];
+    }[]
+  >
+>;
+
+const memberships: readonly string[] = ["groupMembership", "nativeGroupMembership"];
+
+/** The document fields that hold exactly the values of a criterion. */
+export function filterFields(sources: FieldSources, { entities }: EntityTypes): FilterFields {
+  const mapped = Object.entries(sources).flatMap(([aspect, rules]) =>
+    rules.flatMap(({ path, field, aliases }) =>
+      [field, ...aliases].map((name) => ({ name, place: `${aspect} ${path.join("/")}` })),
+    ),
+  );
+  const fields: Record<string, string> = { TYPE: "_entityType", URN: "urn" };
+  for (const [criterion, [field, aspect, path]] of Object.entries(places)) {
+    const from = mapped.filter(({ name }) => name === field);
+    if (from.length === 1 && from[0]?.place === `${aspect} ${path}`) fields[criterion] = field;
+  }
+  const types = [...entities.values()].filter(({ aspects }) =>
+    aspects.some((aspect) => memberships.includes(aspect)),
+  );
+  return { ofCriteria: fields, memberTypes: types.map(({ name }) => name) };
+}
+
+/** Of the model: the aspects of its entity types. */
+interface EntityTypes {
+  readonly entities: ReadonlyMap<
+    string,
+    { readonly name: string; readonly aspects: readonly string[] }
+  >;
+}
+
+interface Rule {
+  readonly policy: Policy;
+  /** The user must own it. */
+  readonly owned: boolean;
+}
+
+const seesAll: AccessFilter = {
+  everything: true,
+  condition: { kind: "every", every: [] },
+  perhaps: undefined,
+  sees: () => true,
+  seesAlways: () => true,
+};
+
+export const seesNothing: AccessFilter = {
+  everything: false,
+  condition: { kind: "any", any: [] },
+  perhaps: undefined,
+  sees: () => false,
+  seesAlways: () => false,
+};
+
+/** The policies that may grant the user a read: the input of accessFilterOf. */
+export const policiesToRead = (policies: readonly Policy[], principal: Principal) =>
+  policies.filter((policy) => ruleOf(policy, principal) !== undefined);
+
+/** `policies`: expanded by the members of the hierarchies that they name (hierarchies.ts). */
+export function accessFilterOf(
+  policies: readonly Policy[],
+  principal: Principal,
+  fields: FilterFields,
+): AccessFilter {
+  const rules = policies.flatMap((policy) => ruleOf(policy, principal) ?? []);
+  if (rules.some(({ policy, owned }) => !owned && criteriaOfPolicy(policy).length === 0)) {
+    return seesAll;
+  }
+  const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
+  const compiled = rules.flatMap((rule) => conditionsOf(rule, principal, fields));
+  const exact = compiled.flatMap(({ condition, whole }) => (whole ? [condition] : []));
+  const rough = compiled.flatMap(({ condition, whole }) => (whole ? [] : [condition]));
+  return {
+    everything: false,
+    condition: { kind: "any", any: [own, ...exact] },
+    perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
+    ...seenBy(rules, principal),
+  };
+}
+
+/** Entity types with a cached answer; edges may lead to urns of any type. */
+const typesMax = 1_000;
+
+/** Mostly the type decides; the entity is read only when a rule needs more. */
+function seenBy(
+  rules: readonly Rule[],
+  principal: Principal,
+): Pick<AccessFilter, "sees" | "seesAlways"> {
+  const byType = new Map<string, boolean | readonly Rule[]>();
+  function rulesFor(type: string): boolean | readonly Rule[] {
+    let left = byType.get(type);
+    if (left === undefined) {
+      left = rulesLeft(rules, type);
+      if (byType.size < typesMax) byType.set(type, left);
+    }
+    return left;
+  }
+  /** A state is immutable: a write creates another one. */
+  const judged = new WeakMap<EntityState, boolean>();
+  function looked(state: EntityState, type: string, left: readonly Rule[]): boolean {
+    let verdict = judged.get(state);
+    if (verdict === undefined) {
+      const resource = resourceOf(storedState(state), state.urn, type);
+      verdict = left.some(
+        ({ policy }) => holdsActor(policy.actors, principal, resource) && inScope(policy, resource),
+      );
+      judged.set(state, verdict);
+    }
+    return verdict;
+  }
+  const ofNames = rules.filter(
+    ({ policy, owned }) =>
+      !owned && criteriaOfPolicy(policy).every(({ field }) => NAMES.has(criterionField(field))),
+  );
+  function seesAlways(urn: string): boolean {
+    const resource = { owners: [], fields: { TYPE: [entityTypeOf(urn)], URN: [urn] } };
+    return urn === principal.urn || ofNames.some(({ policy }) => inScope(policy, resource));
+  }
+  return {
+    seesAlways,
+    sees(state) {
+      const type = entityTypeOf(state.urn);
+      const left = rulesFor(type);
+      if (left === true || state.urn === principal.urn) return true;
+      if (left === false) return false;
+      // A deleted entity has no aspects for the other rules.
+      return isDead(state) ? seesAlways(state.urn) : looked(state, type, left);
+    },
+  };
+}
+
+/** Criteria that depend on the urn alone. */
+const NAMES: ReadonlySet<string> = new Set(["TYPE", "URN"]);
+
+/** It existed, and all of its aspects are deleted. */
+const isDead = ({ aspects }: EntityState): boolean =>
+  aspects.size > 0 && aspects.values().every(({ removed }) => removed);
+
+/** The rules to check for entities of a type: true if all are visible, false if none is. */
+function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rule[] {
+  const left: Rule[] = [];
+  for (const rule of rules) {
+    const all = criteriaOfPolicy(rule.policy);
+    const criteria = all.filter(({ field }) => criterionField(field) === "TYPE");
+    const ofType = { owners: [], fields: { TYPE: [type] } };
+    if (!holdsResource({ filter: { criteria } }, ofType)) continue;
+    if (!rule.owned && criteria.length === all.length) return true;
+    left.push(rule);
+  }
+  return left.length > 0 && left;
+}
+
+function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
+  const reads = toRead.some((all) => all.every((one) => policy.privileges.includes(one)));
+  if (!inForce(policy) || !reads) return undefined;
+  if (holdsActor(policy.actors, principal, undefined)) return { policy, owned: false };
+  return policy.actors.resourceOwners === true ? { policy, owned: true } : undefined;
+}
+
+const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion[] =>
+  type === "PLATFORM" || resources === undefined ? [] : criteriaOf(resources);
+
+/** `whole`: the condition is equivalent to the rule; otherwise it also holds for other entities. */
+interface Compiled {
+  readonly condition: Condition;
+  readonly whole: boolean;
+}
+
+const isMembership = ({ field }: PolicyCriterion): boolean =>
+  criterionField(field) === "GROUP_MEMBERSHIP";
+
+function conditionsOf(
+  { policy, owned }: Rule,
+  { urn, groups }: Principal,
+  { ofCriteria, memberTypes }: FilterFields,
+): readonly Compiled[] {
+  const every: Condition[] = [];
+  let whole = true;
+  if (owned) {
+    if (policy.actors.resourceOwnersTypes !== undefined) whole = false;
+    if (ofCriteria.OWNER === undefined) whole = false;
+    else every.push({ kind: "equal", field: ofCriteria.OWNER, values: [urn, ...groups] });
+  }
+  const criteria = criteriaOfPolicy(policy);
+  for (const criterion of criteria.filter((one) => !isMembership(one))) {
+    const condition = ofCriterion(criterion, ofCriteria);
+    if (condition === undefined) whole = false;
+    else every.push(condition);
+  }
+  const compiled = (more: readonly Condition[], all: boolean): Compiled => ({
+    condition: { kind: "every", every: [...every, ...more] },
+    whole: all,
+  });
+  const asked = criteria.filter(isMembership);
+  if (asked.length === 0) return [compiled([], whole)];
+  // Entities of other types are in no group; the others are checked one by one.
+  const members: Condition = {
+    kind: "equal",
+    field: ofCriteria.TYPE ?? "_entityType",
+    values: memberTypes,
+  };
+  const among = compiled([members], false);
+  if (asked.some(({ condition }) => condition !== "NOT_EQUALS")) return [among];
+  return [among, compiled([{ kind: "not", not: members }], whole)];
+}
+
+/** Beyond every character of a text. */
+const LAST = "\uffff";
+
+/** Types whose own urn is a value, too: a container is in itself. `nested`: and in its parents. */
+const ownValues: Readonly<Record<string, { members: readonly string[]; nested: boolean }>> = {
+  ...hierarchies,
+  DATA_PLATFORM_INSTANCE: { members: ["dataPlatformInstance"], nested: false },
+};
+
+function ofCriterion(
+  criterion: PolicyCriterion,
+  fields: FilterFields["ofCriteria"],
+): Condition | undefined {
+  const name = criterionField(criterion.field);
+  if (!criterionFields.has(name)) return { kind: "any", any: [] };
+  const held = ofField(criterion, ownValue(fields, name));
+  if (held === undefined) return undefined;
+  const negated = criterion.condition === "NOT_EQUALS";
+  const holder = ownValue(ownValues, name);
+  if (holder === undefined) return negated ? { kind: "not", not: held } : held;
+  const { members, nested } = holder;
+  const own = ofField(nested ? criterion : { ...criterion, below: undefined }, fields.URN);
+  if (own === undefined || fields.TYPE === undefined) return undefined;
+  const member: Condition = { kind: "equal", field: fields.TYPE, values: members };
+  const itself: Condition = { kind: "every", every: [member, own] };
+  const found: Condition = { kind: "any", any: [held, itself] };
+  return negated ? { kind: "not", not: found } : found;
+}
+
+/** The condition that a field has the criterion's values; for NOT_EQUALS the values it must lack. */
+function ofField(
+  { values, condition = "EQUALS", below: lower }: PolicyCriterion,
+  field: string | undefined,
+): Condition | undefined {
+  if (field === undefined) return undefined;
+  const below = [...(lower ?? [])];
+  switch (condition) {
+    case "EQUALS":
+    case "NOT_EQUALS":
+      return { kind: "equal", field, values: [...new Set([...values, ...below])] };
+    case "STARTS_WITH":
+      return {
+        kind: "any",
+        any: [
+          ...values.map(
+            (start): Condition => ({ kind: "range", field, from: start, to: start + LAST }),
+          ),
+          { kind: "equal", field, values: below },
+        ],
+      };
+    default:
+      return { kind: "any", any: [] };
+  }
+}

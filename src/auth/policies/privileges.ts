@@ -1,0 +1,87 @@
+/** Privileges, and the privileges that actions require. Policies grant privileges (policy.ts). */
+import { type TokenDuration, tokenDurations } from "../../lib/token-durations.ts";
+
+/** The privileges that the service checks, by their names in policies. Other names grant nothing. */
+export const privileges = {
+  GENERATE_PERSONAL_ACCESS_TOKENS: "Generate Personal Access Tokens",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_HOUR: "Generate Personal Access Tokens for an hour",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_DAY: "Generate Personal Access Tokens for a day",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_WEEK: "Generate Personal Access Tokens for a week",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_MONTH: "Generate Personal Access Tokens for a month",
+  GENERATE_PERSONAL_ACCESS_TOKENS_THREE_MONTHS: "Generate Personal Access Tokens for 3 months",
+  GENERATE_PERSONAL_ACCESS_TOKENS_SIX_MONTHS: "Generate Personal Access Tokens for 6 months",
+  GENERATE_PERSONAL_ACCESS_TOKENS_ONE_YEAR: "Generate Personal Access Tokens for a year",
+  MANAGE_ACCESS_TOKENS: "Manage All Access Tokens",
+  MANAGE_SERVICE_ACCOUNTS: "Manage Service Accounts",
+  MANAGE_POLICIES: "Manage Policies",
+  MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
+  MANAGE_SECRETS: "Manage Secrets",
+  MANAGE_CONNECTIONS: "Manage Connections",
+  MANAGE_GLOBAL_SETTINGS: "Manage Platform Settings",
+  MANAGE_DOMAINS: "Manage Domains",
+  MANAGE_GLOSSARIES: "Manage Glossaries",
+  MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
+  MANAGE_SCHEMA_REGISTRY: "Manage Schema Registry",
+  RESTORE_INDICES_PRIVILEGE: "Restore Indices",
+  GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",
+  TRUNCATE_TIMESERIES_INDEX_PRIVILEGE: "Truncate Timeseries Index",
+  GET_TIMESERIES_INDEX_SIZES_PRIVILEGE: "Get Timeseries Index Sizes",
+  MANAGE_TAGS: "Manage Tags",
+  MANAGE_STRUCTURED_PROPERTIES: "Manage Structured Properties",
+  MANAGE_INGESTION: "Manage Metadata Ingestion",
+  CREATE_ENTITY: "Create Entity",
+  EDIT_ENTITY: "Edit Entity",
+  EDIT_ENTITY_TAGS: "Edit Tags",
+  EDIT_ENTITY_GLOSSARY_TERMS: "Edit Glossary Terms",
+  EDIT_ENTITY_OWNERS: "Edit Owners",
+  EDIT_ENTITY_DOC_LINKS: "Edit Links",
+  EDIT_DOMAINS_PRIVILEGE: "Edit Domain",
+  EDIT_DEPRECATION_PRIVILEGE: "Edit Deprecation",
+  EDIT_ENTITY_STATUS: "Edit Status",
+  EDIT_LINEAGE: "Edit Lineage",
+  DELETE_ENTITY: "Delete Entity",
+  VIEW_ENTITY_PAGE: "View Entity Page",
+  GET_ENTITY_PRIVILEGE: "Get Entity",
+} as const;
+
+export type Privilege = keyof typeof privileges;
+
+/** Any of these, each all of its members. */
+export type Demand = readonly (readonly Privilege[])[];
+
+/**
+ * The privileges to create personal tokens with this duration; of any duration when absent. The
+ * privilege of a duration includes shorter ones.
+ */
+export function toGenerateTokens(duration?: TokenDuration): Demand {
+  const bounds = tokenDurations.slice(
+    duration === undefined ? 0 : tokenDurations.indexOf(duration),
+  );
+  const bounded = bounds.flatMap((bound) =>
+    bound === "NO_EXPIRY" ? [] : [[`GENERATE_PERSONAL_ACCESS_TOKENS_${bound}`] as const],
+  );
+  return [["GENERATE_PERSONAL_ACCESS_TOKENS"], ...bounded];
+}
+
+/** To read, create and revoke the tokens of others. */
+export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+
+export const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
+
+export const toManageSettings: Demand = [["MANAGE_GLOBAL_SETTINGS"]];
+
+export const toManageConnections: Demand = [["MANAGE_CONNECTIONS"]];
+
+export const toManageIngestion: Demand = [["MANAGE_INGESTION"]];
+
+/** To read an entity with read authorization: any of these. */
+export const toRead = [
+  ["VIEW_ENTITY_PAGE"],
+  ["GET_ENTITY_PRIVILEGE"],
+  ["EDIT_ENTITY"],
+  ["DELETE_ENTITY"],
+] as const satisfies Demand;
+
+/** Privileges as text: `Manage Policies`, `A, or B and C`. */
+export const shownDemand = (demand: Demand): string =>
+  demand.map((all) => all.map((privilege) => privileges[privilege]).join(" and ")).join(", or ");

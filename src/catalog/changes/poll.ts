@@ -1,0 +1,163 @@
+/**
+ * Long polling of changes: returns a page after a position, or waits until there is one. Versioned
+ * changes, timeseries changes, or semantic changes, over the same reads as the feed.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { PlacedChange } from "../../core/change.ts";
+import { CatalogError, isUnreadable } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import { START } from "../../core/position.ts";
+import { semanticChanges } from "../../core/timeline/semantic-changes.ts";
+import { formatNumber } from "../../lib/format-number.ts";
+import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import { readable } from "../../log/readable.ts";
+import type { Model } from "../../model/model.ts";
+import { type Catalog, type ChangeEntry, changesMax, type Meaning } from "../catalog.ts";
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  readonly model: Pick<Model, "entities">;
+  /** Filtered for the caller. */
+  readonly changes: Pick<Catalog, "readChanges" | "followChanges">;
+}
+
+type Poll = Catalog["pollChanges"];
+type Query = Parameters<Poll>[0];
+
+/** Maximum number of changes in a reply, as in DataHub. */
+const polledMax = 5_000;
+const waitMsMax = 10_000;
+/**
+ * Maximum number of waiting polls; further polls return at once. Each waiting poll follows the log.
+ */
+const waitersMax = 100;
+/** Milliseconds to search for changes of a rare kind before the reply reports progress. */
+const lookMsMax = 5_000;
+const pageMax = 500;
+/** Bytes of values in a reply after which no further page is read. */
+const valueBytesMax = 4 * 1024 * 1024;
+/** Meanings in a reply; exceeded only by those of its last change. */
+const meaningsMax = 10_000;
+
+export function createPoll({ log, decode, model, changes }: Dependencies): Poll {
+  let waiting = 0;
+
+  /** The position after which every record is at least as new as the time. */
+  async function positionBefore(time: number): Promise<Position> {
+    // Most time windows cover the whole log: check its beginning first.
+    const first = (await log.readAll(START, { limit: 1 })).at(0);
+    const beginning = first && readable(decode, first);
+    if (beginning !== undefined && beginning.created.time >= time) return START;
+    let from: Position | "end" = "end";
+    for (;;) {
+      const page: readonly LogRecord[] = await log.readAll(from, {
+        limit: pageMax,
+        backward: true,
+      });
+      for (const record of page) {
+        const change = readable(decode, record);
+        if (change !== undefined && change.created.time < time) return record.position;
+      }
+      const oldest = page.at(-1);
+      if (oldest === undefined) return START;
+      from = oldest.position;
+      await turn();
+    }
+  }
+
+  const isRequested = ({ kind }: Query, { change }: ChangeEntry): boolean =>
+    kind === "meanings" || change.timeseries === (kind === "timeseries");
+
+  /** The meanings that fit into a reply, and the position of the last change that they cover. */
+  async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
+    const meanings: Meaning[] = [];
+    for (const one of found) {
+      meanings.push(...meaningsOf(one));
+      const { position } = one.change;
+      if (meanings.length >= meaningsMax) return { meanings, position };
+      await turn();
+    }
+    return { meanings, position: end };
+  }
+
+  function meaningsOf({ change, previous }: ChangeEntry): readonly Meaning[] {
+    const { urn, aspect, entityType, value, created } = change;
+    if (change.timeseries) return [];
+    const isKey = model.entities.get(entityType)?.keyAspect === aspect;
+    const before = previous && JSON.parse(previous.value);
+    const after = value === undefined ? undefined : JSON.parse(value);
+    return semanticChanges({ urn, aspect, isKey, before, after }).map((one) => ({
+      ...one,
+      entityType,
+      created,
+    }));
+  }
+
+  /** Changes after the position, as many as fit into a reply. */
+  async function read(query: Query, after: Position, limit: number) {
+    const found: ChangeEntry[] = [];
+    const until = performance.now() + lookMsMax;
+    let position = after;
+    let bytes = 0;
+    const full = () =>
+      found.length >= limit || bytes >= valueBytesMax || performance.now() >= until;
+    for (let end = false; !end && !full(); ) {
+      const asked = {
+        after: position,
+        limit: Math.min(changesMax, limit - found.length),
+        previous: query.kind !== "timeseries",
+      };
+      const page = await changes.readChanges(asked).catch((error: unknown) => {
+        // Return the changes before the unreadable record first.
+        if (isUnreadable(error) && found.length > 0) return undefined;
+        throw error;
+      });
+      if (page === undefined) break;
+      for (const one of page.changes) {
+        if (!isRequested(query, one)) continue;
+        found.push(one);
+        bytes += (one.change.value?.length ?? 0) + (one.previous?.value.length ?? 0);
+      }
+      ({ position, end } = page);
+    }
+    return { found, position };
+  }
+
+  /** Resolves when a change follows the position, when the time is over, or when the query ends. */
+  async function nextChange(query: Query, after: Position, ms: number): Promise<void> {
+    const timeout = AbortSignal.timeout(ms);
+    const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
+    try {
+      for await (const page of await changes.followChanges({ after }, signal)) {
+        if (page.changes.some((one) => isRequested(query, one))) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  return async (query) => {
+    const { limit = 100, waitMs = waitMsMax } = query;
+    if (!(limit >= 1 && limit <= polledMax)) {
+      throw new CatalogError("malformed", `limit is ${formatNumber(limit)}`, {
+        hint: `Send 1 to ${polledMax}`,
+      });
+    }
+    const { after, since } = query;
+    const from = after ?? (since === undefined ? await log.head() : await positionBefore(since));
+    let page = await read(query, from, limit);
+    if (page.found.length === 0 && waitMs > 0 && waiting < waitersMax) {
+      waiting++;
+      try {
+        await nextChange(query, page.position, Math.min(waitMs, waitMsMax));
+      } finally {
+        waiting--;
+      }
+      page = await read(query, page.position, limit);
+    }
+    const { found, position } = page;
+    if (query.kind !== "meanings") return { changes: found, meanings: [], position };
+    return { changes: [], ...(await meaningsIn(found, position)) };
+  };
+}

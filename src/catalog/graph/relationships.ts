@@ -1,0 +1,289 @@
+/**
+ * Reads of the graph: neighbours of an entity, and its lineage. Reads include every acknowledged
+ * write.
+ *
+ * Edges may lead to entities that do not exist, and to types that the model does not have, so reads
+ * accept such urns. The urn of a type that the model has must have that type's key parts. A request
+ * to remove edges is a write and requires an entity type of the model.
+ */
+import type { Change } from "../../core/change.ts";
+import { NO_RUN_ID } from "../../core/change.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { formatNumber } from "../../lib/format-number.ts";
+import { createInTurn } from "../../lib/in-turn.ts";
+import { keyValue } from "../../model/entity-key.ts";
+import type { Model } from "../../model/model.ts";
+import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../views/graph/graph.ts";
+import type { Addresses } from "../address.ts";
+import type { Caller, Catalog, LineageRelationship, Written } from "../catalog.ts";
+import { withoutSoftDeleted } from "../read/soft-deleted.ts";
+import type { EntityStates } from "../write/entity-states.ts";
+import {
+  isDrawn,
+  type LineageDirection,
+  pairOf,
+  pathTo,
+  type Reached,
+  timesOf,
+  type WalkLineage,
+  type WalkQuery,
+} from "./lineage.ts";
+
+/** Maximum and default number of relationships in a page. */
+const countMax = 10_000;
+const countDefault = 100;
+/** Maximum number of urns in the paths of a reply: some twenty megabytes. */
+const pathUrnsMax = 200_000;
+/** Concurrent walks: a large one needs some tens of megabytes until its reply is sent. */
+const walksMax = 4;
+
+/** Limits for urns that edges lead to. Aspects may name longer urns than entities may have. */
+const linkedLimits: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
+
+/** The stream name that projections/graph.ts reads. */
+const FORGET = "$relationships";
+
+interface Dependencies {
+  readonly model: Pick<Model, "entities">;
+  readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
+  readonly walk: WalkLineage;
+  readonly namespace: string;
+  readonly addresses: Addresses;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** Waits until the view has every acknowledged write. */
+  readonly caughtUp: () => Promise<void>;
+  /**
+   * Changes whenever results of the view may change; undefined while the view lacks an acknowledged
+   * write; absent: pages are not cached.
+   */
+  readonly version: (() => number | undefined) | undefined;
+  /** States of the entities that edges lead to. */
+  readonly states: Pick<EntityStates, "read">;
+  /** Appends to a stream other than the entity's own. */
+  readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
+}
+
+type PageRequest = Parameters<Catalog["listRelationships"]>[0];
+type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
+
+type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelationships">;
+
+export function createRelationships(dependencies: Dependencies): Reads {
+  const { reader, walk, caughtUp } = dependencies;
+  const inTurn = createInTurn(walksMax);
+  const { version } = dependencies;
+  const pages = version === undefined ? undefined : createPageCache(version);
+
+  async function readPage(query: NeighboursQuery): Promise<Page> {
+    const { neighbours, total } = await reader.neighbours(query);
+    return { start: query.start, count: neighbours.length, total, relationships: neighbours };
+  }
+
+  async function listPage(request: PageRequest): Promise<Page> {
+    const { urn } = address(request.urn);
+    const direction = oneOf("direction", request.direction, directions);
+    const { start, count } = pageOf(request);
+    await caughtUp();
+    const read = () => readPage({ urn, direction, types: request.types, start, count });
+    return pages === undefined ? read() : pages.read(request, read);
+  }
+
+  /** Not cached: soft-deleting an entity does not change its edges. */
+  async function omitSoftDeleted(reading: Page | Promise<Page>): Promise<Page> {
+    const page = await reading;
+    const urns = page.relationships.map(({ urn }) => urn);
+    const kept = new Set(await withoutSoftDeleted(urns, dependencies.states));
+    const relationships = page.relationships.filter(({ urn }) => kept.has(urn));
+    const omitted = page.relationships.length - relationships.length;
+    const count = relationships.length;
+    return { start: page.start, count, total: page.total - omitted, relationships };
+  }
+
+  function address(text: string): { readonly urn: string } {
+    const urn = withNamespace(text, dependencies.namespace);
+    const { entityType } = parseUrn(urn, linkedLimits);
+    const entity = dependencies.model.entities.get(entityType);
+    if (entity !== undefined) keyValue(entity, urn);
+    return { urn };
+  }
+
+  async function lineageOf(
+    query: WalkQuery,
+    { start, count }: { readonly start: number; readonly count: number },
+  ): Promise<Awaited<ReturnType<Catalog["getLineage"]>>> {
+    const { reached, partial } = await walk(query);
+    const page = reached.slice(start, start + count);
+    const stamps = await reader.stamps(page.map(({ edge }) => pairOf(edge)));
+    const paths = pathsOf(query.urn, page);
+    return {
+      start,
+      count,
+      total: reached.length,
+      partial: partial || paths.length < page.length,
+      relationships: page.map((one, i) => relationshipOf(one, paths[i], stamps[i])),
+    };
+  }
+
+  return {
+    listRelationships(request) {
+      const page = pages?.cached(request) ?? listPage(request);
+      return request.includeSoftDeleted === false ? omitSoftDeleted(page) : page;
+    },
+
+    async getLineage(query) {
+      const { urn } = address(query.urn);
+      const direction = oneOf("direction", query.direction, lineageDirections);
+      const { start, count } = pageOf(query);
+      const hops = atLeast("maxHops", query.maxHops ?? 1, 1);
+      const times = timesOf(query);
+      await caughtUp();
+      return inTurn(() => lineageOf({ urn, direction, hops, times }, { start, count }));
+    },
+
+    async forgetRelationships(text, caller) {
+      const { urn, entity } = dependencies.addresses.writable(text);
+      const created = {
+        time: dependencies.now(),
+        actor: caller.actor ?? dependencies.systemActor,
+      };
+      const system = { lastObserved: created.time, runId: NO_RUN_ID };
+      return dependencies.append(
+        { urn, entityType: entity.name, aspect: FORGET, changeType: "DELETE", created, system },
+        caller,
+        { forgotten: urn },
+      );
+    },
+  };
+}
+
+/** Characters of cached pages and their replies: some forty megabytes. */
+const cachedMax = 20_000_000;
+/** Larger pages are not cached: sending them takes longer than reading them. */
+const cachedPageMax = 20_000;
+/** Cached pages per urn: the latest. */
+const cachedPerUrnMax = 16;
+
+/**
+ * Cache of neighbour pages. The same neighbours are requested often and change rarely, so pages are
+ * cached by their exact request until the view changes.
+ */
+function createPageCache(version: () => number | undefined) {
+  /** By urn: most urns are requested in one form only. */
+  const pages = new Map<string, CachedPage[]>();
+  let size = 0;
+  let at = version();
+
+  function clear(): void {
+    pages.clear();
+    size = 0;
+  }
+
+  function cached(request: PageRequest): Page | undefined {
+    const now = version();
+    if (now !== at) {
+      clear();
+      at = now;
+    }
+    return pages.get(request.urn)?.find((one) => isSame(one.request, request))?.page;
+  }
+
+  return {
+    cached,
+    async read(request: PageRequest, read: () => Promise<Page>): Promise<Page> {
+      const now = version();
+      const page = cached(request) ?? (await read());
+      // The page is at least as new as the view was before the read.
+      if (now === undefined || version() !== now || at !== now) return page;
+      const own = sizeOf(request, page);
+      if (own > cachedPageMax) return page;
+      if (size + own > cachedMax) clear();
+      if (cached(request) !== undefined) return page;
+      const ofUrn = pages.get(request.urn) ?? [];
+      const oldest = ofUrn.length < cachedPerUrnMax ? undefined : ofUrn.shift();
+      if (oldest !== undefined) size -= sizeOf(oldest.request, oldest.page);
+      ofUrn.push({ request, page });
+      pages.set(request.urn, ofUrn);
+      size += own;
+      return page;
+    },
+  };
+}
+
+interface CachedPage {
+  readonly request: PageRequest;
+  readonly page: Page;
+}
+
+const sizeOf = ({ urn, types }: PageRequest, { relationships }: Page): number =>
+  relationships.reduce(
+    (size, { urn: other, via = "" }) => size + other.length + via.length + 100,
+    types.reduce((size, type) => size + type.length, urn.length + 200),
+  );
+
+const isSame = (one: PageRequest, other: PageRequest): boolean =>
+  one.direction === other.direction &&
+  one.start === other.start &&
+  one.count === other.count &&
+  one.types.length === other.types.length &&
+  one.types.every((type, n) => type === other.types[n]);
+
+const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];
+export const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];
+
+export function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new CatalogError("malformed", `${name} is "${value.slice(0, 120)}"`, {
+    hint: `Send one of ${allowed.join(", ")}`,
+  });
+}
+
+export function atLeast(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new CatalogError("malformed", `${name} is ${formatNumber(value)}`, {
+    hint: value > Number.MAX_SAFE_INTEGER ? "Send a smaller number" : `Send ${least} or more`,
+  });
+}
+
+function pageOf({ start = 0, count = countDefault }: { start?: number; count?: number }) {
+  return {
+    start: atLeast("start", start, 0),
+    count: Math.min(atLeast("count", count, 0), countMax),
+  };
+}
+
+/** The paths to some entities; the last paths are missing if there is no room for all. */
+export function pathsOf(start: string, page: readonly Reached[]): readonly (readonly string[])[] {
+  const paths: (readonly string[])[] = [];
+  let urns = 0;
+  for (const reached of page) {
+    urns += reached.degree + 1;
+    if (urns > pathUrnsMax) break;
+    paths.push(pathTo(start, reached));
+  }
+  return paths;
+}
+
+function relationshipOf(
+  reached: Reached,
+  path: readonly string[] | undefined,
+  stamps: Stamps | undefined,
+): LineageRelationship {
+  const { urn, degree, edge, explored, truncatedChildren } = reached;
+  return {
+    type: edge.type,
+    entity: urn,
+    degree,
+    degrees: [degree],
+    paths: path === undefined ? [] : [path],
+    createdOn: stamps?.createdOn,
+    createdActor: stamps?.createdActor,
+    updatedOn: stamps?.updatedOn,
+    updatedActor: stamps?.updatedActor,
+    isManual: isDrawn(stamps),
+    explored,
+    truncatedChildren,
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Restores the edges that `DELETE /relationships` removed although an entity's aspects still
+ * declare them. The restore is a record of the log, like the removal: it appends the aspect's value
+ * again with RESTATE, so that every rebuild of the graph gives the same edges.
+ */
+import type { PlacedChange } from "../../core/change.ts";
+import type { Intent } from "../../core/decide.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { EMPTY_STREAM, type Position, START } from "../../core/position.ts";
+import type { StreamName } from "../../core/stream.ts";
+import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import type { Projection } from "../../projector/sink.ts";
+import type { GraphWrite } from "../../views/graph/graph.ts";
+import type { Addresses } from "../address.ts";
+import { changesOf } from "../changes/stream-changes.ts";
+import type { Ingestion } from "../write/ingest.ts";
+
+/** The graph projection (projections/graph.ts), and the streams that remove edges. */
+export interface StatedEdges {
+  readonly project: Projection<GraphWrite>;
+  /** Streams of the requests that remove edges of a write. */
+  readonly removalsOf: (write: GraphWrite) => readonly StreamName[];
+  /** Prefix of the names of all such streams. */
+  readonly removalsPrefix: string;
+}
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  readonly edges: StatedEdges;
+  readonly addresses: Pick<Addresses, "isKnown">;
+  readonly ingestion: Pick<Ingestion, "undo">;
+}
+
+type Replace = Extract<GraphWrite, { op: "replace" }>;
+
+const attemptsMax = 10;
+
+/**
+ * Appends a restatement of each current aspect of the entities that states removed edges; resolves
+ * to the number of aspects. Throws `conflict` when other writers win `attemptsMax` races for an
+ * entity.
+ */
+export function createRestoreEdges(
+  dependencies: Dependencies,
+): (urns: readonly string[]) => Promise<number> {
+  const { log, edges, addresses, ingestion } = dependencies;
+
+  /** Position of the last record that removes an edge of the write; START when there is none. */
+  async function removedAt(write: Replace): Promise<Position> {
+    let last = START;
+    for (const stream of edges.removalsOf(write)) {
+      const [record] = await log.readStream(stream, "end", { limit: 1, backward: true });
+      if (record !== undefined && record.position > last) last = record.position;
+    }
+    return last;
+  }
+
+  /** The last write of an entity's edges for each aspect, and the revision at the end of its stream. */
+  async function statedBy(urn: string) {
+    const stated = new Map<string, Replace>();
+    let revision = EMPTY_STREAM;
+    for await (const change of changesOf(dependencies, urn)) {
+      revision = change.revision;
+      for (const write of edges.project(change)) {
+        if (write.op === "replace") stated.set(write.aspect, write);
+        else stated.clear();
+      }
+    }
+    return { writes: [...stated.values()], revision };
+  }
+
+  async function restore(urn: string): Promise<number> {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const { writes, revision } = await statedBy(urn);
+      const intents: Intent[] = [];
+      for (const write of writes) {
+        if ((await removedAt(write)) > write.position) intents.push(restatement(write.aspect));
+      }
+      if (intents.length === 0) return 0;
+      const decided = { revision, intents, events: [], eventRevisions: new Map() };
+      if ((await ingestion.undo(urn, decided, {})) !== undefined) return intents.length;
+    }
+    throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
+      hint: "Send the request again: edges restored so far stay restored",
+    });
+  }
+
+  return async (urns) => {
+    const removals = await log.listStreams(edges.removalsPrefix, { limit: 1 });
+    if (removals.length === 0) return 0;
+    let count = 0;
+    for (const urn of urns) {
+      // An entity of a type that the model lacks cannot be written.
+      if (addresses.isKnown(urn)) count += await restore(urn);
+    }
+    return count;
+  };
+}
+
+const restatement = (aspect: string): Intent => ({
+  aspect,
+  kind: "restate",
+  schemaVersion: 1,
+  system: {},
+  conditions: {},
+  label: "",
+});

@@ -1,0 +1,357 @@
+/**
+ * Scrolls over all edges of the graph, or over those between selected ends.
+ *
+ * The graph reads edges by entity, so the scroll goes from entity to entity at one end (the
+ * anchors): named urns, or those found by a search, by urn. Filters on the other end are applied
+ * edge by edge. A page ends when it is full or when enough anchors were read; its scroll id
+ * contains the anchor and the number of its edges returned so far.
+ */
+import type { EntityState } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Criterion, Filter } from "../../core/query/filter.ts";
+import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import type { Model } from "../../model/model.ts";
+import type { GraphReader, Neighbour, Stamps } from "../../views/graph/graph.ts";
+import { holds } from "../../views/search/evaluate.ts";
+import type { Condition, SearchDocument } from "../../views/search/search.ts";
+import { unknownEntityType } from "../address.ts";
+import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "../catalog.ts";
+import { withoutSoftDeleted } from "../read/soft-deleted.ts";
+import { readScrollId, writeScrollId } from "../search/scroll-id.ts";
+import { createSearchFields } from "../search/search-fields.ts";
+import { createFilterCompiler } from "../search/search-filter.ts";
+import type { SearchCatalog } from "../search/search-requests.ts";
+import type { LineageSteps } from "./lineage.ts";
+import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
+
+const countDefault = 10;
+const countMax = 1_000;
+/** Anchors per page: a few dozen milliseconds. */
+const anchorsMax = 1_000;
+/** Anchors per search. */
+const foundMax = 200;
+/** Edges of one anchor per read. */
+const edgesMax = 500;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly reader: Pick<GraphReader, "neighbours" | "stamps">;
+  readonly states: { read(urns: readonly string[]): Promise<readonly EntityState[]> };
+  readonly search: Pick<SearchCatalog, "scroll" | "filter">;
+  readonly steps: LineageSteps;
+  readonly relationshipTypes: readonly string[];
+  /** Waits until the graph has every acknowledged write. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+type Pass = "OUTGOING" | "INCOMING";
+
+const edgeField = (type: string) => (name: string) => ({
+  ...{ name, type, suggested: false, queried: false },
+});
+
+/** The fields of edges that a filter may use, by DataHub's names. */
+const edgeFields = createSearchFields({
+  fields: {
+    edge: [
+      ...["relationshipType", "source.entityType", "destination.entityType"].map(
+        edgeField("KEYWORD"),
+      ),
+      ...["source.urn", "destination.urn", "via", "createdActor", "updatedActor"].map(
+        edgeField("URN"),
+      ),
+      ...["createdOn", "updatedOn"].map(edgeField("DATETIME")),
+    ],
+  },
+  facets: [],
+});
+
+interface Plan {
+  readonly types: readonly string[];
+  /** Directions in which the edges of an anchor are read. */
+  readonly passes: readonly Pass[];
+  /** Named anchors; undefined: those that a search with `own` finds. */
+  readonly anchors: readonly string[] | undefined;
+  readonly own: EndFilter;
+  readonly other: EndFilter;
+  /** Urns of the other end, if they are named. */
+  readonly among?: ReadonlySet<string> | undefined;
+  /** Anchors whose edges are requested in both directions. */
+  readonly around: ReadonlySet<string>;
+  readonly query: RelationshipScroll;
+}
+
+/**
+ * Cursor of a page: a page of the search, an anchor in it, a pass, and the number of its edges
+ * returned.
+ */
+interface ScrollCursor {
+  readonly scrollId: string | undefined;
+  readonly anchor: number;
+  readonly pass: number;
+  readonly returned: number;
+}
+
+type EdgeFound = FoundRelationship & { readonly via: string | undefined };
+
+const valuesOf = (
+  { type, source, destination, via }: EdgeFound,
+  stamps: Stamps | undefined,
+): SearchDocument["values"] => ({
+  relationshipType: [type],
+  "source.urn": [source],
+  "source.entityType": [entityTypeOf(source)],
+  "destination.urn": [destination],
+  "destination.entityType": [entityTypeOf(destination)],
+  ...(via !== undefined && { via: [via] }),
+  ...(stamps !== undefined && {
+    createdOn: [stamps.createdOn],
+    createdActor: [stamps.createdActor],
+    updatedOn: [stamps.updatedOn],
+    updatedActor: [stamps.updatedActor],
+  }),
+});
+
+const BEGINNING: ScrollCursor = { scrollId: undefined, anchor: 0, pass: 0, returned: 0 };
+
+export function createRelationshipScroll(
+  dependencies: Dependencies,
+): Pick<Catalog, "scrollRelationships"> {
+  const { model, reader, states, search, steps, namespace } = dependencies;
+  const filters = createFilterCompiler({ namespace, expand: async (urns) => urns });
+
+  /** The edges that match the condition. */
+  async function fulfilling(
+    condition: Condition | undefined,
+    edges: readonly EdgeFound[],
+  ): Promise<readonly EdgeFound[]> {
+    if (condition === undefined || edges.length === 0) return edges;
+    const stamps = await reader.stamps(edges);
+    return edges.filter((edge, i) => holds(condition, { values: valuesOf(edge, stamps[i]) }));
+  }
+
+  function planOf(query: RelationshipScroll): Plan {
+    const types = query.types?.length ? query.types : dependencies.relationshipTypes;
+    const source = endOf(query.source);
+    const destination = endOf(query.destination);
+    if (query.around?.length) {
+      const { urns: anchors } = endOf({ urns: query.around });
+      const around = new Set(anchors);
+      return {
+        types,
+        passes: ["OUTGOING", "INCOMING"],
+        anchors,
+        own: {},
+        other: {},
+        around,
+        query,
+      };
+    }
+    const fromSource =
+      source.urns !== undefined ||
+      (destination.urns === undefined && !onlySecond(source, destination));
+    const [own, other] = fromSource ? [source, destination] : [destination, source];
+    const among = other.urns && new Set(other.urns);
+    const passes = [fromSource ? "OUTGOING" : "INCOMING"] as const;
+    return { types, passes, anchors: own.urns, own, other, among, around: new Set(), query };
+  }
+
+  /** Normalizes names; a filter on urns only becomes a list of urns. */
+  function endOf(end: EndFilter = {}): EndFilter {
+    const types = end.types?.map((name) => {
+      const entity = model.findEntity(name);
+      if (entity === undefined) throw unknownEntityType(model, name, "invalid");
+      return entity.name;
+    });
+    const named = end.urns ?? urnsIn(end.filter);
+    const urns = named?.map((text) => {
+      const urn = withNamespace(text, dependencies.namespace);
+      parseUrn(urn, dependencies.urnLimits);
+      return urn;
+    });
+    return {
+      types: types?.length ? types : undefined,
+      urns,
+      filter: urns === undefined ? end.filter : undefined,
+    };
+  }
+
+  async function anchorsAt(
+    { anchors, own, query }: Plan,
+    scrollId: string | undefined,
+  ): Promise<{ readonly urns: readonly string[]; readonly next: string | undefined }> {
+    if (anchors !== undefined) return { urns: anchors, next: undefined };
+    const flags = {
+      skipAggregates: true,
+      skipHighlighting: true,
+      includeHiddenLifecycleStages: true,
+      includeSoftDeleted: query.includeSoftDeleted,
+    };
+    const sort = [{ field: "urn", order: "ASCENDING" }] as const;
+    const request = { entities: own.types, filter: own.filter, sort, flags };
+    const page = await search.scroll(request, { scrollId, count: foundMax });
+    return { urns: page.hits.map(({ urn }) => urn), next: page.scrollId };
+  }
+
+  /** The other ends that the request selects. */
+  async function accepted(urns: readonly string[], plan: Plan): Promise<ReadonlySet<string>> {
+    const { other, among, query } = plan;
+    let left = [...new Set(urns)].filter(
+      (urn) => other.types?.includes(entityTypeOf(urn)) !== false && among?.has(urn) !== false,
+    );
+    if (query.includeSoftDeleted !== true) left = await withoutSoftDeleted(left, states);
+    if (other.filter === undefined || left.length === 0) return new Set(left);
+    const flags = {
+      skipHighlighting: true,
+      includeSoftDeleted: true,
+      includeHiddenLifecycleStages: true,
+    };
+    const filter = withUrns(other.filter, left);
+    const page = await search.filter({ filter, flags }, { start: 0, count: left.length });
+    return new Set(page.hits.map(({ urn }) => urn));
+  }
+
+  function edgeOf(anchor: string, pass: Pass, { type, urn }: Neighbour): FoundRelationship {
+    const [source, destination] = pass === "OUTGOING" ? [anchor, urn] : [urn, anchor];
+    const leads = (direction: keyof LineageSteps) =>
+      steps[direction]
+        .get(entityTypeOf(source))
+        ?.some(
+          (step) =>
+            step.direction === "OUTGOING" &&
+            step.type === type &&
+            step.to.has(entityTypeOf(destination)),
+        ) === true;
+    const upstream = leads("UPSTREAM") ? "destination" : leads("DOWNSTREAM") ? "source" : undefined;
+    return { type, source, destination, upstream };
+  }
+
+  function wanted({ query, around }: Plan, edge: FoundRelationship, pass: Pass): boolean {
+    // Of two anchors the edge is returned where it begins.
+    if (pass === "INCOMING" && around.has(edge.source)) return false;
+    if (query.lineage !== true) return true;
+    if (edge.upstream === undefined) return false;
+    if (query.direction === undefined || around.size === 0) return true;
+    const end = query.direction === "UPSTREAM" ? otherEnd(edge.upstream) : edge.upstream;
+    return around.has(edge[end]);
+  }
+
+  return {
+    async scrollRelationships(query) {
+      const plan = planOf(query);
+      if (query.direction !== undefined) oneOf("direction", query.direction, lineageDirections);
+      const count = Math.min(atLeast("count", query.count ?? countDefault, 1), countMax);
+      // The parameters that determine the edges; `count` may change from page to page.
+      const { scrollId, count: _, ...request } = query;
+      let at = scrollId ? cursorIn(readScrollId(scrollId, request)) : BEGINNING;
+      const { condition } = await filters.compile(query.edges, { fields: edgeFields });
+      await dependencies.caughtUp();
+      const found: FoundRelationship[] = [];
+      const left = (place: ScrollCursor) => ({
+        relationships: found,
+        scrollId: writeScrollId(cursorOf(place), request),
+      });
+
+      let looked = 0;
+      for (;;) {
+        const { urns, next } = await anchorsAt(plan, at.scrollId);
+        const own =
+          plan.anchors === undefined
+            ? undefined
+            : await accepted(urns, { ...plan, other: plan.own, among: undefined });
+        while (at.anchor < urns.length) {
+          const anchor = urns[at.anchor] ?? "";
+          if (own?.has(anchor) === false || at.pass === plan.passes.length) {
+            at = { ...at, anchor: at.anchor + 1, pass: 0, returned: 0 };
+            continue;
+          }
+          if (found.length >= count || looked >= anchorsMax) return left(at);
+          looked++;
+          const direction = plan.passes[at.pass] ?? "OUTGOING";
+          const { neighbours, total } = await reader.neighbours({
+            urn: anchor,
+            direction,
+            types: plan.types,
+            start: at.returned,
+            count: edgesMax,
+          });
+          const others = await accepted(
+            neighbours.map(({ urn }) => urn),
+            plan,
+          );
+          const edges = neighbours.map((one) => ({
+            ...edgeOf(anchor, direction, one),
+            via: one.via,
+          }));
+          const candidates = edges.filter(
+            (edge, i) => others.has(neighbours[i]?.urn ?? "") && wanted(plan, edge, direction),
+          );
+          const shown = new Set(await fulfilling(condition, candidates));
+          let { returned } = at;
+          for (const edge of edges) {
+            if (found.length >= count) break;
+            returned++;
+            if (shown.has(edge)) found.push(edge);
+          }
+          const done = returned >= total || neighbours.length === 0;
+          at = done ? { ...at, pass: at.pass + 1, returned: 0 } : { ...at, returned };
+        }
+        if (next === undefined) return { relationships: found };
+        at = { ...BEGINNING, scrollId: next };
+      }
+    },
+  };
+}
+
+const otherEnd = (end: "source" | "destination") => (end === "source" ? "destination" : "source");
+
+/**
+ * True if a search determines the second end and the first is unrestricted. Types alone are no
+ * search, because an edge may end at an entity that does not exist.
+ */
+const onlySecond = (first: EndFilter, second: EndFilter): boolean =>
+  first.types === undefined && first.filter === undefined && second.filter !== undefined;
+
+const partsOf = (filter: Filter): readonly { readonly and?: readonly Criterion[] | undefined }[] =>
+  filter.or ?? [{ and: filter.criteria ?? [] }];
+
+function urnsIn(filter: Filter | undefined): readonly string[] | undefined {
+  const [part, ...others] = filter === undefined ? [] : partsOf(filter);
+  const [criterion, ...more] = part?.and ?? [];
+  if (criterion?.field !== "urn" || others.length + more.length > 0) return undefined;
+  const { condition = "EQUAL", negated, value, values = [] } = criterion;
+  if (negated === true || !/^(?:EQUAL|IN)$/.test(condition)) return undefined;
+  return value === undefined || value === "" ? values : [...values, value];
+}
+
+const withUrns = (filter: Filter, urns: readonly string[]): Filter => ({
+  or: partsOf(filter).map(({ and = [] }) => ({ and: [...and, { field: "urn", values: urns }] })),
+});
+
+const cursorOf = ({
+  scrollId = null,
+  anchor,
+  pass,
+  returned,
+}: Omit<ScrollCursor, "scrollId"> & { scrollId?: string | null | undefined }) =>
+  [scrollId, anchor, pass, returned] as const;
+
+function cursorIn(cursor: readonly unknown[]): ScrollCursor {
+  const [scrollId, ...numbers] = cursor;
+  const [anchor = 0, pass = 0, returned = 0] = numbers.map(Number);
+  const sound = [anchor, pass, returned].every(
+    (number) => Number.isSafeInteger(number) && number >= 0,
+  );
+  if (sound)
+    return {
+      scrollId: typeof scrollId === "string" ? scrollId : undefined,
+      anchor,
+      pass,
+      returned,
+    };
+  throw new CatalogError("malformed", "the scroll id does not belong to this request", {
+    hint: "Send the previous response's scrollId with an otherwise unchanged request, or omit it to start over",
+  });
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads entities as records with the texts of their values, for APIs with their own formats. An
+ * entity that does not exist is returned with `exists: false`, without the aspect that its urn
+ * implies. `too_large` if the reply is too large.
+ */
+
+import { currentAspect, type EntityState } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import type { Model } from "../../model/model.ts";
+import type { AspectReader } from "../../views/aspects/aspect-table.ts";
+import type { Address, Addresses } from "../address.ts";
+import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
+import { inSlices } from "../in-slices.ts";
+import type { EntityStates } from "../write/entity-states.ts";
+import { noSuchAspect } from "./unknown-aspect.ts";
+
+interface Dependencies {
+  readonly model: Model;
+  readonly addresses: Addresses;
+  readonly states: Pick<EntityStates, "read" | "positionOf">;
+  readonly reader: Pick<AspectReader, "findValue">;
+  /** Waits until the aspect view has a position. */
+  readonly reached: (position: Position) => Promise<void>;
+}
+
+/** Bytes of the values of a reply, which is in memory as a whole. */
+const answerBytesMax = 128 * 1024 * 1024;
+/** Entities per read. */
+const readMax = 500;
+
+export function createFinds(
+  dependencies: Dependencies,
+): Pick<Catalog, "findEntities" | "findAspect"> {
+  const { model, addresses, states, reader, reached } = dependencies;
+
+  return {
+    async findEntities(texts, names) {
+      const known = await inSlices(texts, (text) => addresses.known(text));
+      const wanted = names && new Set(names);
+      const entities: FoundEntity[] = [];
+      let bytes = 0;
+      for (let start = 0; start < known.length; start += readMax) {
+        const page = known.slice(start, start + readMax);
+        const found = await states.read(page.map(({ urn }) => urn));
+        const made = await inSlices(page, (address, i) => entityOf(address, found[i], wanted));
+        for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
+        entities.push(...made);
+        if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
+      }
+      return entities;
+    },
+
+    async findAspect(text, name, version): Promise<FoundAspect | undefined> {
+      const { urn, entity } = addresses.known(text);
+      const aspect = model.findAspectOf(entity, name);
+      if (aspect === undefined) throw noSuchAspect(entity, name);
+      const [state] = await states.read([urn]);
+      const latest = state && currentAspect(state, name);
+      const wanted = version > 0 ? version : (latest?.version ?? 0) + version;
+      if (latest?.version === wanted || aspect.timeseries) return latest;
+      if (wanted <= 0) return undefined;
+      await reached(states.positionOf(urn));
+      const stored = await reader.findValue(urn, name, wanted);
+      return stored && { ...stored, name, system: JSON.parse(stored.system) };
+    },
+  };
+}
+
+function entityOf(
+  { urn, entity }: Address,
+  state: EntityState | undefined,
+  wanted: ReadonlySet<string> | undefined,
+): FoundEntity {
+  const aspects = [entity.keyAspect, ...entity.aspects].flatMap((name) => {
+    if (wanted !== undefined && !wanted.has(name)) return [];
+    return (state && currentAspect(state, name)) ?? [];
+  });
+  const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
+  return { urn, entityType: entity.name, exists, aspects };
+}
+
+const tooLarge = (count: number): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `the aspects of ${count} entities have more than ${answerBytesMax} bytes, the maximum of a reply`,
+    { hint: "Request fewer entities at a time, or only some of their aspects" },
+  );

@@ -1,0 +1,14 @@
+/** Filters out soft-deleted entities (`removed` in `status`). Urns without an entity stay. */
+import { currentAspect } from "../../core/entity-state.ts";
+import type { EntityStates } from "../write/entity-states.ts";
+
+export async function withoutSoftDeleted(
+  urns: readonly string[],
+  states: Pick<EntityStates, "read">,
+): Promise<string[]> {
+  const found = await states.read(urns);
+  return urns.filter((_, i) => {
+    const status = found[i] && currentAspect(found[i], "status");
+    return status === undefined || JSON.parse(status.value).removed !== true;
+  });
+}

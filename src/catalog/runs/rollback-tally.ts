@@ -1,0 +1,61 @@
+/** The reply of a rollback, summed up entity by entity. */
+import type { Position } from "../../core/position.ts";
+import type { Rollback, RunRow } from "../catalog.ts";
+import type { EntityUndo, UndoneRow } from "./undo-entity.ts";
+
+export interface Tally {
+  add(urn: string, undo: EntityUndo, written: Position | undefined): void;
+  /** Extends the reply's position. */
+  reach(position: Position): void;
+  answer(): Rollback;
+}
+
+/** Maximum numbers of rows and of entities with other writers in a reply. */
+const rowsMax = 100;
+const unsafeMax = 1_000;
+
+export function createTally({
+  runId,
+  hardDelete,
+}: {
+  readonly runId: string;
+  readonly hardDelete: boolean;
+}): Tally {
+  const aspectRowSummaries: RunRow[] = [];
+  const unsafeEntities: { readonly urn: string }[] = [];
+  const counts = {
+    entitiesAffected: 0,
+    entitiesDeleted: 0,
+    aspectsReverted: 0,
+    aspectsAffected: 0,
+    unsafeEntitiesCount: 0,
+  };
+  let position: Position | undefined;
+
+  function addRow(urn: string, row: UndoneRow, keyAspect: boolean): void {
+    counts.aspectsReverted++;
+    if (aspectRowSummaries.length === rowsMax) return;
+    const { aspect: aspectName, version, timestamp } = row;
+    aspectRowSummaries.push({ runId, urn, aspectName, version, timestamp, keyAspect });
+  }
+
+  function reach(reached: Position): void {
+    if (position === undefined || reached > position) position = reached;
+  }
+
+  return {
+    reach,
+    add(urn, { rows, key, others, ends }, written) {
+      if (written !== undefined) reach(written);
+      for (const row of rows) addRow(urn, row, false);
+      if (key !== undefined && ends === "deleted") addRow(urn, key, true);
+      if (rows.length > 0 || ends !== undefined) counts.entitiesAffected++;
+      if (ends !== undefined) counts.entitiesDeleted++;
+      if (others === 0) return;
+      counts.unsafeEntitiesCount++;
+      if (hardDelete) counts.aspectsAffected += others;
+      if (unsafeEntities.length < unsafeMax) unsafeEntities.push({ urn });
+    },
+    answer: () => ({ ...counts, aspectRowSummaries, unsafeEntities, position }),
+  };
+}

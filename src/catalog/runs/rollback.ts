@@ -1,0 +1,238 @@
+/**
+ * Rollback of an ingestion run. It appends the state that each entity would have without the run;
+ * the log keeps the run's records, and every view follows. It first records that the run is rolled
+ * back, so that later records of the run count and no later read restores the earlier ones. An
+ * interrupted rollback can be repeated: entities that are already rolled back stay unchanged.
+ *
+ * All records written with a model registry are rolled back like one run.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../../core/change.ts";
+import { currentAspect } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { markOf, type Registry, registryMark } from "../../core/undo.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { openHistories } from "../../projector/history.ts";
+import type { Addresses } from "../address.ts";
+import type { Caller, Catalog, RollbackRequest } from "../catalog.ts";
+import { changesOf } from "../changes/stream-changes.ts";
+import type { EntityStates } from "../write/entity-states.ts";
+import { createGiven } from "../write/given-aspects.ts";
+import type { Ingestion } from "../write/ingest.ts";
+import type { Preparation } from "../write/prepare.ts";
+import { createTally, type Tally } from "./rollback-tally.ts";
+import {
+  executionOf,
+  type RunLedger,
+  recordsOfRegistry,
+  recordsOfRun,
+  rollbackNote,
+} from "./run-ledger.ts";
+import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
+
+interface RollbackDependencies extends UndoTools {
+  readonly log: ChangeLog;
+  readonly addresses: Addresses;
+  readonly states: Pick<EntityStates, "read">;
+  readonly ingestion: Pick<Ingestion, "undo" | "append" | "ingest">;
+  readonly preparation: Pick<Preparation, "given">;
+  readonly namespace: string;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** Called with the position of a rollback's records. */
+  readonly onUndone: (position: Position) => void;
+}
+
+type Rollback = Catalog["rollbackRun"];
+
+/** Concurrent rollbacks of entities: their appends share a commit. */
+const workersMax = 16;
+/** Attempts at an entity that other writers change. */
+const attemptsMax = 10;
+
+export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
+  const { log, addresses, states, ingestion, namespace } = dependencies;
+  const given = createGiven(dependencies);
+
+  /** Entities that the run wrote, in order; true for those with events. */
+  async function entitiesIn(
+    records: AsyncIterable<PlacedChange>,
+    upTo: Position,
+  ): Promise<ReadonlyMap<string, boolean>> {
+    const entities = new Map<string, boolean>();
+    for await (const { position, urn, timeseries } of records) {
+      if (position > upTo) break;
+      if (urn === "" || !addresses.isKnown(urn)) continue;
+      entities.set(urn, timeseries || (entities.get(urn) ?? false));
+    }
+    return entities;
+  }
+
+  async function undo(
+    entities: ReadonlyMap<string, boolean>,
+    request: UndoRequest,
+    caller: Caller,
+    { dryRun, onDeleted }: { readonly dryRun: boolean; readonly onDeleted: (urn: string) => void },
+  ): Promise<Tally> {
+    const tally = createTally(request);
+    const histories = await openHistories(log, dependencies.decode);
+    const left = entities.entries();
+
+    async function undoing(urn: string, events: boolean): Promise<EntityUndo> {
+      const address = addresses.known(urn);
+      const changes = events
+        ? histories.changes(urn, await log.head())
+        : changesOf(dependencies, urn);
+      const found = await undoEntity(dependencies, address, withRunId(changes, request), request);
+      // Other writers may have events of an entity that would be deleted.
+      const asks = !events && found.key !== undefined && found.others === 0;
+      return asks ? undoing(urn, true) : found;
+    }
+
+    async function undoOne(urn: string, events: boolean): Promise<void> {
+      for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+        // Reading the log does not yield by itself: yield between two entities.
+        await turn();
+        const found = await undoing(urn, events);
+        const nothing = found.intents.length + found.events.length === 0;
+        const written =
+          dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
+        if (written === undefined) continue;
+        if (found.ends === "deleted" && !dryRun) onDeleted(urn);
+        return tally.add(urn, found, written.position);
+      }
+      throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
+        hint: "Send the request again: entities rolled back so far stay rolled back",
+      });
+    }
+
+    // After a failure the other workers finish their entity: nothing is written after the reply.
+    let failed = false;
+    const work = async (): Promise<void> => {
+      for (const [urn, events] of left) {
+        if (failed) return;
+        try {
+          await undoOne(urn, events);
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+      }
+    };
+    const workers = await Promise.allSettled(Array.from({ length: workersMax }, work));
+    for (const one of workers) if (one.status === "rejected") throw one.reason;
+    return tally;
+  }
+
+  async function noteRollback(undone: string | Registry, caller: Caller): Promise<Position> {
+    const actor = caller.actor ?? dependencies.systemActor;
+    const created: AuditStamp = { time: dependencies.now(), actor };
+    const note = rollbackNote(undone, namespace, created);
+    const { position } = await ingestion.append(note, { actor: caller.actor }, note);
+    return position ?? START;
+  }
+
+  /** Sets the status of the run's execution request entity, if there is one. */
+  async function writeExecutionStatus(
+    runId: string,
+    status: string,
+    caller: Caller,
+  ): Promise<void> {
+    const urn = executionOf(runId, namespace);
+    if (!addresses.isKnown(urn)) return;
+    const [state] = await states.read([urn]);
+    const result = state && currentAspect(state, "dataHubExecutionRequestResult")?.value;
+    if (result === undefined) return;
+    const proposal = {
+      entityType: "dataHubExecutionRequest",
+      entityUrn: urn,
+      changeType: "UPSERT" as const,
+      aspectName: "dataHubExecutionRequestResult",
+      aspect: { value: { ...JSON.parse(result), status } },
+    };
+    const { position } = await ingestion.ingest([proposal], { actor: caller.actor });
+    if (position !== undefined) dependencies.onUndone(position);
+  }
+
+  async function undoRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
+    const { dryRun, hardDelete } = request;
+    if (runId === NO_RUN_ID || runId === "") {
+      throw new CatalogError("malformed", `"${runId}" is not the id of a single run`, {
+        hint: "Use a run id from POST /runs?action=list",
+      });
+    }
+    const runs = await ledger.read();
+    const run = runs.find(runId);
+    if (run === undefined) return createTally({ runId, hardDelete }).answer();
+    let upTo = runs.position;
+    let entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
+    await admit?.([...entities.keys()]);
+    if (!dryRun) {
+      await writeExecutionStatus(runId, "ROLLING_BACK", caller);
+      upTo = await noteRollback(runId, caller);
+      // The run may have written more before the note.
+      await ledger.read();
+      entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
+      await admit?.([...entities.keys()]);
+    }
+    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
+    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
+    if (!dryRun) {
+      await writeExecutionStatus(runId, "ROLLED_BACK", caller);
+      tally.reach(upTo);
+      dependencies.onUndone(tally.answer().position ?? upTo);
+    }
+    return tally.answer();
+  }
+
+  async function undoRegistry(registry: Registry, { request, caller, admit, onDeleted }: Asked) {
+    const { dryRun, hardDelete } = request;
+    const runs = await ledger.read();
+    const entitiesSince = (after: Position, last: Position) =>
+      entitiesIn(recordsOfRegistry(dependencies, registry, { after, last }), last);
+    const seen = runs.position;
+    const entities = new Map(await entitiesSince(START, seen));
+    await admit?.([...entities.keys()]);
+    const runId = registryMark(registry);
+    let upTo = seen;
+    if (!dryRun && entities.size > 0) {
+      upTo = await noteRollback(registry, caller);
+      // More may have been written before the note.
+      const more = await entitiesSince(seen, upTo);
+      for (const [urn, events] of more) entities.set(urn, events || (entities.get(urn) ?? false));
+      await admit?.([...more.keys()]);
+    }
+    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
+    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
+    if (upTo > seen) {
+      tally.reach(upTo);
+      dependencies.onUndone(tally.answer().position ?? upTo);
+    }
+    return tally.answer();
+  }
+
+  return async (request, caller, admit, onDeleted = () => {}) => {
+    const asked = { request, caller, admit, onDeleted };
+    const { runId, registry } = request;
+    return registry === undefined ? undoRun(runId, asked) : undoRegistry(registry, asked);
+  };
+}
+
+interface Asked {
+  readonly request: RollbackRequest;
+  readonly caller: Caller;
+  readonly admit: Parameters<Rollback>[2];
+  readonly onDeleted: (urn: string) => void;
+}
+
+/** For a registry, its records count as records of the rolled-back run. */
+async function* withRunId(
+  changes: AsyncIterable<PlacedChange>,
+  { runId }: UndoRequest,
+): AsyncIterable<PlacedChange> {
+  for await (const change of changes) {
+    const { system } = change;
+    yield markOf(system) === runId ? { ...change, system: { ...system, runId } } : change;
+  }
+}

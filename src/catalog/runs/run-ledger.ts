@@ -1,0 +1,277 @@
+/**
+ * Index of ingestion runs: their first and last records in the log, and what was rolled back, by
+ * run or by model registry.
+ *
+ * Built from the log at the first request and extended by later ones; in memory, some hundred bytes
+ * per run. Reading yields between pages.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../../core/change.ts";
+import { type Position, START } from "../../core/position.ts";
+import {
+  markOf,
+  type Registry,
+  ROLLBACK_HEADER,
+  registryMark,
+  UNDOES_HEADER,
+  type UndoneRun,
+} from "../../core/undo.ts";
+import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import { readable } from "../../log/readable.ts";
+import { createDeletedRows } from "../write/deleted-rows.ts";
+
+/**
+ * Aspect name of a rollback record: of a run, or of a model registry if the record names one.
+ * Earlier records are rolled back.
+ */
+const ROLLBACK = "$rollbacks";
+
+export interface Run {
+  readonly runId: string;
+  /** Positions of the record before its first, and of its last. */
+  readonly after: Position;
+  readonly last: Position;
+  /**
+   * Its records of entities that were not deleted since: `rows` without rolled back records,
+   * `allRows` with them.
+   */
+  readonly rows: number;
+  readonly allRows: number;
+  /** Time of its last record, in epoch milliseconds. */
+  readonly timestamp: number;
+}
+
+export interface RunLedger {
+  /** The index up to the current head of the log. */
+  read(): Promise<Runs>;
+}
+
+interface Runs {
+  readonly position: Position;
+  all(): Iterable<Run>;
+  find(runId: string): Run | undefined;
+  /**
+   * True if the run's record at the position, written with the registry if any, was rolled back
+   * later.
+   */
+  isUndone: UndoneRun["isUndone"];
+}
+
+interface Dependencies {
+  readonly log: Pick<ChangeLog, "readAll">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+}
+
+interface LedgerDependencies extends Dependencies {
+  readonly log: Pick<ChangeLog, "readAll" | "readStream">;
+  readonly keyAspectOf: (entityType: string) => string | undefined;
+}
+
+/** Records per read. Other requests wait some milliseconds for it. */
+const PAGE_MAX = 500;
+/** Fewer for deletions, each of which reads further streams. */
+const DELETIONS_MAX = 20;
+
+export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies): RunLedger {
+  const read = (record: LogRecord) => readable(decode, record);
+  const deletedRows = createDeletedRows({ log, decode: read, keyAspectOf });
+  const runs = new Map<string, { -readonly [Key in keyof Run]: Run[Key] }>();
+  /** By registry mark: number of rows of each run. */
+  const registries = new Map<string, Map<string, number>>();
+  /** Timeseries aspects with events, by entity type. */
+  const series = new Map<string, Set<string>>();
+  /** Positions of the last rollback of each run and registry mark. */
+  const undone = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
+  let at = START;
+  let reading: Promise<void> | undefined;
+
+  function undoRun(runId: string, position: Position): void {
+    undone.runs.set(runId, position);
+    const run = runs.get(runId);
+    if (run !== undefined) run.rows = 0;
+    for (const rows of registries.values()) rows.delete(runId);
+  }
+
+  function undoRegistry(mark: string, position: Position): void {
+    undone.registries.set(mark, position);
+    for (const [runId, rows] of registries.get(mark) ?? []) {
+      const run = runs.get(runId);
+      if (run !== undefined) run.rows -= rows;
+    }
+    registries.delete(mark);
+  }
+
+  function add(change: PlacedChange): void {
+    const { position, created } = change;
+    const { runId } = change.system;
+    const registry = markOf(change.system);
+    if (change.aspect === ROLLBACK) {
+      if (registry === undefined) undoRun(runId, position);
+      else undoRegistry(registry, position);
+      return;
+    }
+    if (belongsToNoRun(change)) return;
+    if (change.timeseries) {
+      const aspects = series.get(change.entityType) ?? new Set();
+      series.set(change.entityType, aspects.add(change.aspect));
+    }
+    if (registry !== undefined) {
+      const rows = registries.get(registry) ?? new Map<string, number>();
+      registries.set(registry, rows.set(runId, (rows.get(runId) ?? 0) + 1));
+    }
+    const run = runs.get(runId);
+    if (run === undefined) {
+      runs.set(runId, {
+        runId,
+        after: at,
+        last: position,
+        rows: 1,
+        allRows: 1,
+        timestamp: created.time,
+      });
+      return;
+    }
+    run.last = position;
+    run.rows++;
+    run.allRows++;
+    if (created.time > run.timestamp) run.timestamp = created.time;
+  }
+
+  const isUndone: Runs["isUndone"] = (runId, position, registry) =>
+    position <= (undone.runs.get(runId) ?? START) ||
+    position <= (undone.registries.get(registry ?? "") ?? START);
+
+  /** A hard delete removes the entity's rows; rolled back rows only count in allRows. */
+  async function removeRowsOf(deletion: PlacedChange): Promise<void> {
+    for await (const row of deletedRows.rowsOf(deletion, series.get(deletion.entityType) ?? [])) {
+      const { runId } = row.system;
+      const registry = markOf(row.system);
+      const run = runs.get(runId);
+      if (run === undefined || belongsToNoRun(row)) continue;
+      run.allRows--;
+      if (isUndone(runId, row.position, registry)) continue;
+      run.rows--;
+      const ofRegistry = registry === undefined ? undefined : registries.get(registry);
+      ofRegistry?.set(runId, (ofRegistry.get(runId) ?? 0) - 1);
+    }
+  }
+
+  async function catchUp(): Promise<void> {
+    let deletions = 0;
+    for (;;) {
+      const page = await log.readAll(at, { limit: PAGE_MAX });
+      if (page.length === 0) return;
+      for (const record of page) {
+        const change = read(record);
+        if (change !== undefined) add(change);
+        if (change !== undefined && deletedRows.isHardDelete(change)) {
+          await removeRowsOf(change);
+          if (++deletions % DELETIONS_MAX === 0) await turn();
+        }
+        at = record.position;
+      }
+      await turn();
+    }
+  }
+
+  return {
+    async read() {
+      // A read in progress may have passed the caller's latest write: start another.
+      if (reading !== undefined) await reading;
+      reading ??= catchUp().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+      return {
+        position: at,
+        all: () => runs.values(),
+        find: (runId) => runs.get(runId),
+        isUndone,
+      };
+    },
+  };
+}
+
+/** Records of a rollback, and restored edges, belong to no run, whatever run id they carry. */
+const belongsToNoRun = (change: Change): boolean =>
+  change.headers?.[UNDOES_HEADER] !== undefined ||
+  change.headers?.[ROLLBACK_HEADER] !== undefined ||
+  restoresEdges(change);
+
+/** The record of a rollback: of a run, or of a registry. */
+export function rollbackNote(
+  undone: string | Registry,
+  namespace: string,
+  created: Change["created"],
+): Change & { readonly urn: string } {
+  const isRun = typeof undone === "string";
+  return {
+    urn: executionOf(isRun ? undone : registryMark(undone), namespace),
+    entityType: "dataHubExecutionRequest",
+    aspect: ROLLBACK,
+    changeType: "DELETE",
+    created,
+    system: {
+      lastObserved: created.time,
+      runId: isRun ? undone : NO_RUN_ID,
+      ...(!isRun && { registryName: undone.name, registryVersion: undone.version }),
+    },
+  };
+}
+
+/** The execution request entity of a run. */
+export const executionOf = (runId: string, namespace: string): string =>
+  `urn:${namespace}:dataHubExecutionRequest:${runId}`;
+
+/** Records of a run between two positions, in order. */
+export const recordsOfRun = (
+  dependencies: Dependencies,
+  { runId, after, last }: Pick<Run, "runId" | "after" | "last">,
+): AsyncIterable<PlacedChange> =>
+  // A record of the run contains its id: most others need not be decoded.
+  recordsWith(dependencies, runId === NO_RUN_ID ? "" : runId, {
+    after,
+    last,
+    isOwn: ({ system }) => system.runId === runId,
+  });
+
+/** Records written with a model registry, between two positions. */
+export function recordsOfRegistry(
+  dependencies: Dependencies,
+  registry: Registry,
+  part: Pick<Run, "after" | "last">,
+): AsyncIterable<PlacedChange> {
+  const mark = registryMark(registry);
+  const isOwn = ({ system }: PlacedChange) => markOf(system) === mark;
+  return recordsWith(dependencies, registry.name, { ...part, isOwn });
+}
+
+async function* recordsWith(
+  { log, decode }: Dependencies,
+  text: string,
+  part: {
+    readonly after: Position;
+    readonly last: Position;
+    readonly isOwn: (change: PlacedChange) => boolean;
+  },
+): AsyncIterable<PlacedChange> {
+  const name = Buffer.from(text);
+  let { after } = part;
+  while (after < part.last) {
+    const page = await log.readAll(after, { limit: PAGE_MAX });
+    if (page.length === 0) return;
+    for (const record of page) {
+      after = record.position;
+      if (after > part.last) return;
+      if (!includes(record.data, name)) continue;
+      const change = readable(decode, record);
+      if (change === undefined || !part.isOwn(change)) continue;
+      if (change.aspect === ROLLBACK || belongsToNoRun(change)) continue;
+      yield change;
+    }
+    await turn();
+  }
+}
+
+const includes = (data: Uint8Array, part: Buffer): boolean =>
+  part.length === 0 || Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(part);

@@ -1,0 +1,305 @@
+/**
+ * Search: resolves a request's query, entity types, filter, order, facets and page. Soft-deleted
+ * entities, entities in hiding lifecycle stages and versions that are not the latest are omitted
+ * unless the request includes them.
+ */
+import { CatalogError } from "../../core/errors.ts";
+import { isLaterSlice } from "../../core/query/slice-options.ts";
+import { nearest } from "../../lib/nearest.ts";
+import {
+  type Condition,
+  type Cursor,
+  hitsMax,
+  type Scope,
+  type SearchAnswer,
+  type SearchReader,
+  type SortBy,
+} from "../../views/search/search.ts";
+import { inSlices } from "../in-slices.ts";
+import type { HiddenStages } from "./hidden-stages.ts";
+import type { FieldsOf } from "./property-fields.ts";
+import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
+import type { QueryReader, ReadQuery, SearchWords } from "./search-expression.ts";
+import { type FacetPlan, planFacets } from "./search-facets.ts";
+import type { SearchFields } from "./search-fields.ts";
+import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
+import { unknownField } from "./search-filter.ts";
+import { createMatches } from "./search-matches.ts";
+import type { AskAgain } from "./search-named-values.ts";
+import type {
+  PageRequest,
+  ScrollPage,
+  ScrollRequest,
+  SearchCatalog,
+  SearchFlags,
+  SearchHit,
+  SearchPage,
+  SearchRequest,
+  SortCriterion,
+} from "./search-requests.ts";
+import { planSuggestions } from "./search-suggestions.ts";
+
+/** Dependencies of all kinds of searches. */
+export interface SearchTools {
+  readonly reader: Pick<SearchReader, "search" | "folders" | "documents">;
+  readonly fields: SearchFields;
+  /** Resolves the fields of a request that names structured properties. */
+  readonly fieldsOf: FieldsOf;
+  readonly readQuery: QueryReader;
+  readonly words: SearchWords;
+  readonly filters: FilterCompiler;
+  readonly hiddenStages: HiddenStages;
+}
+
+/** Maximum start of a page; a scroll has no limit. */
+const startMax = 10_000;
+/** Default page size, also if the request exceeds the maximum. */
+const countDefault = 5_000;
+const sortsMax = 10;
+
+/** A compiled request: the query to the store, and the reading of its reply. */
+export interface SearchPlan {
+  readonly scope: Scope;
+  readonly sort: readonly SortBy[];
+  readonly facets: FacetPlan;
+  readonly everything: boolean;
+  /** Works in slices, because the matches of a wide table take some time. */
+  readonly hitsOf: (answer: SearchAnswer) => Promise<readonly SearchHit[]>;
+}
+
+interface PlanOptions {
+  /** Only the facets of the filter. */
+  readonly ownFacets?: boolean;
+  /** A further condition beside the filter. */
+  readonly within?: Condition;
+  readonly foreign?: ForeignCriterion;
+}
+
+/** Throws `malformed` or `invalid` for an invalid request. */
+export async function planSearch(
+  tools: SearchTools,
+  request: SearchRequest,
+  options: PlanOptions = {},
+): Promise<SearchPlan> {
+  const { readQuery, filters } = tools;
+  const { flags = {} } = request;
+  const named = typesNamed(request.entities, tools.fields);
+  const entityTypes = entityTypesOf(request, tools.fields);
+  const fields = await tools.fieldsOf(request);
+  const query = readQuery(request.input ?? "", fields);
+  const filter = await filters.compile(request.filter, { fields, foreign: options.foreign });
+  const hidden = await hiding(tools, { entityTypes, query, filter, flags });
+  const conditions = [filter.condition, hidden, options.within];
+  const scope: Scope = {
+    entityTypes,
+    expression: query.expression,
+    condition: everyOf(conditions.filter((one) => one !== undefined)),
+  };
+  const matchesOf = createMatches(query, flags, tools.words);
+  return {
+    scope,
+    sort: sortOf(request.sort ?? [], fields),
+    facets: planFacets(fields, {
+      entityTypes,
+      typesNamed: named.length > 0,
+      flags,
+      wanted: filter.wanted,
+      own: options.ownFacets === true,
+    }),
+    everything: query.everything,
+    hitsOf: ({ hits }) =>
+      inSlices(hits, ({ document, score }) => ({
+        ...{ urn: document.urn, score, ...matchesOf(document) },
+      })),
+  };
+}
+
+export function createSearch(
+  tools: SearchTools,
+): Pick<SearchCatalog, "search" | "scroll" | "filter"> {
+  async function page(
+    request: SearchRequest,
+    { start, count }: PageRequest,
+    options: PlanOptions,
+  ): Promise<SearchPage> {
+    const plan = await planSearch(tools, request, options);
+    const from = startOf(start);
+    const pageSize = countOf(count);
+    const { flags, input = "" } = request;
+    const suggestions = flags?.getSuggestions ? planSuggestions(input, tools.words) : undefined;
+    const answer = await tools.reader.search({
+      ...plan.scope,
+      sort: plan.sort,
+      start: from,
+      count: pageSize,
+      facets: plan.facets.queries,
+      nearWordsOf: suggestions?.words,
+    });
+    return {
+      from,
+      pageSize,
+      total: answer.total,
+      hits: await plan.hitsOf(answer),
+      facets: await plan.facets.read(answer.facets, askingAgain(tools.reader, plan.scope)),
+      suggestions: await suggestions?.read(answer.nearWords ?? [], countHits(request, plan)),
+      position: answer.position,
+    };
+  }
+
+  /** Counts the hits that a request has with another query. */
+  const countHits =
+    (request: SearchRequest, { scope }: SearchPlan) =>
+    async (input: string): Promise<number> => {
+      const { expression } = tools.readQuery(input, await tools.fieldsOf({ ...request, input }));
+      const page = { sort: [], start: 0, count: 0, facets: [] };
+      return (await tools.reader.search({ ...scope, expression, ...page })).total;
+    };
+
+  return {
+    search: (request, asked) => page(request, asked, {}),
+    // Without words all scores are equal, so hits are ordered by urn.
+    filter: (request, asked) => page(request, asked, { ownFacets: true }),
+    scroll: async (request, asked) => {
+      const plan = await planSearch(tools, request);
+      return scrollPage(tools.reader, plan, { request, asked });
+    },
+  };
+}
+
+export function askingAgain(reader: Pick<SearchReader, "search">, scope: Scope): AskAgain {
+  return (condition, facets) => {
+    const conditions = [scope.condition, condition].filter((one) => one !== undefined);
+    const narrowed = { ...scope, condition: everyOf(conditions) };
+    return reader.search({ ...narrowed, sort: [], start: 0, count: 0, facets });
+  };
+}
+
+/** The page of a scroll, in the store's order. */
+export async function scrollPage(
+  reader: Pick<SearchReader, "search">,
+  plan: SearchPlan,
+  options: {
+    readonly request: SearchRequest;
+    readonly asked: ScrollRequest;
+    /** Replaces counts of the reader. */
+    readonly again?: AskAgain;
+  },
+): Promise<ScrollPage> {
+  const { request, asked, again = askingAgain(reader, plan.scope) } = options;
+  const { scrollId } = asked;
+  const after: Cursor | undefined =
+    scrollId === undefined || scrollId === "" ? undefined : readScrollId(scrollId, request);
+  const pageSize = countOf(asked.count);
+  const answer = await reader.search({
+    ...plan.scope,
+    sort: plan.sort,
+    start: 0,
+    count: pageSize,
+    after,
+    facets: plan.facets.queries,
+  });
+  const last = answer.hits.at(-1);
+  return {
+    pageSize,
+    total: answer.total,
+    hits: await plan.hitsOf(answer),
+    facets: await plan.facets.read(answer.facets, again),
+    position: answer.position,
+    ...(last !== undefined &&
+      answer.hits.length === pageSize && { scrollId: writeScrollId(last.cursor, request) }),
+  };
+}
+
+/** Throws `malformed` with DataHub's message, which clients parse. */
+export function startOf(start: number): number {
+  if (start < 0) {
+    throw new CatalogError("malformed", `[from] parameter cannot be negative, found [${start}]`);
+  }
+  if (start <= startMax) return start;
+  throw new CatalogError("malformed", `start is ${start}: the maximum is ${startMax}`, {
+    hint: "Use action=scrollAcrossEntities, or narrow the search with a filter",
+  });
+}
+
+/** Throws `malformed` as startOf does. */
+export function countOf(count: number | undefined): number {
+  if (count !== undefined && count < 0) {
+    throw new CatalogError("malformed", `[size] parameter cannot be negative, found [${count}]`);
+  }
+  return count === undefined || count > hitsMax ? countDefault : count;
+}
+
+/** The entity types that a request names; throws `invalid` for one that is not in the model. */
+export function typesNamed(
+  names: readonly string[] | undefined,
+  fields: SearchFields,
+): readonly string[] {
+  const types = (names ?? []).map((name) => {
+    const type = fields.entityType(name);
+    if (type !== undefined) return type;
+    throw new CatalogError("invalid", `unknown entity type "${name.slice(0, 120)}"`, {
+      hint: nearest(name, fields.entityTypes()),
+    });
+  });
+  return [...new Set(types)];
+}
+
+/** The named entity types, or else the default ones, or else all. */
+export function entityTypesOf(
+  { entities, usualEntities }: Pick<SearchRequest, "entities" | "usualEntities">,
+  fields: SearchFields,
+): readonly string[] {
+  const named = typesNamed(entities, fields);
+  if (named.length > 0) return named;
+  const usual = typesNamed(usualEntities, fields);
+  return usual.length > 0 ? usual : [...fields.entityTypes()];
+}
+
+/**
+ * The condition for entities that are hidden by default. A request that names one of the fields
+ * decides itself.
+ */
+export async function hiding(
+  { hiddenStages }: Pick<SearchTools, "hiddenStages">,
+  request: {
+    readonly entityTypes: readonly string[];
+    readonly query?: Pick<ReadQuery, "fields">;
+    readonly filter: Pick<CompiledFilter, "fields">;
+    readonly flags: SearchFlags;
+  },
+): Promise<Condition | undefined> {
+  const { entityTypes, query, filter, flags } = request;
+  if (isLaterSlice(flags.sliceOptions)) return NOTHING;
+  const names = (field: string) => filter.fields.has(field) || query?.fields.has(field) === true;
+  const hidden: Condition[] = [];
+  if (flags.includeSoftDeleted !== true && !names("removed")) {
+    hidden.push({ kind: "equal", field: "removed", values: [true] });
+  }
+  if (flags.filterNonLatestVersions !== false && !names("isLatest")) {
+    hidden.push({ kind: "equal", field: "isLatest", values: [false] });
+  }
+  if (flags.includeHiddenLifecycleStages !== true && !names("lifecycleStage")) {
+    const values = await hiddenStages(entityTypes);
+    if (values.length > 0) hidden.push({ kind: "equal", field: "lifecycleStage", values });
+  }
+  return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
+}
+
+/** Ties are ordered by score anyway, so a criterion on it is redundant. */
+const SCORES = ["_score", "score"];
+
+function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): readonly SortBy[] {
+  if (criteria.length > sortsMax) {
+    throw new CatalogError(
+      "malformed",
+      `the request is sorted by ${criteria.length} fields of at most ${sortsMax}`,
+    );
+  }
+  return criteria.flatMap(({ field, order }) => {
+    if (SCORES.includes(field)) return [];
+    const [known] = fields.find(field);
+    if (known === undefined) throw unknownField(field, fields);
+    return [{ field: known.name, order }];
+  });
+}

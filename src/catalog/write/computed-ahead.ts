@@ -1,0 +1,78 @@
+/**
+ * Values that follow from a large current value, for example the result of patching an aspect of 9 MB.
+ * Parsing, patching and validating it takes a second, so another thread computes it ahead of the
+ * decision. The decision uses the result while the current value is the same text. If it has
+ * changed, the decision computes the value itself.
+ */
+import type { AuditStamp } from "../../core/change.ts";
+import { type Following, type Intent, type Settled, settledText } from "../../core/decide.ts";
+import { currentAspect, type EntityState } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { largeCharacters, type Proposal } from "./writes.ts";
+
+interface FollowingValue {
+  readonly proposal: Proposal;
+  /** Label of the proposal in its request (labels.ts). */
+  readonly label: string;
+  readonly stamp: AuditStamp;
+  /** JSON text of the aspect's current value. */
+  readonly current: string | undefined;
+}
+
+/** Computes values in another thread. */
+export interface ValueThread {
+  /** JSON text of the new value. Rejects with the CatalogError of a proposal that cannot be applied. */
+  compute(following: FollowingValue): Promise<string>;
+}
+
+/** An intent's value that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
+export function computedAhead(
+  compute: Following,
+  characters: number,
+  elsewhere: (current: string | undefined) => Promise<string>,
+): Required<Pick<Intent, "ahead">> & { readonly value: Following } {
+  let cached: { readonly current: string | undefined; readonly result: () => Settled } | undefined;
+  const computed = async (current: string | undefined): Promise<string | undefined> => {
+    try {
+      const text = await elsewhere(current);
+      const settled = settledText(text);
+      cached = { current, result: () => settled };
+      return text;
+    } catch (refusal) {
+      if (!(refusal instanceof CatalogError)) throw refusal;
+      const result = () => {
+        throw refusal;
+      };
+      cached = { current, result };
+      return undefined;
+    }
+  };
+  return {
+    value: (current, sibling) =>
+      cached !== undefined && cached.current === current?.text
+        ? cached.result()
+        : compute(current, sibling),
+    ahead: (current) =>
+      characters + (current?.length ?? 0) > largeCharacters ? () => computed(current) : undefined,
+  };
+}
+
+/** Computes the large values of the intents ahead. Undefined when none is large. */
+export function computeAhead(
+  intents: readonly Intent[],
+  state: EntityState,
+): (() => Promise<void>) | undefined {
+  const isLarge = ({ aspect, ahead }: Intent) =>
+    ahead?.(currentAspect(state, aspect)?.value) !== undefined;
+  if (!intents.some(isLarge)) return undefined;
+  return async () => {
+    /** Values after the intents so far. */
+    const texts = new Map<string, string | undefined>();
+    for (const { aspect, value, ahead } of intents) {
+      const current = texts.has(aspect) ? texts.get(aspect) : currentAspect(state, aspect)?.value;
+      const compute = ahead?.(current);
+      if (compute !== undefined) texts.set(aspect, await compute());
+      else if (typeof value === "object") texts.set(aspect, value.text);
+    }
+  };
+}

@@ -1,0 +1,373 @@
+/**
+ * Writing: proposals become appends, all of a request or none of it.
+ *
+ *   address → prepare → load the entities → decide → append → acknowledged
+ *
+ * Decisions use the newest states when they are appended (sliced-decisions.ts), so that requests of one
+ * process do not lose races against each other. After a lost race against another writer of the log, the
+ * request is decided again on the new state, a bounded number of times. A rejection is decided again
+ * once, if another writer has changed the entity since it was read.
+ */
+import type { AuditStamp, Change } from "../../core/change.ts";
+import { type Intent, isEnd } from "../../core/decide.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { lastOf, type Position, type Revision, START } from "../../core/position.ts";
+import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
+import { createInTurn, turnOf } from "../../lib/in-turn.ts";
+import { WrongRevision } from "../../log/change-log.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import type { Addresses } from "../address.ts";
+import type { Caller, Ingested, Proposal, Written } from "../catalog.ts";
+import { inSlices } from "../in-slices.ts";
+import type { DefinitionRemoval } from "../references/definition-removal.ts";
+import { appendId, keyOf } from "./append-ids.ts";
+import { refuseTooMany } from "./checked-proposals.ts";
+import { createWriteDecider, type EntityDecision, type RequestTerms } from "./demand-decider.ts";
+import {
+  type EventIntent,
+  inPart,
+  streamsOf,
+  type WriteRequest,
+  without,
+  writeRequestsOf,
+} from "./demands.ts";
+import type { Entry } from "./entity-states.ts";
+import { NO_OTHERS, readOthers } from "./other-entities.ts";
+import type { Preparation, Prepared } from "./prepare.ts";
+import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
+import { decideInSlices } from "./sliced-decisions.ts";
+
+/** Attempts at a decision before the caller gets a conflict. */
+const attemptsMax = 5;
+
+interface Dependencies extends RequestAppendsParts {
+  readonly encode: (change: Change) => Uint8Array;
+  readonly addresses: Addresses;
+  readonly preparation: Preparation;
+  readonly systemActor: string;
+  readonly now: () => number;
+  /** Waits while the aspect view lags too far behind. */
+  readonly admitted: () => Promise<void> | undefined;
+  /** Number of events of a timeseries aspect, including every acknowledged write. */
+  readonly countEvents: (urn: string, aspect: string) => Promise<number>;
+  /** True for a built-in entity, which exists even before a start has written it. */
+  readonly isBuiltIn: (urn: string) => boolean;
+  /** Urns of all entities of a type, including every acknowledged write. */
+  readonly listUrns: (entityType: string) => Promise<readonly string[]>;
+  /** Resolves when the next load includes the write that won the race. */
+  readonly afterLostRace: () => Promise<void>;
+  readonly definitionRemoval: () => DefinitionRemoval;
+  /** The reason if the entity is parked in the aspect view. */
+  readonly parkedFor: (urn: string) => Promise<string | undefined>;
+}
+
+export interface Ingestion {
+  /** `request` is the request of the caller's idempotency key; the proposals when absent. */
+  ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Ingested>;
+  /**
+   * Appends one timeseries change unchanged; the entity need not exist. The idempotency key applies
+   * to `request`.
+   */
+  append(change: Change, caller: Caller, request: unknown): Promise<Written>;
+  /**
+   * Writes the rollback of an entity. Undefined: another write came first, and nothing is written.
+   */
+  undo(urn: string, undo: RollbackDecision, caller: Caller): Promise<Written | undefined>;
+  /** The last change to the stream that the same request made before, under the caller's key. */
+  earlier(
+    stream: StreamName,
+    caller: Caller,
+    request: unknown,
+  ): Promise<(Written & Pick<Change, "headers">) | undefined>;
+}
+
+/** Commands for an entity and its events, decided at these revisions. */
+interface RollbackDecision {
+  readonly revision: Revision;
+  readonly intents: readonly Intent[];
+  readonly events: readonly EventIntent[];
+  readonly eventRevisions: ReadonlyMap<string, Revision>;
+}
+
+export function createIngestion(dependencies: Dependencies): Ingestion {
+  const { log, encode, addresses, preparation, states, systemActor } = dependencies;
+  const decider = createWriteDecider(dependencies);
+  const requestAppends = createRequestAppends(dependencies);
+  const largeInTurn = createInTurn(1);
+  const keyed = new Map<string, Promise<Ingested>>();
+
+  async function ingest(
+    proposals: readonly Proposal[],
+    caller: Caller,
+    request: unknown = proposals,
+  ): Promise<Ingested> {
+    refuseTooMany(proposals.length);
+    const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
+    const prepared = await prepareAll(proposals, stamp);
+    const writeRequests = writeRequestsOf(prepared);
+    if (writeRequests.length === 0) return { position: dependencies.answered(), changed: [] };
+    const waiting = dependencies.admitted();
+    if (waiting !== undefined) await waiting;
+    const key = keyOf(caller, request);
+    const write = async (left = writeRequests): Promise<Ingested> => {
+      await refuseEmptyDeletes(prepared);
+      return decideAndAppend(left, { stamp, key });
+    };
+    return removingValues(writeRequests, () =>
+      key === undefined ? write() : writeOnce(key, writeRequests, write),
+    );
+  }
+
+  /** Also removes the values of structured properties whose definitions the request deletes. */
+  async function removingValues<T extends Written | undefined>(
+    writeRequests: readonly WriteRequest[],
+    write: () => Promise<T>,
+  ): Promise<T> {
+    const removal = dependencies.definitionRemoval();
+    const deleted = removal.deletedBy(writeRequests);
+    if (deleted.length === 0) return write();
+    await removal.ready();
+    const written = await write();
+    if (written === undefined) return written;
+    const last = await removal.removeValues(deleted);
+    return last > (written.position ?? START) ? { ...written, position: last } : written;
+  }
+
+  async function writeOnce(
+    key: string,
+    writeRequests: readonly WriteRequest[],
+    write: (left?: readonly WriteRequest[]) => Promise<Ingested>,
+  ): Promise<Ingested> {
+    return once(key, async () => {
+      const earlier = await requestAppends.earlier(writeRequests, key);
+      if (earlier.size === 0) return write();
+      const left = without(writeRequests, earlier);
+      const then = writeRequests.filter((writeRequest) =>
+        streamsOf(writeRequest).some((one) => earlier.has(one)),
+      );
+      // An append to an embedded log is atomic: a repeated request was written completely.
+      const now =
+        dependencies.sharedLog && left.length > 0
+          ? await write(left)
+          : { position: lastOf([...earlier.values()]), changed: [] };
+      const changed = new Set([...then.map(({ urn }) => urn), ...now.changed]);
+      return { position: now.position, changed: [...changed] };
+    });
+  }
+
+  /**
+   * Requests with the same key run one after another, so that each finds the writes of the previous
+   * one.
+   */
+  async function once(key: string, work: () => Promise<Ingested>): Promise<Ingested> {
+    const before = keyed.get(key);
+    const running = (before ?? Promise.resolve()).then(work, work);
+    keyed.set(key, running);
+    try {
+      return await running;
+    } finally {
+      if (keyed.get(key) === running) keyed.delete(key);
+    }
+  }
+
+  /** Requests that decide on large values run one at a time, until their values are in the log. */
+  async function decideAndAppend(
+    asked: readonly WriteRequest[],
+    terms: Pick<RequestTerms, "stamp" | "key">,
+  ): Promise<Ingested> {
+    const turn = turnOf(largeInTurn);
+    try {
+      return await decideAndAppendWith(turn.take, asked, terms);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async function decideAndAppendWith(
+    takeTurn: () => Promise<void>,
+    asked: readonly WriteRequest[],
+    { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
+  ): Promise<Ingested> {
+    /** Write requests that are not in the log yet. */
+    let writeRequests = asked;
+    /** Entities that earlier attempts have changed. */
+    const changed = new Set<string>();
+    let reached: Position = START;
+    const ends = new Map<StreamName, Revision>();
+    const invalidated = new Set<string>();
+    for (let attempt = 1; ; attempt++) {
+      const terms = { stamp, key, ends };
+      const lastStep = await decideInSlices(writeRequests, terms, { states, decider, takeTurn });
+      const decided = lastStep();
+      // An append that another request began has just failed: load again.
+      if (decided === undefined) continue;
+      if ("refusal" in decided) {
+        const { entry, refusal } = decided;
+        if (invalidated.has(entry.urn) || !(await isOutdated(entry))) {
+          throw inPart(refusal, asked, writeRequests);
+        }
+        invalidated.add(entry.urn);
+        states.invalidate([entry.urn]);
+        continue;
+      }
+      try {
+        const { position = reached } = await requestAppends.append(decided, key);
+        const news = changedIn(decided);
+        return {
+          position: position > reached ? position : reached,
+          changed: changed.size === 0 ? news : [...new Set([...changed, ...news])],
+        };
+      } catch (error) {
+        if (!(error instanceof WrongRevision)) throw inPart(error, asked, writeRequests);
+        if (error.appended.size > 0) {
+          reached = lastOf([...error.appended.values(), { position: reached }]);
+          dependencies.onAppended(reached, { timeseries: false });
+          for (const urn of changedIn(decided, error.appended)) changed.add(urn);
+          writeRequests = without(writeRequests, error.appended);
+          if (writeRequests.length === 0) return { position: reached, changed: [...changed] };
+        }
+        // Lost every time with the view's state: the view may skip the last records of the stream.
+        if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
+        if (attempt >= attemptsMax) {
+          const why = `lost the race for ${error.stream} ${attempt} times`;
+          const conflict = { hint: "Send the request again", cause: error };
+          throw inPart(new CatalogError("conflict", why, conflict), asked, writeRequests);
+        }
+        // The log has a record that this process does not know: of another writer, or of a batch
+        // whose writer ended before it could acknowledge it.
+        await dependencies.afterLostRace();
+      }
+    }
+  }
+
+  /** True if another process has written to the entity since it was read. */
+  async function isOutdated({ urn, state }: Entry): Promise<boolean> {
+    if (!dependencies.sharedLog) return false;
+    const options = { limit: 1, backward: true };
+    const [last] = await log.readStream(entityStream(urn), "end", options);
+    return last !== undefined && last.revision !== state?.revision;
+  }
+
+  /** The actual revision. Throws `conflict` if the entity is parked in the aspect view. */
+  async function endOf({ stream, actual }: WrongRevision): Promise<Revision> {
+    const urn = parseStream(stream)?.urn ?? "";
+    const reason = await dependencies.parkedFor(urn);
+    if (reason === undefined) return actual;
+    throw new CatalogError("conflict", `"${urn}" is parked in the aspect view: ${reason}`, {
+      hint: "Retry or drop the parked record before writing again: POST /operations?action=listParked",
+    });
+  }
+
+  async function prepareAll(
+    proposals: readonly Proposal[],
+    stamp: AuditStamp,
+  ): Promise<readonly Prepared[]> {
+    const count = proposals.length;
+    const addressed = await inSlices(proposals, (proposal, index) =>
+      preparation.address(proposal, { index, count }),
+    );
+    const needed = (await inSlices(addressed, (one) => preparation.needs(one) ?? [])).flat();
+    if (needed.length === 0) {
+      return inSlices(addressed, (one) => preparation.prepare(one, stamp, NO_OTHERS));
+    }
+    const { listUrns, isBuiltIn } = dependencies;
+    const reading = { addresses, states, preparation, stamp, listUrns, isBuiltIn };
+    const othersAt = await readOthers(needed, addressed, reading);
+    return inSlices(addressed, (one, index) => preparation.prepare(one, stamp, othersAt(index)));
+  }
+
+  /**
+   * Rejects deletes of events if there are none. Events are not part of an entity's state. A delete
+   * covers the events before it.
+   */
+  async function refuseEmptyDeletes(prepared: readonly Prepared[]): Promise<void> {
+    const deletes = prepared.some(
+      ({ aspect, intent }) => aspect.timeseries && intent.kind === "delete",
+    );
+    if (!deletes) return;
+    /** Existence of events as far as the request determines it; by urn and aspect. */
+    const eventsExist = new Map<string, Map<string, boolean>>();
+    const ended = new Set<string>();
+    for (const { urn, entity, aspect, intent } of prepared) {
+      if (isEnd(intent, entity.keyAspect)) {
+        eventsExist.delete(urn);
+        ended.add(urn);
+      }
+      if (!aspect.timeseries) continue;
+      const ofUrn = eventsExist.get(urn) ?? new Map<string, boolean>();
+      eventsExist.set(urn, ofUrn);
+      const own = ofUrn.get(aspect.name) ?? (ended.has(urn) ? false : undefined);
+      ofUrn.set(aspect.name, intent.kind !== "delete");
+      if (intent.kind !== "delete") continue;
+      if (own ?? (await dependencies.countEvents(urn, aspect.name)) > 0) continue;
+      throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
+    }
+  }
+
+  async function appendUndo(
+    writeRequest: WriteRequest,
+    revision: Revision,
+    caller: Caller,
+  ): Promise<Written | undefined> {
+    await dependencies.admitted();
+    const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
+    const [entry] = await states.load([writeRequest.urn]);
+    if (entry?.state?.revision !== revision) {
+      // The next read of the entity needs the result of the append in flight.
+      await entry?.appending?.catch(() => {});
+      states.invalidate([writeRequest.urn]);
+      return undefined;
+    }
+    const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
+    const decided = decider.decideEntity(writeRequest, entry, terms);
+    try {
+      return await requestAppends.append([decided], undefined);
+    } catch (error) {
+      if (!(error instanceof WrongRevision)) throw error;
+      await dependencies.afterLostRace();
+      return undefined;
+    }
+  }
+
+  return {
+    ingest,
+    async undo(urn, { revision, intents, events, eventRevisions }, caller) {
+      const { entity } = addresses.known(urn);
+      const asked = { intents: [...intents], events: [...events], eventRevisions };
+      const writeRequest: WriteRequest = { urn, entity, ...asked };
+      return removingValues([writeRequest], () => appendUndo(writeRequest, revision, caller));
+    },
+
+    async append(change, caller, request) {
+      const stream = timeseriesStream(change.urn, change.aspect);
+      const id = appendId(keyOf(caller, request), stream);
+      const appended = await log.append([
+        { stream, expected: "any", records: [encode(change)], id },
+      ]);
+      const position = lastOf(appended);
+      dependencies.onAppended(position, { timeseries: true });
+      return { position };
+    },
+
+    async earlier(stream, caller, request) {
+      const id = appendId(keyOf(caller, request), stream);
+      const found = id && (await log.findAppend(stream, id));
+      if (found === undefined) return undefined;
+      const options = { limit: 1, backward: true };
+      const [record] = await log.readStream(stream, found.revision, options);
+      return { position: found.position, headers: record && decodeRecord(record)?.headers };
+    },
+  };
+}
+
+/** Urns of changed entities; with `appended`, only those with an append in it. */
+const changedIn = (
+  decided: readonly EntityDecision[],
+  appended?: ReadonlyMap<StreamName, unknown>,
+): readonly string[] =>
+  decided
+    .filter(
+      ({ news, appends }) =>
+        news && (appended === undefined || appends.some(({ stream }) => appended.has(stream))),
+    )
+    .map(({ entry }) => entry.urn);

@@ -1,0 +1,61 @@
+/**
+ * Sends operations to a running service. Nothing is retried: an operation whose response was lost may
+ * have begun, which `annals jobs` shows.
+ */
+import { createAnnalsClient } from "../../client/client.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { reach } from "./connection.ts";
+import { noAnswer } from "./no-answer.ts";
+
+export interface OperatorClient {
+  /**
+   * The result of an action. Throws CatalogError: `unavailable` when nobody answers, otherwise as
+   * the service refused, in its words.
+   */
+  act<T>(action: string, body?: object): Promise<T>;
+}
+
+/** The service responds within seconds; restoring waits for its job for some. */
+const requestMsMax = 60_000;
+/** `server` without a slash at the end. */
+export function createOperatorClient(server: string, token: string): OperatorClient {
+  let reached: Promise<void> | undefined;
+  return {
+    async act<T>(action: string, body: object = {}): Promise<T> {
+      const signal = AbortSignal.timeout(requestMsMax);
+      const client = createAnnalsClient({ address: server, token, signal, attemptsMax: 1 });
+      reached ??= reach(server);
+      await reached;
+      // The callers know the actions and what each returns.
+      const path = `/operations?action=${action}` as "/operations?action=getStatus";
+      const { data, error, response } = await client
+        .POST(path, { body: Object.fromEntries(Object.entries(body)) })
+        .catch((cause: unknown) => {
+          throw noAnswer(server, cause);
+        });
+      const answer: unknown = data ?? error;
+      if (response.ok && hasValue<T>(answer)) return answer.value;
+      throw refusal(server, response.status, messageOf(answer));
+    },
+  };
+}
+
+const hasValue = <T>(answer: unknown): answer is { readonly value: T } =>
+  typeof answer === "object" && answer !== null && "value" in answer;
+
+function messageOf(answer: unknown): string | undefined {
+  const has = typeof answer === "object" && answer !== null && "message" in answer;
+  return has && typeof answer.message === "string" ? answer.message : undefined;
+}
+
+function refusal(server: string, status: number, message: string | undefined): CatalogError {
+  const text = message ?? `status ${status}, which no catalog gives`;
+  if (status === 401 || status === 403) {
+    return new CatalogError("invalid", `${server} refused: ${text}`, {
+      hint: "Name the data directory of the service with --data, or a file with a token with --token-file",
+    });
+  }
+  // For other 4xx statuses another attempt with the same request fails again.
+  const isRequestError = status >= 400 && status < 500 && status !== 409 && status !== 429;
+  return new CatalogError(isRequestError ? "invalid" : "unavailable", text);
+}

@@ -1,0 +1,182 @@
+/**
+ * Applying a patch to an aspect: JSON Patch (RFC 6902), made lenient where clients rely on it, with
+ * the members of arrays named by their keys.
+ *
+ * Removing what is absent is fine, missing parents are made, replacing what is absent adds it. The
+ * order of members stays, new ones go last, a known key is replaced in place. What cannot be applied
+ * is refused, and with it the whole patch. Pure: neither the value nor the patch is changed, and the
+ * result shares nothing with them.
+ */
+
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { CatalogError } from "../errors.ts";
+import { createPatchDocument, type PatchDocument, setOwn } from "./patch-document.ts";
+import { type ArrayRules, arrayRules, type PatchRules, shown } from "./patch-keys.ts";
+import { depthMax, type Operation, type Path, parseOperations } from "./patch-parse.ts";
+
+export type { PatchRules } from "./patch-keys.ts";
+
+import { sameJson } from "../../lib/same-json.ts";
+
+/** A patch whose form is right, ready for any value of its aspect. */
+export interface Patch {
+  readonly aspect: string;
+  readonly operations: readonly Operation[];
+  readonly arrays: ArrayRules;
+  /** Initial members of the aspect and its records, by field path; with placeholders. */
+  readonly born: Readonly<Record<string, JsonObject>>;
+}
+
+/** Time of the request in epoch milliseconds, and its actor. */
+interface Stamp {
+  readonly time: number;
+  readonly actor: string;
+}
+
+/** Limits of the copy operations of a patch together: repeated copies double the size each time. */
+const copiedMax = { values: 1_000_000, characters: 64_000_000 };
+
+/**
+ * Reads a patch from JSON text or from the parsed value: a list of operations, or `{patch: [...],
+ * arrayPrimaryKeys?, forceGenericPatch?}`. `rules` is what avro/patch-keys.json holds. Throws
+ * `malformed` with the index of the operation that is wrong.
+ */
+export function parsePatch(source: unknown, rules: PatchRules, aspect: string): Patch {
+  const { operations, keys, generic } = parseOperations(source);
+  const known = Object.hasOwn(rules, aspect) ? rules[aspect] : undefined;
+  return {
+    aspect,
+    operations,
+    arrays: arrayRules(known, { keys, generic }),
+    born: known?.born ?? {},
+  };
+}
+
+/**
+ * The value that follows from the current one; undefined: the aspect has none yet, and is born with
+ * its required fields. The result is yet to be checked against the aspect's schema. Throws `invalid`
+ * with the operation's index and path.
+ */
+export function applyPatch(
+  current: JsonObject | undefined,
+  patch: Patch,
+  stamp: Stamp,
+): Record<string, unknown> {
+  const document = createPatchDocument(
+    current && (copied(current) as JsonObject),
+    patch.arrays,
+    (path) => filled(Object.hasOwn(patch.born, path) ? patch.born[path] : {}, stamp),
+  );
+  const budget = { ...copiedMax };
+  for (const [index, operation] of patch.operations.entries()) {
+    try {
+      perform(document, operation, budget);
+    } catch (cause) {
+      if (!(cause instanceof CatalogError)) throw cause;
+      const which = `operation ${index} (${operation.op} "${operation.path.text}") of the patch of "${patch.aspect}"`;
+      throw new CatalogError(cause.code, `${which}: ${cause.message}`, {
+        ...(cause.hint !== undefined && { hint: cause.hint }),
+        cause,
+      });
+    }
+  }
+  return document.whole();
+}
+
+function perform(document: PatchDocument, operation: Operation, budget: Budget): void {
+  const { path } = operation;
+  switch (operation.op) {
+    case "add":
+      put(document, path, copied(operation.value));
+      break;
+    case "replace":
+      document.locate(path.segments, true)?.replace(copied(operation.value));
+      break;
+    case "remove":
+      document.locate(path.segments, false)?.remove();
+      break;
+    case "test":
+      checkTest(document, path, operation.value);
+      break;
+    case "copy":
+      put(document, path, copied(valueAt(document, operation.from), budget));
+      break;
+    case "move":
+      move(document, operation.from, path);
+  }
+}
+
+function put(document: PatchDocument, path: Path, value: unknown): void {
+  document.locate(path.segments, true)?.add(value);
+}
+
+function move(document: PatchDocument, from: Path, path: Path): void {
+  if (path.text.startsWith(`${from.text}/`)) {
+    throw new CatalogError("invalid", `"${from.text}" cannot be moved into itself`);
+  }
+  const value = copied(valueAt(document, from));
+  document.locate(from.segments, false)?.remove();
+  put(document, path, value);
+}
+
+function checkTest(document: PatchDocument, path: Path, expected: unknown): void {
+  const found = document.locate(path.segments, false)?.read();
+  // Aspects keep no nulls: a field that is null and one that is absent are the same.
+  if (sameJson(found ?? null, expected)) return;
+  // A group of one member equals that member.
+  if (Array.isArray(found) && found.length === 1 && sameJson(found[0], expected)) return;
+  throw new CatalogError(
+    "invalid",
+    `the test failed: there is ${found === undefined ? "nothing" : shown(found)}, not ${shown(expected)}`,
+    { hint: "Read the aspect again and send a patch that fits it" },
+  );
+}
+
+function valueAt(document: PatchDocument, from: Path): unknown {
+  const value = document.locate(from.segments, false)?.read();
+  if (value !== undefined) return value;
+  throw new CatalogError("invalid", `there is nothing at "${from.text}"`, {
+    hint: "Read the aspect again and name a field that it has",
+  });
+}
+
+/** A record as it begins, with the request's time and actor for "$now" and "$actor". */
+function filled(born: JsonObject = {}, stamp: Stamp): Record<string, unknown> {
+  const inner = (value: unknown): unknown => {
+    if (value === "$now") return stamp.time;
+    if (value === "$actor") return stamp.actor;
+    if (Array.isArray(value)) return value.map(inner);
+    return jsonObject(value) ? filled(value, stamp) : value;
+  };
+  return Object.fromEntries(Object.entries(born).map(([name, value]) => [name, inner(value)]));
+}
+
+interface Budget {
+  values: number;
+  characters: number;
+}
+
+function copied(value: unknown, budget?: Budget, depth = 0): unknown {
+  if (budget !== undefined) spend(budget, typeof value === "string" ? value.length : 0);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= depthMax) {
+    throw new CatalogError("invalid", `the value nests deeper than ${depthMax}`);
+  }
+  if (Array.isArray(value)) return value.map((member) => copied(member, budget, depth + 1));
+  const copy: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (budget !== undefined) budget.characters -= name.length;
+    setOwn(copy, name, copied(inner, budget, depth + 1));
+  }
+  return copy;
+}
+
+/** A value, and the characters of a text. */
+function spend(budget: Budget, characters: number): void {
+  budget.values -= 1;
+  budget.characters -= characters;
+  for (const what of ["values", "characters"] as const) {
+    if (budget[what] >= 0) continue;
+    throw new CatalogError("too_large", `the patch copies more than ${copiedMax[what]} ${what}`);
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Checks the values of structured properties against their definitions: number, type and allowed
+ * values. Values that the entity already has are not checked, so that writing them again, or
+ * patching another property, works after a definition has changed.
+ */
+
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { listed } from "../../lib/listed.ts";
+import { sameJson } from "../../lib/same-json.ts";
+import { CatalogError } from "../errors.ts";
+import { shown } from "../patch/patch-keys.ts";
+import { entityTypeOf, isUrn } from "../urn.ts";
+
+/** A structured property as a write finds it. */
+export interface PropertyDefinition {
+  /** Value of its `propertyDefinition`; undefined: it has none, and nothing is asked of values. */
+  readonly value: JsonObject | undefined;
+  /** Its `status` says that it is removed. */
+  readonly removed: boolean;
+}
+
+interface Judgement {
+  /** The entity's current entries. */
+  readonly before: readonly JsonObject[];
+  /** Undefined: there is no such property. */
+  readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
+  /** The value is what a patch made: it may hold one entry of a property for each source. */
+  readonly patched: boolean;
+}
+
+/**
+ * Why the members of `properties`, {propertyUrn, values: [{string}|{double}], attribution?}, cannot
+ * be written; undefined: they can.
+ */
+export function refusalOfValues(
+  properties: readonly JsonObject[],
+  { before, definitionOf, patched }: Judgement,
+): CatalogError | undefined {
+  const known = Map.groupBy(before, urnOf);
+  for (const [urn, entries] of Map.groupBy(properties, urnOf)) {
+    const earlier = known.get(urn) ?? [];
+    if (sameJson(entries, earlier)) continue;
+    const sources = new Set(entries.map(patched ? sourceOf : () => ""));
+    if (sources.size < entries.length) return severalEntries(urn, entries.length);
+    const added = entries.filter((entry) => !earlier.some((one) => sameJson(one, entry)));
+    const definition = definitionOf(urn);
+    if (added.length === 0 || definition === undefined) continue;
+    if (earlier.length > 0 && definition.value?.immutable === true) {
+      return invalid(
+        `Cannot mutate an immutable property: "${urn}"`,
+        "Leave its values unchanged: the definition is immutable",
+      );
+    }
+    const refusal = refusalOfEntries(urn, added, definition);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function refusalOfEntries(
+  urn: string,
+  entries: readonly JsonObject[],
+  { value: definition, removed }: PropertyDefinition,
+): CatalogError | undefined {
+  if (removed) {
+    return invalid(
+      `Cannot apply a soft deleted Structured Property value: "${urn}" is removed`,
+      "Leave the property out, or write its status with removed false first",
+    );
+  }
+  if (definition === undefined) return undefined;
+  for (const { values } of entries) {
+    const assigned = Array.isArray(values) ? values.filter(jsonObject) : [];
+    if (assigned.length > 1 && cardinalityOf(definition) === "SINGLE") {
+      return invalid(
+        `property "${urn}" has cardinality 1, but multiple values were assigned: ${listed(assigned.map(textOf))}`,
+        "Send one value, or define the property with the cardinality MULTIPLE",
+      );
+    }
+    for (const value of assigned) {
+      const wrong = misfitOf(value, definition) ?? strangerIn(value, definition);
+      if (wrong !== undefined) {
+        return invalid(`property "${urn}", value ${shown(value)} ${wrong.what}`, wrong.hint);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** SINGLE or MULTIPLE; SINGLE if the definition states none. */
+export const cardinalityOf = ({ cardinality = "SINGLE" }: JsonObject): unknown => cardinality;
+
+/** The values that the definition allows, {string} or {double} each; undefined: all. */
+export const allowedBy = ({ allowedValues }: JsonObject): readonly unknown[] | undefined =>
+  Array.isArray(allowedValues)
+    ? allowedValues.filter(jsonObject).map(({ value }) => value)
+    : undefined;
+
+/** The error of a value, worded to follow "value … ", and the hint. */
+interface Misfit {
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** Of the value's type. */
+function misfitOf(
+  { string: text, double }: JsonObject,
+  definition: JsonObject,
+): Misfit | undefined {
+  const type = valueTypeOf(definition);
+  switch (type) {
+    case "number":
+      return typeof double === "number" || (typeof text === "string" && NUMBER.test(text))
+        ? undefined
+        : { what: "should be a number", hint: 'Write it as {"double": 1.5}' };
+    case "string":
+    case "rich_text":
+    case "date":
+    case "urn":
+      break;
+    default:
+      return {
+        what: `is of the type "${definition.valueType}", which no value can be checked for`,
+        hint: "Define the property with datahub.string, rich_text, number, date or urn",
+      };
+  }
+  if (typeof text !== "string") {
+    return { what: "should be a string", hint: 'Write it as {"string": "…"}' };
+  }
+  if (type === "date" && !isDate(text)) {
+    return {
+      what: "should be a date with format YYYY-MM-DD",
+      hint: 'Write a day from 1000-01-01 on, as {"string": "2026-07-31"}',
+    };
+  }
+  return type === "urn" ? misfitOfUrn(text, definition) : undefined;
+}
+
+function misfitOfUrn(text: string, { typeQualifier }: JsonObject): Misfit | undefined {
+  if (!isUrn(text)) {
+    return { what: "should be an urn", hint: 'Write it as {"string": "urn:li:corpuser:jdoe"}' };
+  }
+  const allowed = jsonObject(typeQualifier) ? typeQualifier.allowedTypes : undefined;
+  if (!Array.isArray(allowed)) return undefined;
+  const type = entityTypeOf(text).toLowerCase();
+  return allowed.some((one) => typeId(String(one)) === type)
+    ? undefined
+    : {
+        what: `is not of any supported urn types: ${listed(allowed.map(String))}`,
+        hint: "Name an entity of such a type, or add its type to the definition's allowedTypes",
+      };
+}
+
+function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefined {
+  const allowed = allowedBy(definition);
+  if (allowed === undefined || allowed.some((one) => sameJson(one, value))) return undefined;
+  const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));
+  return {
+    what: `should be one of ${listed(texts)}`,
+    hint: "Send one of them, or add the value to the definition's allowedValues",
+  };
+}
+
+/** A number in a text: JSON's, and those that begin with a plus, a point or blanks. */
+const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+const DATE = /^[1-9]\d{3}-\d{2}-\d{2}$/;
+
+/** Days that exist: not 2026-02-30. */
+function isDate(text: string): boolean {
+  if (!DATE.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
+
+/** string, rich_text, number, date, urn, or what no value can be checked for. */
+export const valueTypeOf = ({ valueType }: JsonObject): string => typeId(String(valueType));
+
+/** The name of the type in its urn: `urn:li:dataType:datahub.number` → number. */
+function typeId(urn: string): string {
+  const id = urn.split(":").slice(3).join(":");
+  return (id.startsWith("datahub.") ? (id.split(".")[1] ?? "") : id).toLowerCase();
+}
+
+const urnOf = ({ propertyUrn }: JsonObject): string => String(propertyUrn);
+
+/** The source in the entry's attribution; empty: none. */
+const sourceOf = ({ attribution }: JsonObject): string =>
+  jsonObject(attribution) ? String(attribution.source ?? "") : "";
+
+const textOf = ({ string, double }: JsonObject): string => String(string ?? double);
+
+const severalEntries = (urn: string, count: number): CatalogError =>
+  invalid(
+    `property "${urn}" has multiple entries: ${count}`,
+    "Send all of its values in one entry",
+  );
+
+const invalid = (message: string, hint: string): CatalogError =>
+  new CatalogError("invalid", message, { hint });

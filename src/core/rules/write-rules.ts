@@ -1,0 +1,281 @@
+/**
+ * Rules of aspects beyond their schemas: derived fields, and reasons to reject a value. They run
+ * after the schema check and before the comparison with the current value. They are pure and change
+ * none of their arguments.
+ */
+
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { listed } from "../../lib/listed.ts";
+import { CatalogError } from "../errors.ts";
+import { refusalOfDefinition } from "./definition-changes.ts";
+import { refusalOfPaths } from "./field-paths.ts";
+import { refusalOfLinks } from "./link-rules.ts";
+import type { OthersNeeded } from "./other-entities.ts";
+import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
+import {
+  definitionNeeds,
+  logicalParentRule,
+  promptsRule,
+  type ReferenceContext,
+  refusalOfReferences,
+  settingsRule,
+  stageRule,
+  versionRule,
+  versionSetRule,
+} from "./reference-rules.ts";
+
+export interface WriteContext extends ReferenceContext {
+  /** Namespace of the urns that are made here. */
+  readonly namespace: string;
+  /** The entity's other aspects as they are now; undefined: it has no such aspect. */
+  readonly sibling?: ((aspect: string) => JsonObject | undefined) | undefined;
+  /** The value is the result of a patch of `previous`. */
+  readonly patched?: boolean | undefined;
+}
+
+interface WriteRule {
+  /** The other entities that the rule reads. */
+  readonly needs?: OthersNeeded;
+  /** The rule compares with the aspect's current value. */
+  readonly looksBack?: boolean;
+  readonly apply?: (value: JsonObject, context: WriteContext) => JsonObject;
+  /** Why the value that `apply` made cannot be written. */
+  readonly refusal?: (value: JsonObject, context: WriteContext) => CatalogError | undefined;
+}
+
+const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
+  ["ownership", { apply: withOwnerTypes }],
+  ["domains", { apply: syncedDomains, looksBack: true }],
+  ["dataHubPolicyInfo", { apply: withKnownCriteria }],
+  [
+    "structuredProperties",
+    {
+      needs: { types: ["structuredProperty"] },
+      apply: withoutUndefinedProperties,
+      refusal: wrongProperties,
+    },
+  ],
+  ["status", stageRule],
+  ["versionProperties", versionRule],
+  ["versionSetProperties", { ...versionSetRule, looksBack: true }],
+  ["logicalParent", logicalParentRule],
+  ["structuredPropertySettings", settingsRule],
+  ["formInfo", promptsRule],
+  ["institutionalMemory", { refusal: wrongLinks("institutionalMemory") }],
+  ["corpUserEditableInfo", { refusal: wrongLinks("corpUserEditableInfo") }],
+  ["corpGroupEditableInfo", { refusal: wrongLinks("corpGroupEditableInfo") }],
+  ["propertyDefinition", { looksBack: true, needs: definitionNeeds, refusal: wrongDefinition }],
+  ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
+  [
+    "editableSchemaMetadata",
+    {
+      refusal: wrongPaths({ aspect: "editableSchemaMetadata", member: "editableSchemaFieldInfo" }),
+    },
+  ],
+]);
+
+/** The other entities that the aspect's rule reads. */
+export const othersNeeded = (aspect: string): OthersNeeded | undefined => rules.get(aspect)?.needs;
+
+/** The aspect's rule needs the current value (`previous`). */
+export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
+
+/** The value as it is written. Throws `invalid` when the aspect's rule refuses it. */
+export const applyWriteRule = (
+  aspect: string,
+  value: JsonObject,
+  context: WriteContext,
+): JsonObject => rules.get(aspect)?.apply?.(value, context) ?? value;
+
+/**
+ * Why a value from `applyWriteRule` is rejected; undefined: it is valid. A value rejected without
+ * `previous` may be valid with it: writing the current value again is allowed.
+ */
+export const refusalOf = (
+  aspect: string,
+  value: JsonObject,
+  context: WriteContext,
+): CatalogError | undefined => rules.get(aspect)?.refusal?.(value, context);
+
+/**
+ * `ownerTypes` says who owns by kind of ownership, whatever the writer sent for it:
+ * owners [{owner: A, type: DATAOWNER}] → {urn:li:ownershipType:__system__dataowner: [A]}.
+ */
+function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObject {
+  const ownerTypes = new Map<string, Set<unknown>>();
+  for (const owner of members(value.owners)) {
+    const type =
+      typeof owner.typeUrn === "string"
+        ? owner.typeUrn
+        : `urn:${namespace}:ownershipType:__system__${String(owner.type).toLowerCase()}`;
+    const owners = ownerTypes.get(type);
+    if (owners === undefined) ownerTypes.set(type, new Set([owner.owner]));
+    else owners.add(owner.owner);
+  }
+  const listed = [...ownerTypes].map(([type, owners]) => [type, [...owners]] as const);
+  return { ...value, ownerTypes: Object.fromEntries(listed) };
+}
+
+/** Fields of a resource filter in a policy; the first two are the older names of TYPE and URN. */
+const policyFields: readonly string[] = [
+  ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
+  ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
+];
+
+/** A criterion on an unknown field would never match, without an error. */
+function withKnownCriteria(value: JsonObject): JsonObject {
+  const resources = jsonObject(value.resources) ? value.resources : {};
+  for (const name of ["filter", "privilegeConstraints"]) {
+    // Safe lookup: the loop is over a closed list.
+    const filter = resources[name];
+    for (const { field } of members(jsonObject(filter) ? filter.criteria : [])) {
+      if (policyFields.includes(String(field).toUpperCase())) continue;
+      const shown = String(field).slice(0, 120);
+      throw new CatalogError("invalid", `a criterion of the policy's ${name} is on "${shown}"`, {
+        hint: `Use ${policyFields.slice(2).join(", ")}`,
+      });
+    }
+  }
+  return value;
+}
+
+/** Keeps both fields in step, with manual associations before propagated ones. */
+function syncedDomains(value: JsonObject, context: WriteContext): JsonObject {
+  const synced = withDomainsInStep(value, context);
+  const associations = members(synced.domainAssociations);
+  if (!associations.some(isPropagated)) return synced;
+  const sorted = manualFirst(associations, isPropagated);
+  const domainAssociations = sorted;
+  // A write of `domains` alone keeps the order of its domains.
+  if (value.domainAssociations === undefined) return { ...synced, domainAssociations };
+  const manual = new Set(sorted.filter((one) => !isPropagated(one)).map(({ domain }) => domain));
+  const domains = manualFirst(texts(synced.domains), (urn) => !manual.has(urn));
+  return { ...synced, domains, domainAssociations };
+}
+
+const manualFirst = <T>(items: readonly T[], propagated: (item: T) => boolean): readonly T[] => [
+  ...items.filter((item) => !propagated(item)),
+  ...items.filter(propagated),
+];
+
+/** DataHub's mark of a propagated association: attribution.sourceDetail.propagated is "true". */
+function isPropagated({ attribution }: JsonObject): boolean {
+  const detail = jsonObject(attribution) ? attribution.sourceDetail : undefined;
+  return jsonObject(detail) && String(detail.propagated).toLowerCase() === "true";
+}
+
+/**
+ * `domains` lists what `domainAssociations` explains. A write may change either, and the other
+ * follows; associations of domains that stay keep their context and attribution.
+ */
+function withDomainsInStep(value: JsonObject, { previous }: WriteContext): JsonObject {
+  const domains = distinct(texts(value.domains));
+  const domainsBefore = distinct(texts(previous?.domains));
+  const associations = members(value.domainAssociations);
+  const associated = distinct(associations.map((member) => String(member.domain)));
+  if (sameMembers(domains, associated)) return value;
+
+  const associationsBefore = members(previous?.domainAssociations);
+  const associatedBefore = distinct(associationsBefore.map((member) => String(member.domain)));
+  const domainsChanged = previous === undefined || !sameMembers(domains, domainsBefore);
+  const associationsChanged =
+    value.domainAssociations !== undefined && !sameMembers(associated, associatedBefore);
+  // An empty `domains` has no meaning: the field is required, so clients of associations send it.
+  if (domainsChanged && associationsChanged && domains.length > 0) {
+    throw new CatalogError(
+      "invalid",
+      `domains and domainAssociations of the aspect "domains" name different domains: ${listed(domains)} and ${listed(associated)}`,
+      { hint: "Change one of the two; the other follows" },
+    );
+  }
+  if (associationsChanged) {
+    // A value of before associations were kept in step may list domains that none explains.
+    const unexplained = domains.filter((urn) => !associatedBefore.includes(urn));
+    return withDomains(value, distinct([...unexplained, ...associated]), associations);
+  }
+  const known = value.domainAssociations === undefined ? associationsBefore : associations;
+  return withDomains(value, texts(value.domains), known);
+}
+
+/** Both fields: the known associations of the domains in their order, bare ones for the rest. */
+function withDomains(
+  value: JsonObject,
+  domains: readonly string[],
+  known: readonly JsonObject[],
+): JsonObject {
+  const explained = known.filter((member) => domains.includes(String(member.domain)));
+  const bare = distinct(domains)
+    .filter((urn) => !explained.some((member) => member.domain === urn))
+    .map((domain) => ({ domain }));
+  return { ...value, domains, domainAssociations: [...explained, ...bare] };
+}
+
+function definitionsOf(value: JsonObject): readonly string[] {
+  return distinct(members(value.properties).map((property) => String(property.propertyUrn)));
+}
+
+/**
+ * A property whose definition is missing is dropped; a write of nothing else is refused. What the
+ * entity has already stays, so that a patch of one property does not cost another.
+ */
+function withoutUndefinedProperties(
+  value: JsonObject,
+  { previous, others }: WriteContext,
+): JsonObject {
+  const before = new Set(previous && definitionsOf(previous));
+  const properties = members(value.properties);
+  const defined = properties.filter(({ propertyUrn }) => {
+    const urn = String(propertyUrn);
+    return before.has(urn) || others?.find(urn) !== undefined;
+  });
+  if (defined.length === properties.length) return value;
+  if (defined.length === 0) {
+    throw new CatalogError(
+      "invalid",
+      `no structured property of the write is defined: ${listed(definitionsOf(value))}`,
+      { hint: "Write the propertyDefinition of each first" },
+    );
+  }
+  return { ...value, properties: defined };
+}
+
+function wrongProperties(
+  value: JsonObject,
+  { previous, others, patched = false }: WriteContext,
+): CatalogError | undefined {
+  const before = members(previous?.properties);
+  const definitionOf = (urn: string): PropertyDefinition | undefined => {
+    const found = others?.find(urn, "propertyDefinition");
+    if (found === undefined) return undefined;
+    const removed = found.aspect("status")?.removed === true;
+    return { value: found.aspect("propertyDefinition"), removed };
+  };
+  return refusalOfValues(members(value.properties), { before, definitionOf, patched });
+}
+
+function wrongDefinition(value: JsonObject, context: WriteContext): CatalogError | undefined {
+  const { previous, sibling } = context;
+  const removed = sibling?.("status")?.removed === true;
+  return refusalOfDefinition(value, { previous, removed }) ?? refusalOfReferences(value, context);
+}
+
+function wrongPaths(
+  fields: Parameters<typeof refusalOfPaths>[0],
+): NonNullable<WriteRule["refusal"]> {
+  return (value, { previous }) => refusalOfPaths(fields, value, previous);
+}
+
+function wrongLinks(aspect: string): NonNullable<WriteRule["refusal"]> {
+  return (value, { previous }) => refusalOfLinks(aspect, value, previous);
+}
+
+const members = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((member) => typeof member === "string") : [];
+
+const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)];
+
+const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((value) => others.includes(value));

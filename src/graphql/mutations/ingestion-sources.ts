@@ -1,0 +1,178 @@
+/** Ingestion sources, as entities of the catalog; the service does not run them. */
+import { randomUUID } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import { jsonObject } from "../../lib/json.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Maybe } from "../maybe.ts";
+import { entityOf } from "../queries/entity-source.ts";
+import { type PageInput, pageOf } from "../queries/pages.ts";
+import type { FacetFilter } from "../queries/token-filter.ts";
+import type { Viewer } from "../viewer.ts";
+import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+
+interface Source {
+  readonly urn: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+const TYPE = "dataHubIngestionSource";
+const INFO = "dataHubIngestionSourceInfo";
+/** Maximum number of sources that a filter scans. */
+const sourcesMax = 10_000;
+const executionsMax = 1_000;
+
+async function sourceOf(urn: string, { loader }: Viewer) {
+  const info = (await loader.load(urn)).aspect(INFO);
+  if (info === undefined) return undefined;
+  const config = jsonObject(info.config) ? info.config : {};
+  const extra = jsonObject(config.extraArgs) ? config.extraArgs : {};
+  return {
+    urn,
+    name: String(info.name),
+    type: String(info.type),
+    platform: typeof info.platform === "string" ? entityOf(info.platform) : null,
+    schedule: info.schedule,
+    config: {
+      ...config,
+      extraArgs: Object.entries(extra).map(([key, value]) => ({ key, value })),
+    },
+  };
+}
+
+type Compare = (found: string, value: string) => boolean;
+
+const conditions: Readonly<Record<string, Compare>> = {
+  EQUAL: (found, value) => found === value,
+  IN: (found, value) => found === value,
+  IEQUAL: (found, value) => found.toLowerCase() === value.toLowerCase(),
+  CONTAIN: (found, value) => found.toLowerCase().includes(value.toLowerCase()),
+  START_WITH: (found, value) => found.toLowerCase().startsWith(value.toLowerCase()),
+};
+
+function testOf({ field, values, value, condition, negated }: FacetFilter) {
+  const compare = ownValue(conditions, condition ?? "EQUAL");
+  if (compare === undefined || !/^(?:urn|name|type)$/.test(field)) {
+    throw new CatalogError(
+      "malformed",
+      `sources cannot be filtered by ${condition} of "${field.slice(0, 60)}"`,
+      { hint: `Filter urn, name or type by ${Object.keys(conditions).join(", ")}` },
+    );
+  }
+  const all = [...(values ?? []), ...(value ? [value] : [])];
+  return (source: Source): boolean =>
+    all.some((one) => compare(source[field as keyof Source], one)) !== (negated === true);
+}
+
+interface ListInput extends PageInput {
+  readonly query?: Maybe<string>;
+  readonly filters?: Maybe<readonly FacetFilter[]>;
+}
+
+async function listIngestionSources(_: never, { input }: { input: ListInput }, viewer: Viewer) {
+  const { start, count } = pageOf(input);
+  const tests = (input.filters ?? []).map(testOf);
+  const words = input.query && input.query !== "*" ? [input.query] : [];
+  if (words.length > 0) tests.push(testOf({ field: "name", values: words, condition: "CONTAIN" }));
+  const { entities } = await viewer.catalog.listUrns(TYPE, { start: 0, count: sourcesMax });
+  const sources = await Promise.all(entities.map((urn) => sourceOf(urn, viewer)));
+  const found = sources
+    .filter((one) => one !== undefined)
+    .filter((one) => tests.every((test) => test(one)));
+  const page = found.slice(start, start + count);
+  return { start, count: page.length, total: found.length, ingestionSources: page };
+}
+
+async function executions(
+  { urn }: Source,
+  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
+  { catalog, loader }: Viewer,
+) {
+  const start = Math.max(asked.start ?? 0, 0);
+  const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
+  const types = ["ingestionSource"];
+  const listed = await catalog.listRelationships({
+    urn,
+    types,
+    direction: "INCOMING",
+    start: 0,
+    count: sourcesMax,
+  });
+  const requests = await Promise.all(
+    listed.relationships.map(async ({ urn: request }) => {
+      const { aspect } = await loader.load(request);
+      return {
+        urn: request,
+        id: request.split(":").slice(3).join(":"),
+        input: aspect("dataHubExecutionRequestInput"),
+        result: aspect("dataHubExecutionRequestResult") ?? null,
+      };
+    }),
+  );
+  const latestFirst = requests
+    .filter(({ input }) => input !== undefined)
+    .sort((a, b) => Number(b.input?.requestedAt ?? 0) - Number(a.input?.requestedAt ?? 0));
+  const page = latestFirst.slice(start, start + count);
+  return { start, count: page.length, total: latestFirst.length, executionRequests: page };
+}
+
+interface SourceInput {
+  readonly name: string;
+  readonly type: string;
+  readonly schedule?: Maybe<object>;
+  readonly config: Readonly<Record<string, unknown>> & {
+    readonly extraArgs?: Maybe<readonly { key: string; value?: Maybe<string> }[]>;
+  };
+}
+
+async function put(urn: string, { name, type, schedule, config }: SourceInput, viewer: Viewer) {
+  const given = Object.entries(config).filter(([, value]) => value !== null);
+  const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
+  const value = {
+    name,
+    type,
+    config: { ...Object.fromEntries(given), extraArgs: Object.fromEntries(extraArgs) },
+    ...(schedule && { schedule }),
+  };
+  await write([proposalOf(urn, INFO, value)], viewer);
+  return urn;
+}
+
+export const sourceQueries = {
+  listIngestionSources,
+  async ingestionSource(_: never, { urn }: { urn: string }, viewer: Viewer) {
+    return (await sourceOf(urnOf(urn, [TYPE], viewer), viewer)) ?? null;
+  },
+};
+
+export const sourceFields = { IngestionSource: { executions } };
+
+export const sourceMutations = {
+  createIngestionSource: (_: never, { input }: { input: SourceInput }, viewer: Viewer) =>
+    put(`urn:${viewer.namespace}:${TYPE}:${randomUUID()}`, input, viewer),
+
+  updateIngestionSource: (
+    _: never,
+    { urn, input }: { urn: string; input: SourceInput },
+    viewer: Viewer,
+  ) => put(urnOf(urn, [TYPE], viewer), input, viewer),
+
+  async deleteIngestionSource(_: never, args: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(args.urn, [TYPE], viewer);
+    await refuseMissing([urn], viewer);
+    await remove(urn, viewer);
+    return urn;
+  },
+
+  async rollbackIngestion(
+    _: never,
+    { input: { runId } }: { input: { runId: string } },
+    { catalog, actor, wrote, loader }: Viewer,
+  ) {
+    const request = { runId, dryRun: false, hardDelete: false };
+    const { position } = await catalog.rollbackRun(request, { actor });
+    wrote(position);
+    loader.forget();
+    return runId;
+  },
+};

@@ -1,0 +1,295 @@
+/**
+ * Mutations of labels: tags, terms, owners, domains, links and descriptions. They send patches, so that
+ * concurrent writes are kept. Labels and labelled entities must exist.
+ */
+import type { Proposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { entityTypeOf } from "../../core/urn.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Maybe } from "../maybe.ts";
+import { descriptionAspects } from "../queries/aspects-by-type.ts";
+import type { Viewer } from "../viewer.ts";
+import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
+import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
+import {
+  type PatchOperation,
+  patchOf,
+  proposalOf,
+  refuseMissing,
+  urnOf,
+  write,
+} from "./writing.ts";
+
+interface Resources {
+  readonly resources: readonly Maybe<Resource>[];
+}
+
+const resourcesIn = ({ resources }: Resources): readonly Resource[] =>
+  resources.filter((one) => one !== null && one !== undefined);
+
+interface Kind {
+  readonly entityType: string;
+  readonly aspect: string;
+  /** The list in the aspect; `key` names the label in its members. */
+  readonly list: string;
+  readonly member: string;
+}
+
+const tags: Kind = { entityType: "tag", aspect: "globalTags", list: "tags", member: "tag" };
+const terms: Kind = {
+  entityType: "glossaryTerm",
+  aspect: "glossaryTerms",
+  list: "terms",
+  member: "urn",
+};
+
+/** A dataset's aspect holds the labels of its columns. */
+function labelPatch(
+  { resourceUrn, subResource }: Resource,
+  kind: Kind,
+  operations: readonly PatchOperation[],
+): Proposal {
+  if (!subResource) return patchOf(resourceUrn, kind.aspect, operations);
+  const column = ["editableSchemaFieldInfo", subResource, kind.aspect];
+  return patchOf(
+    resourceUrn,
+    "editableSchemaMetadata",
+    operations.map((one) => ({ ...one, path: [...column, ...one.path] })),
+  );
+}
+
+async function label(
+  op: "add" | "remove",
+  kind: Kind,
+  asked: { readonly labels: readonly string[]; readonly resources: readonly Resource[] },
+  viewer: Viewer,
+): Promise<true> {
+  refuseTooMany(asked.labels, asked.resources);
+  const labels = asked.labels.map((urn) => urnOf(urn, [kind.entityType], viewer));
+  const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
+  await refuseMissing(resources, viewer);
+  if (op === "add") await refuseMissing(labels, viewer);
+  await refuseUnknownColumns(asked.resources, viewer, { edited: op === "remove" });
+  const operations = labels.map((urn) => ({
+    op,
+    path: [kind.list, urn],
+    value: { [kind.member]: urn },
+  }));
+  const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
+  return write(operations.length === 0 ? [] : proposals, viewer);
+}
+
+interface TagsInput extends Resource {
+  readonly tagUrn: string;
+  readonly tagUrns: readonly string[];
+}
+
+interface TermsInput extends Resource {
+  readonly termUrn: string;
+  readonly termUrns: readonly string[];
+}
+
+type Field<Input> = (source: never, args: { input: Input }, viewer: Viewer) => Promise<true>;
+
+const oneTag =
+  (op: "add" | "remove"): Field<TagsInput> =>
+  (_, { input }, viewer) =>
+    label(op, tags, { labels: [input.tagUrn], resources: [input] }, viewer);
+
+const manyTags =
+  (op: "add" | "remove"): Field<TagsInput & Resources> =>
+  (_, { input }, viewer) =>
+    label(op, tags, { labels: input.tagUrns, resources: resourcesIn(input) }, viewer);
+
+const oneTerm =
+  (op: "add" | "remove"): Field<TermsInput> =>
+  (_, { input }, viewer) =>
+    label(op, terms, { labels: [input.termUrn], resources: [input] }, viewer);
+
+const manyTerms =
+  (op: "add" | "remove"): Field<TermsInput & Resources> =>
+  (_, { input }, viewer) =>
+    label(op, terms, { labels: input.termUrns, resources: resourcesIn(input) }, viewer);
+
+async function place(
+  domainUrn: Maybe<string>,
+  urns: readonly string[],
+  viewer: Viewer,
+): Promise<true> {
+  const domains = domainUrn ? [urnOf(domainUrn, ["domain"], viewer)] : [];
+  await refuseMissing(urns, viewer);
+  await refuseMissing(domains, viewer);
+  return write(
+    urns.map((urn) => proposalOf(urn, "domains", { domains })),
+    viewer,
+  );
+}
+
+/** Required properties of a label that so far consists of its urn only. */
+export function bornWith(urn: string): readonly PatchOperation[] {
+  const name = urn.split(":").slice(3).join(":");
+  const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    tag: { name },
+    domain: { name },
+    glossaryTerm: { name, definition: "", termSource: "INTERNAL" },
+  };
+  return Object.entries(ownValue(values, entityTypeOf(urn)) ?? {}).map(([field, value]) => ({
+    op: "add",
+    path: [field],
+    value,
+  }));
+}
+
+interface DescriptionInput extends Resource {
+  readonly description: string;
+}
+
+const descriptionCharactersMax = 1_000_000;
+
+async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> {
+  const { resourceUrn, subResource, description } = input;
+  if (description.length > descriptionCharactersMax) {
+    throw new CatalogError(
+      "malformed",
+      `description has ${description.length} characters of at most ${descriptionCharactersMax}`,
+      { hint: "Send a shorter one, and a link to the rest (addLink)" },
+    );
+  }
+  await refuseMissing([resourceUrn], viewer);
+  await refuseUnknownColumns([input], viewer);
+  const type = entityTypeOf(resourceUrn);
+  const [aspect, field] = subResource
+    ? ["editableSchemaMetadata", "description"]
+    : (ownValue(descriptionAspects, type) ?? []);
+  if (aspect === undefined || field === undefined) {
+    throw new CatalogError("invalid", `descriptions of entities of type "${type}" are not edited`, {
+      hint: "Write the aspect that has it",
+    });
+  }
+  const path = subResource ? ["editableSchemaFieldInfo", subResource, field] : [field];
+  const loaded = await viewer.loader.load(resourceUrn);
+  const born = loaded.aspect(aspect) === undefined && !subResource ? bornWith(loaded.urn) : [];
+  const operations = [...born, { op: "add", path, value: description } as const];
+  return write([patchOf(resourceUrn, aspect, operations)], viewer);
+}
+
+interface DeprecationInput {
+  readonly deprecated: boolean;
+  readonly decommissionTime?: Maybe<number>;
+  readonly note?: Maybe<string>;
+  readonly replacement?: Maybe<string>;
+}
+
+async function deprecate(
+  input: DeprecationInput,
+  urns: readonly string[],
+  viewer: Viewer,
+): Promise<true> {
+  const { deprecated, decommissionTime, note, replacement } = input;
+  await refuseMissing(urns, viewer);
+  const value = {
+    deprecated,
+    note: note ?? "",
+    actor: actorOf(viewer),
+    decommissionTime: decommissionTime ?? undefined,
+    ...(replacement && { replacement }),
+  };
+  return write(
+    urns.map((urn) => proposalOf(urn, "deprecation", value)),
+    viewer,
+  );
+}
+
+export const actorOf = ({ actor, namespace }: Viewer): string =>
+  actor ?? `urn:${namespace}:corpuser:__datahub_system`;
+
+const urnsOf = (resources: Resources): readonly string[] =>
+  resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
+
+interface LinkInput {
+  readonly linkUrl: string;
+  readonly label: string;
+  readonly resourceUrn: string;
+}
+
+export const labelling = {
+  addTag: oneTag("add"),
+  removeTag: oneTag("remove"),
+  addTags: ((_, { input }, viewer) =>
+    label("add", tags, { labels: input.tagUrns, resources: [input] }, viewer)) as Field<TagsInput>,
+  batchAddTags: manyTags("add"),
+  batchRemoveTags: manyTags("remove"),
+  addTerm: oneTerm("add"),
+  removeTerm: oneTerm("remove"),
+  addTerms: ((_, { input }, viewer) =>
+    label(
+      "add",
+      terms,
+      { labels: input.termUrns, resources: [input] },
+      viewer,
+    )) as Field<TermsInput>,
+  batchAddTerms: manyTerms("add"),
+  batchRemoveTerms: manyTerms("remove"),
+
+  addOwner: ((_, { input }, viewer) => addOwners([input], [input], viewer)) as Field<
+    OwnerInput & Resource
+  >,
+  addOwners: ((_, { input }, viewer) => addOwners(input.owners, [input], viewer)) as Field<
+    { owners: readonly OwnerInput[] } & Resource
+  >,
+  batchAddOwners: ((_, { input }, viewer) =>
+    addOwners(
+      input.owners.map((owner) => ({ ownershipTypeUrn: input.ownershipTypeUrn, ...owner })),
+      resourcesIn(input),
+      viewer,
+    )) as Field<{ owners: readonly OwnerInput[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
+  removeOwner: ((_, { input }, viewer) =>
+    removeOwners(
+      { urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn },
+      [input],
+      viewer,
+    )) as Field<OwnerInput & Resource>,
+  batchRemoveOwners: ((_, { input }, viewer) =>
+    removeOwners(
+      { urns: input.ownerUrns, typeUrn: input.ownershipTypeUrn },
+      resourcesIn(input),
+      viewer,
+    )) as Field<{ ownerUrns: readonly string[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
+
+  setDomain: (_: never, args: { entityUrn: string; domainUrn: string }, viewer: Viewer) =>
+    place(args.domainUrn, [args.entityUrn], viewer),
+  unsetDomain: (_: never, args: { entityUrn: string }, viewer: Viewer) =>
+    place(undefined, [args.entityUrn], viewer),
+  batchSetDomain: ((_, { input }, viewer) =>
+    place(input.domainUrn, urnsOf(input), viewer)) as Field<
+    { domainUrn?: Maybe<string> } & Resources
+  >,
+
+  updateDescription: ((_, { input }, viewer) => describe(input, viewer)) as Field<DescriptionInput>,
+  updateDeprecation: ((_, { input }, viewer) => deprecate(input, [input.urn], viewer)) as Field<
+    DeprecationInput & { urn: string }
+  >,
+  batchUpdateDeprecation: ((_, { input }, viewer) =>
+    deprecate(input, urnsOf(input), viewer)) as Field<DeprecationInput & Resources>,
+
+  batchUpdateSoftDeleted: (async (_, { input: { urns, deleted } }, viewer) => {
+    await refuseMissing(urns, viewer);
+    return write(
+      urns.map((urn) => proposalOf(urn, "status", { removed: deleted })),
+      viewer,
+    );
+  }) as Field<{ urns: readonly string[]; deleted: boolean }>,
+
+  addLink: (async (_, { input: { linkUrl: url, label: description, resourceUrn } }, viewer) => {
+    await refuseMissing([resourceUrn], viewer);
+    const createStamp = { time: viewer.now(), actor: actorOf(viewer) };
+    const value = { url, description, createStamp };
+    const operation = { op: "add", path: ["elements", url], value } as const;
+    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
+  }) as Field<LinkInput>,
+  removeLink: (async (_, { input: { linkUrl: url, resourceUrn } }, viewer) => {
+    await refuseMissing([resourceUrn], viewer);
+    const operation = { op: "remove", path: ["elements", url] } as const;
+    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
+  }) as Field<LinkInput>,
+};

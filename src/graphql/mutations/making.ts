@@ -1,0 +1,393 @@
+/** Mutations that create and delete labels and groups, and those of members, versions and forms. */
+import { randomUUID } from "node:crypto";
+import type { Proposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { entityTypeOf } from "../../core/urn.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Maybe } from "../maybe.ts";
+import { propertiesAspects } from "../queries/aspects-by-type.ts";
+import { entityOf } from "../queries/entity-source.ts";
+import type { FacetFilter } from "../queries/token-filter.ts";
+import type { Viewer } from "../viewer.ts";
+import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
+import { actorOf, bornWith } from "./labelling.ts";
+import { move } from "./moving.ts";
+import { withTypeUrns } from "./owners.ts";
+import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
+import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+
+interface NewEntity {
+  readonly id?: Maybe<string>;
+  readonly name: string;
+  readonly description?: Maybe<string>;
+}
+
+/**
+ * Creates an entity with its aspects in one write, owned by the caller. Fails when the entity exists.
+ */
+async function make(
+  entityType: string,
+  { input, value, others = {} }: NewAspects,
+  viewer: Viewer,
+): Promise<string> {
+  const name = input.name.trim();
+  if (name === "") throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
+  const id = input.id?.trim() || randomUUID();
+  const urn = `urn:${viewer.namespace}:${entityType}:${id}`;
+  const owner = viewer.actor;
+  const proposals = [
+    proposalOf(urn, ownValue(propertiesAspects, entityType) ?? "", value, "CREATE_ENTITY"),
+  ];
+  for (const [aspect, other] of Object.entries(others)) {
+    proposals.push(proposalOf(urn, aspect, other));
+  }
+  if (owner !== undefined) {
+    const owners = await withTypeUrns([{ owner, type: "TECHNICAL_OWNER" }], viewer);
+    const lastModified = { time: viewer.now(), actor: owner };
+    proposals.push(proposalOf(urn, "ownership", { owners, lastModified }));
+  }
+  await write(proposals, viewer);
+  return urn;
+}
+
+interface NewAspects {
+  readonly input: NewEntity;
+  /** Value of the properties aspect. */
+  readonly value: object;
+  /** Values of further aspects by name. */
+  readonly others?: Readonly<Record<string, object>>;
+}
+
+const described = ({ description }: NewEntity) => (description ? { description } : {});
+
+interface NewChild extends NewEntity {
+  readonly parentDomain?: Maybe<string>;
+  readonly parentNode?: Maybe<string>;
+}
+
+const glossary =
+  (entityType: "glossaryTerm" | "glossaryNode") =>
+  async (_: never, { input }: { input: NewChild }, viewer: Viewer): Promise<string> => {
+    const { name, description, parentNode } = input;
+    const parent = parentNode ? urnOf(parentNode, ["glossaryNode"], viewer) : undefined;
+    if (parent !== undefined) await refuseMissing([parent], viewer);
+    const value = {
+      name,
+      definition: description ?? "",
+      ...(entityType === "glossaryTerm" && { termSource: "INTERNAL" }),
+      ...(parent !== undefined && { parentNode: parent }),
+    };
+    if (entityType === "glossaryNode") return make(entityType, { input, value }, viewer);
+    return viewer.moving(async () => {
+      await refuseTakenName(termNames, { name, parent }, viewer);
+      return make(entityType, { input, value }, viewer);
+    });
+  };
+
+const deleting =
+  (...entityTypes: readonly string[]) =>
+  (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
+    remove(urnOf(urn, entityTypes, viewer), viewer);
+
+const nameFields: Readonly<Record<string, string>> = {
+  tag: "name",
+  domain: "name",
+  glossaryTerm: "name",
+  glossaryNode: "name",
+  corpGroup: "displayName",
+  dataProduct: "name",
+};
+
+async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
+  const entityType = entityTypeOf(urn);
+  const field = ownValue(nameFields, entityType);
+  if (field === undefined || name.trim() === "") {
+    throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be called "${name}"`, {
+      hint: `Names are of entities of type ${Object.keys(nameFields).join(", ")}, and not empty`,
+    });
+  }
+  await refuseMissing([urn], viewer);
+  const operation = { op: "add", path: [field], value: name } as const;
+  const aspect = ownValue(propertiesAspects, entityType) ?? "";
+  const patch = patchOf(urn, aspect, [operation]);
+  if (entityType !== "domain") return write([patch], viewer);
+  return viewer.moving(async () => {
+    const parent = (await viewer.loader.load(urn)).aspect(aspect)?.parentDomain;
+    const named = { name, parent: typeof parent === "string" ? parent : undefined, urn };
+    await refuseTakenName(domainNames, named, viewer);
+    return write([patch], viewer);
+  });
+}
+
+interface LinkInput {
+  readonly versionSet: string;
+  readonly linkedEntity: string;
+  readonly version: string;
+  readonly comment?: Maybe<string>;
+  readonly sourceTimestamp?: Maybe<number>;
+}
+
+const SCHEME = "ALPHANUMERIC_GENERATED_BY_DATAHUB";
+const FIRST_SORT_ID = "AAAAAAAA";
+
+/** AAAAAAAA → AAAAAAAB, AAAAAAAZ → AAAAAABA */
+function nextSortId(sortId: string): string {
+  const head = sortId.replace(/Z+$/, "");
+  if (head === "") return `A${"A".repeat(sortId.length)}`;
+  const last = String.fromCharCode(head.charCodeAt(head.length - 1) + 1);
+  return head.slice(0, -1) + last + "A".repeat(sortId.length - head.length);
+}
+
+/** Unmarks the latest version of the set. Rejected when another version was linked meanwhile. */
+async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
+  const set = urnOf(input.versionSet, ["versionSet"], viewer);
+  const urn = input.linkedEntity;
+  await refuseMissing([urn], viewer);
+  const [found] = await viewer.catalog.findEntities([set], ["versionSetProperties"]);
+  const [properties] = found?.aspects ?? [];
+  const linked = (await viewer.loader.load(urn)).aspect("versionProperties");
+  if (linked !== undefined) {
+    throw new CatalogError("invalid", `"${urn}" is in the version set "${linked.versionSet}"`, {
+      hint: "Unlink it first",
+    });
+  }
+  const latest = properties && String(JSON.parse(properties.value).latest);
+  const before = latest && (await viewer.loader.load(latest)).aspect("versionProperties");
+  const proposals: Proposal[] = [
+    {
+      ...proposalOf(set, "versionSetProperties", { latest: urn, versioningScheme: SCHEME }),
+      headers: { "If-Version-Match": String(properties?.version ?? -1) },
+    },
+    {
+      ...proposalOf(urn, "versionProperties", {
+        versionSet: set,
+        version: { versionTag: input.version },
+        ...(input.comment && { comment: input.comment }),
+        sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
+        versioningScheme: SCHEME,
+        metadataCreatedTimestamp: { time: viewer.now(), actor: actorOf(viewer) },
+        isLatest: true,
+      }),
+      headers: { "If-Version-Match": "-1" },
+    },
+  ];
+  if (latest && before) {
+    const operation = { op: "add", path: ["isLatest"], value: false } as const;
+    proposals.push(patchOf(latest, "versionProperties", [operation]));
+  }
+  await write(proposals, viewer);
+  return entityOf(set);
+}
+
+interface UnlinkInput {
+  readonly versionSet?: Maybe<string>;
+  readonly unlinkedEntity?: Maybe<string>;
+}
+
+const versionsMax = 10_000;
+
+/** Rejected, like linking, when the set's latest version changed meanwhile. */
+async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
+  const { catalog, loader } = viewer;
+  const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
+  const urn = input.unlinkedEntity ?? "";
+  await refuseMissing([set, urn], viewer);
+  const [found] = await catalog.findEntities([set], ["versionSetProperties"]);
+  const [properties] = found?.aspects ?? [];
+  if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
+    throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`, {
+      hint: "Read its version set in the aspect versionProperties",
+    });
+  }
+  const listed = await catalog.listRelationships({
+    urn: set,
+    direction: "INCOMING",
+    types: ["VersionOf"],
+    start: 0,
+    count: versionsMax,
+  });
+  const others = [];
+  for (const one of listed.relationships) {
+    const { aspect } = await loader.load(one.urn);
+    const version = aspect("versionProperties");
+    const isSoftDeleted = aspect("status")?.removed === true;
+    if (one.urn !== urn && !isSoftDeleted && version?.versionSet === set) {
+      others.push({ urn: one.urn, sortId: String(version.sortId) });
+    }
+  }
+  const [next] = others.sort((a, b) => (a.sortId < b.sortId ? 1 : -1));
+  const without = (of: string, aspectName: string): Proposal => ({
+    entityType: entityTypeOf(of),
+    entityUrn: of,
+    changeType: "DELETE",
+    aspectName,
+  });
+  const proposals = [without(urn, "versionProperties")];
+  const latest = properties && JSON.parse(properties.value).latest;
+  const headers = { "If-Version-Match": String(properties?.version ?? -1) };
+  if (latest === urn && next !== undefined) {
+    const value = { latest: next.urn, versioningScheme: SCHEME };
+    const operation = { op: "add", path: ["isLatest"], value: true } as const;
+    proposals.push({ ...proposalOf(set, "versionSetProperties", value), headers });
+    proposals.push(patchOf(next.urn, "versionProperties", [operation]));
+  } else if (latest === urn) {
+    proposals.push({ ...without(set, "versionSetProperties"), headers });
+  }
+  await write(proposals, viewer);
+  return entityOf(set);
+}
+
+interface FormInput {
+  readonly formUrn: string;
+  readonly entityUrns: readonly string[];
+}
+
+async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
+  const form = urnOf(input.formUrn, ["form"], viewer);
+  await refuseMissing([form, ...input.entityUrns], viewer);
+  const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
+  const lastModified = { time: viewer.now(), actor: actorOf(viewer) };
+  const incompletePrompts = (Array.isArray(prompts) ? prompts : []).map(({ id }) => ({
+    id,
+    lastModified,
+  }));
+  const value = { urn: form, incompletePrompts, completedPrompts: [] };
+  const operation = { op: "add", path: ["incompleteForms", form], value } as const;
+  return write(
+    input.entityUrns.map((urn) => patchOf(urn, "forms", [operation])),
+    viewer,
+  );
+}
+
+interface FormFilterInput {
+  readonly formUrn: string;
+  readonly orFilters: readonly { readonly and?: Maybe<readonly FacetFilter[]> }[];
+}
+
+/** Replaces the filter of the form. */
+async function createDynamicFormAssignment(
+  _: never,
+  { input }: { input: FormFilterInput },
+  viewer: Viewer,
+) {
+  const form = urnOf(input.formUrn, ["form"], viewer);
+  if (input.orFilters.length === 0) {
+    throw new CatalogError("malformed", "orFilters is empty", {
+      hint: "Send a filter for the form's entities",
+    });
+  }
+  await refuseMissing([form], viewer);
+  const or = input.orFilters.map(({ and }) => ({ and: (and ?? []).map(criterionOf) }));
+  return write([proposalOf(form, "dynamicFormAssignment", { filter: { or } })], viewer);
+}
+
+const criterionOf = ({ field, value, values, condition, negated }: FacetFilter) => ({
+  field,
+  values: [...(values ?? []), ...(typeof value === "string" ? [value] : [])],
+  condition: condition ?? "EQUAL",
+  negated: negated ?? false,
+});
+
+export const making = {
+  createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
+    make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
+  async updateTag(
+    _: never,
+    { urn: text, input }: { urn: string; input: NewEntity },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, ["tag"], viewer);
+    await refuseMissing([urn], viewer);
+    const sent = Object.entries({ name: input.name, description: input.description });
+    const operations = sent.flatMap(([field, value]) =>
+      typeof value === "string" ? [{ op: "add" as const, path: [field], value }] : [],
+    );
+    await write([patchOf(urn, "tagProperties", operations)], viewer);
+    return entityOf(urn);
+  },
+  async setTagColor(_: never, args: { urn: string; colorHex: string }, viewer: Viewer) {
+    const urn = urnOf(args.urn, ["tag"], viewer);
+    await refuseMissing([urn], viewer);
+    const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
+    const stored = (await viewer.loader.load(urn)).aspect("tagProperties");
+    const born = stored === undefined ? bornWith(urn) : [];
+    return write([patchOf(urn, "tagProperties", [...born, operation])], viewer);
+  },
+  deleteTag: deleting("tag"),
+
+  async createDomain(_: never, { input }: { input: NewChild }, viewer: Viewer) {
+    const { name, parentDomain } = input;
+    const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
+    if (parent !== undefined) await refuseMissing([parent], viewer);
+    const value = {
+      name,
+      ...described(input),
+      created: { time: viewer.now(), actor: actorOf(viewer) },
+      ...(parent !== undefined && { parentDomain: parent }),
+    };
+    return viewer.moving(async () => {
+      await refuseTakenName(domainNames, { name, parent }, viewer);
+      return make("domain", { input, value }, viewer);
+    });
+  },
+  moveDomain: (
+    _: never,
+    { input }: { input: { parentDomain?: Maybe<string>; resourceUrn: string } },
+    viewer: Viewer,
+  ) => {
+    const { parentDomain: parent, resourceUrn } = input;
+    const place = { field: "parentDomain", parent, type: "domain" };
+    return move(urnOf(resourceUrn, ["domain"], viewer), place, viewer);
+  },
+  deleteDomain: deleting("domain"),
+
+  createGlossaryTerm: glossary("glossaryTerm"),
+  createGlossaryNode: glossary("glossaryNode"),
+  updateParentNode: (
+    _: never,
+    { input }: { input: { parentNode?: Maybe<string>; resourceUrn: string } },
+    viewer: Viewer,
+  ) => {
+    const { parentNode: parent, resourceUrn } = input;
+    const place = { field: "parentNode", parent, type: "glossaryNode" };
+    return move(urnOf(resourceUrn, ["glossaryTerm", "glossaryNode"], viewer), place, viewer);
+  },
+  deleteGlossaryEntity: deleting("glossaryTerm", "glossaryNode"),
+
+  createGroup: (_: never, { input }: { input: NewEntity }, viewer: Viewer) => {
+    const value = {
+      displayName: input.name,
+      ...described(input),
+      admins: [],
+      members: [],
+      groups: [],
+      created: { time: viewer.now(), actor: actorOf(viewer) },
+    };
+    return make("corpGroup", { input, value, others: { origin: { type: "NATIVE" } } }, viewer);
+  },
+  removeGroup: deleting("corpGroup"),
+  addGroupMembers,
+  removeGroupMembers,
+
+  async batchAssignRole(
+    _: never,
+    { input }: { input: { roleUrn?: Maybe<string>; actors: readonly string[] } },
+    viewer: Viewer,
+  ) {
+    const roles = input.roleUrn ? [urnOf(input.roleUrn, ["dataHubRole"], viewer)] : [];
+    const actors = input.actors.map((urn) => urnOf(urn, ["corpuser", "corpGroup"], viewer));
+    await refuseMissing(actors, viewer);
+    await refuseMissing(roles, viewer);
+    return write(
+      actors.map((urn) => proposalOf(urn, "roleMembership", { roles })),
+      viewer,
+    );
+  },
+
+  updateName: (_: never, { input }: { input: { urn: string; name: string } }, viewer: Viewer) =>
+    rename(input.urn, input.name, viewer),
+  linkAssetVersion,
+  unlinkAssetVersion,
+  batchAssignForm,
+  createDynamicFormAssignment,
+};

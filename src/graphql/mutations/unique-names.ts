@@ -1,0 +1,66 @@
+/** Keeps names unique among the entities below one parent, and among those without a parent. */
+import { CatalogError } from "../../core/errors.ts";
+import type { Viewer } from "../viewer.ts";
+
+interface Kind {
+  readonly entityType: string;
+  readonly shown: string;
+  readonly aspect: string;
+  readonly parentField: string;
+  /** Code of the error, as in DataHub: GraphQL answers 409 or 400. */
+  readonly code: "conflict" | "invalid";
+}
+
+export const domainNames: Kind = {
+  entityType: "domain",
+  shown: "domain",
+  aspect: "domainProperties",
+  parentField: "parentDomain",
+  code: "conflict",
+};
+
+export const termNames: Kind = {
+  entityType: "glossaryTerm",
+  shown: "glossary term",
+  aspect: "glossaryTermInfo",
+  parentField: "parentNode",
+  code: "invalid",
+};
+
+interface Wanted {
+  readonly name: string;
+  readonly parent: string | undefined;
+  /** The entity that gets the name; absent for a new one. */
+  readonly urn?: string | undefined;
+}
+
+/** Maximum number of search hits that are compared. */
+const candidatesMax = 1_000;
+
+/**
+ * Throws if another entity below the same parent has exactly the name. Callers check and write within
+ * `viewer.moving`, so that two requests to one node cannot both take the name.
+ */
+export async function refuseTakenName(
+  { entityType, shown, aspect, parentField, code }: Kind,
+  { name, parent, urn }: Wanted,
+  { catalog, loader }: Viewer,
+): Promise<void> {
+  await catalog.reach("search", catalog.positionOf("entities"));
+  const level =
+    parent === undefined
+      ? { field: parentField, condition: "IS_NULL" }
+      : { field: parentField, condition: "EQUAL", values: [parent] };
+  const and = [{ field: "name", condition: "EQUAL", values: [name] }, level];
+  const request = { entities: [entityType], input: "*", filter: { or: [{ and }] } };
+  const { hits } = await catalog.search(request, { start: 0, count: candidatesMax });
+  for (const hit of hits) {
+    if (hit.urn === urn) continue;
+    const properties = (await loader.load(hit.urn)).aspect(aspect);
+    if (properties?.name !== name || (properties[parentField] ?? undefined) !== parent) continue;
+    const where = parent === undefined ? "without a parent" : `below "${parent}"`;
+    throw new CatalogError(code, `name "${name}" is taken by the ${shown} "${hit.urn}" ${where}`, {
+      hint: "Choose another name",
+    });
+  }
+}

@@ -1,0 +1,247 @@
+/** Events: results of assertions and operations on datasets, written and read. */
+import { randomUUID } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import type { Criterion } from "../../core/query/filter.ts";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { Maybe } from "../maybe.ts";
+import { actorOf } from "../mutations/labelling.ts";
+import { proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
+import type { Viewer } from "../viewer.ts";
+import { type EntitySource, entityOf } from "./entity-source.ts";
+import { entriesOf } from "./entity-values.ts";
+import { relatedEntities } from "./related.ts";
+
+interface Entry {
+  readonly key: string;
+  readonly value?: Maybe<string>;
+}
+
+const mapOf = (entries: Maybe<readonly Entry[]>) =>
+  Object.fromEntries((entries ?? []).map(({ key, value }) => [key, value ?? ""]));
+
+interface CustomInput {
+  readonly entityUrn: string;
+  readonly type: string;
+  readonly description: string;
+  readonly fieldPath?: Maybe<string>;
+  readonly platform: { readonly urn?: Maybe<string>; readonly name?: Maybe<string> };
+  readonly externalUrl?: Maybe<string>;
+  readonly logic?: Maybe<string>;
+}
+
+async function upsertCustomAssertion(
+  _: never,
+  { urn: given, input }: { urn?: Maybe<string>; input: CustomInput },
+  viewer: Viewer,
+) {
+  const { namespace } = viewer;
+  const urn = urnOf(given || `urn:${namespace}:assertion:${randomUUID()}`, ["assertion"], viewer);
+  const entity = urnOf(input.entityUrn, ["dataset"], viewer);
+  const { urn: platformUrn, name } = input.platform;
+  if (!platformUrn && !name) {
+    throw new CatalogError("malformed", "platform has neither urn nor name", {
+      hint: "Send one of them",
+    });
+  }
+  await refuseMissing([entity], viewer);
+  const { type, description, fieldPath, externalUrl, logic } = input;
+  const stamp = { time: viewer.now(), actor: actorOf(viewer) };
+  const field = fieldPath && `urn:${namespace}:schemaField:(${entity},${fieldPath})`;
+  const info = {
+    type: "CUSTOM",
+    customAssertion: { type, entity, ...(field && { field }), ...(logic && { logic }) },
+    description,
+    source: { type: "EXTERNAL", created: stamp },
+    lastUpdated: stamp,
+    ...(externalUrl && { externalUrl }),
+  };
+  const platform = platformUrn || `urn:${namespace}:dataPlatform:${name}`;
+  await write(
+    [proposalOf(urn, "assertionInfo", info), proposalOf(urn, "dataPlatformInstance", { platform })],
+    viewer,
+  );
+  return entityOf(urn);
+}
+
+interface ResultInput {
+  readonly timestampMillis?: Maybe<number>;
+  readonly type: string;
+  readonly properties?: Maybe<readonly Entry[]>;
+  readonly externalUrl?: Maybe<string>;
+  readonly error?: Maybe<{ readonly type: string; readonly message: string }>;
+  readonly severity?: Maybe<string>;
+}
+
+async function reportAssertionResult(
+  _: never,
+  { urn: given, result }: { urn: string; result: ResultInput },
+  viewer: Viewer,
+) {
+  const urn = urnOf(given, ["assertion"], viewer);
+  await refuseMissing([urn], viewer);
+  const asserteeUrn = assertedBy((await viewer.loader.load(urn)).aspect("assertionInfo"));
+  if (asserteeUrn === undefined) {
+    throw new CatalogError("invalid", `"${urn}" does not say what it is about`, {
+      hint: "Write its assertionInfo first",
+    });
+  }
+  const { type, properties, externalUrl, error, severity } = result;
+  const timestampMillis = result.timestampMillis ?? viewer.now();
+  const event = {
+    timestampMillis,
+    assertionUrn: urn,
+    asserteeUrn,
+    status: "COMPLETE",
+    runId: `native-${timestampMillis}`,
+    result: {
+      type,
+      nativeResults: mapOf(properties),
+      ...(externalUrl && { externalUrl }),
+      ...(severity && { severity }),
+      ...(error && { error: { type: error.type, properties: { message: error.message } } }),
+    },
+  };
+  return write([proposalOf(urn, "assertionRunEvent", event)], viewer);
+}
+
+/** The entity that an assertion of any kind is about. */
+function assertedBy(info: JsonObject | undefined): string | undefined {
+  for (const value of Object.values(info ?? {})) {
+    if (!jsonObject(value)) continue;
+    const about = value.entity ?? value.dataset;
+    if (typeof about === "string") return about;
+  }
+  return undefined;
+}
+
+interface OperationInput {
+  readonly urn: string;
+  readonly operationType: string;
+  readonly customOperationType?: Maybe<string>;
+  readonly sourceType: string;
+  readonly timestampMillis?: Maybe<number>;
+  readonly numAffectedRows?: Maybe<number>;
+  readonly partition?: Maybe<string>;
+  readonly customProperties?: Maybe<readonly Entry[]>;
+}
+
+async function reportOperation(_: never, { input }: { input: OperationInput }, viewer: Viewer) {
+  const { operationType, sourceType, customOperationType, numAffectedRows, partition } = input;
+  const urn = urnOf(input.urn, ["dataset"], viewer);
+  await refuseMissing([urn], viewer);
+  const now = viewer.now();
+  const event = {
+    timestampMillis: now,
+    lastUpdatedTimestamp: input.timestampMillis ?? now,
+    actor: actorOf(viewer),
+    operationType,
+    sourceType,
+    ...(customOperationType && { customOperationType }),
+    ...(typeof numAffectedRows === "number" && { numAffectedRows }),
+    ...(partition && { partitionSpec: { partition, type: "PARTITION" } }),
+    ...(input.customProperties && { customProperties: mapOf(input.customProperties) }),
+  };
+  await write([proposalOf(urn, "operation", event)], viewer);
+  return "true";
+}
+
+/** A criterion as clients write it: null members count as absent. */
+type AskedCriterion = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part]> } & {
+  readonly field: string;
+};
+
+const criterionOf = ({ field, value, values, condition, negated }: AskedCriterion): Criterion => ({
+  field,
+  value: value ?? undefined,
+  values: values ?? undefined,
+  condition: condition ?? undefined,
+  negated: negated ?? undefined,
+});
+
+interface Range {
+  readonly status?: Maybe<string>;
+  readonly startTimeMillis?: Maybe<number>;
+  readonly endTimeMillis?: Maybe<number>;
+  readonly limit?: Maybe<number>;
+  readonly filter?: Maybe<{ readonly and: readonly AskedCriterion[] }>;
+}
+
+const eventsMax = 1_000;
+
+/** Latest first. Ignores a criterion without values. */
+async function eventsOf(
+  { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
+  { startTimeMillis, endTimeMillis, limit, filter }: Range,
+  { catalog, loader }: Viewer,
+): Promise<readonly JsonObject[]> {
+  const and = (filter?.and ?? []).map(criterionOf);
+  const asked = {
+    urn,
+    entity,
+    aspect,
+    limit: Math.min(limit ?? eventsMax, eventsMax),
+    startTimeMillis: startTimeMillis ?? undefined,
+    endTimeMillis: endTimeMillis ?? undefined,
+    ...(and.length > 0 && { filter: { or: [{ and }] } }),
+  };
+  const values = await loader.list(
+    async () => {
+      const { json } = await catalog.getTimeseriesValues(asked);
+      return JSON.parse(json).value.values as readonly { readonly aspect: { value: string } }[];
+    },
+    (events) => events.length,
+  );
+  return values.map((one) => JSON.parse(one.aspect.value));
+}
+
+async function runEvents({ urn }: EntitySource, range: Range, viewer: Viewer) {
+  const of = { urn, entity: "assertion", aspect: "assertionRunEvent" };
+  const events = (await eventsOf(of, range, viewer)).filter(
+    ({ status }) => !range.status || status === range.status,
+  );
+  const count = (type: string) =>
+    events.filter(({ result }) => jsonObject(result) && result.type === type).length;
+  return {
+    total: events.length,
+    failed: count("FAILURE"),
+    succeeded: count("SUCCESS"),
+    runEvents: events.map(({ result, ...event }) => ({ ...event, result: resultOf(result) })),
+  };
+}
+
+function resultOf(result: unknown) {
+  if (!jsonObject(result)) return null;
+  const error = jsonObject(result.error)
+    ? { ...result.error, properties: entriesOf(result.error.properties) }
+    : null;
+  return { ...result, nativeResults: entriesOf(result.nativeResults), error };
+}
+
+interface AssertionsInput {
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly includeSoftDeleted?: Maybe<boolean>;
+}
+
+async function assertions({ urn }: EntitySource, asked: AssertionsInput, viewer: Viewer) {
+  const start = Math.max(0, asked.start ?? 0);
+  const count = Math.max(0, asked.count ?? 20);
+  const { includeSoftDeleted } = asked;
+  const query = { urn, relationship: "Asserts", typename: "Assertion", includeSoftDeleted };
+  const all = await relatedEntities(query, viewer);
+  const page = all.slice(start, start + count);
+  return { start, count: page.length, total: all.length, assertions: page };
+}
+
+async function operations({ urn }: EntitySource, range: Range, viewer: Viewer) {
+  const events = await eventsOf({ urn, entity: "dataset", aspect: "operation" }, range, viewer);
+  return events.map((event) => ({
+    ...event,
+    partition: jsonObject(event.partitionSpec) ? event.partitionSpec.partition : null,
+    customProperties: entriesOf(event.customProperties),
+  }));
+}
+
+export const assertionMutations = { upsertCustomAssertion, reportAssertionResult, reportOperation };
+
+export const eventFields = { Assertion: { runEvents }, Dataset: { assertions, operations } };

@@ -1,0 +1,101 @@
+/** Autocompletion, and browsing of folders. */
+
+import type { Maybe } from "../maybe.ts";
+import type { Viewer } from "../viewer.ts";
+import { entityOf } from "./entity-source.ts";
+import { type Asked, filterOf, requestOf } from "./searching.ts";
+import { completedTypes } from "./usual-types.ts";
+
+interface Typed extends Asked {
+  readonly query: string;
+  readonly type?: Maybe<string>;
+  readonly field?: Maybe<string>;
+  readonly limit?: Maybe<number>;
+}
+
+interface Level extends Asked {
+  readonly type?: Maybe<string>;
+  readonly path?: Maybe<readonly string[]>;
+  readonly start?: Maybe<number>;
+}
+
+const LIMIT = 10;
+const SEPARATOR = "\u241f";
+
+async function completed(entity: string, asked: Typed, { catalog }: Viewer) {
+  const { suggestions, entities } = await catalog.autocomplete({
+    entity,
+    query: asked.query,
+    field: asked.field ?? undefined,
+    filter: filterOf(asked),
+    limit: asked.limit ?? LIMIT,
+  });
+  return { suggestions, entities: entities.map(entityOf) };
+}
+
+export const browsing = {
+  async autoComplete(_: never, { input }: { input: Typed }, viewer: Viewer) {
+    const member = input.type ?? "DATASET";
+    const entity = viewer.entityTypes.find(member) ?? member;
+    return { query: input.query, ...(await completed(entity, input, viewer)) };
+  },
+
+  async autoCompleteForMultiple(_: never, { input }: { input: Typed }, viewer: Viewer) {
+    const { entityTypes } = viewer;
+    const named = (input.types ?? []).map((member) => entityTypes.find(member) ?? member);
+    const found = [];
+    for (const entity of named.length === 0 ? completedTypes(entityTypes) : named) {
+      const one = await completed(entity, input, viewer);
+      const { type } = entityOf(`urn:x:${entity}:x`);
+      if (one.suggestions.length > 0) found.push({ type, ...one });
+    }
+    return { query: input.query, suggestions: found };
+  },
+
+  async browse(_: never, { input }: { input: Level }, { catalog, entityTypes }: Viewer) {
+    const member = input.type ?? "DATASET";
+    const start = input.start ?? 0;
+    const path = input.path?.length ? `/${input.path.join("/")}` : "";
+    const found = await catalog.browse({
+      entity: entityTypes.find(member) ?? member,
+      path,
+      filter: filterOf(input),
+      start,
+      limit: input.count ?? LIMIT,
+    });
+    return {
+      start,
+      count: found.groups.length + found.entities.length,
+      total: found.numGroups + found.numEntities,
+      groups: found.groups,
+      entities: found.entities.map(entityOf),
+      metadata: metadataOf(input, found),
+    };
+  },
+
+  async browseV2(_: never, { input }: { input: Level }, viewer: Viewer) {
+    const types = [...(input.types ?? []), ...(input.type ? [input.type] : [])];
+    const path = (input.path ?? []).map((name) => SEPARATOR + name).join("");
+    const found = await viewer.catalog.browseV2({
+      ...requestOf({ ...input, types }, viewer),
+      path,
+      start: input.start ?? 0,
+      count: input.count ?? LIMIT,
+    });
+    return {
+      start: found.start,
+      count: found.groups.length,
+      total: found.total,
+      groups: found.groups.map((group) => ({
+        ...group,
+        entity: group.entity === undefined ? null : entityOf(group.entity),
+      })),
+      metadata: metadataOf(input, found),
+    };
+  },
+};
+
+const metadataOf = (
+  { path }: Level,
+  { totalNumEntities }: { readonly totalNumEntities: number },
+) => ({ path: path ?? [], totalNumEntities });

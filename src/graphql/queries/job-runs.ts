@@ -1,0 +1,22 @@
+/** Runs of jobs: the process instances that name the job as their template. */
+
+import type { Maybe } from "../maybe.ts";
+import type { Viewer } from "../viewer.ts";
+import type { EntitySource } from "./entity-source.ts";
+import { relatedEntities } from "./related.ts";
+
+const COUNT = 20;
+
+/** Runs of a job, newest first, without soft-deleted ones. */
+export async function jobRuns(
+  { urn }: EntitySource,
+  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
+  viewer: Viewer,
+) {
+  const start = Math.max(0, asked.start ?? 0);
+  const count = Math.max(0, asked.count ?? COUNT);
+  const query = { urn, relationship: "InstanceOf", typename: "DataProcessInstance" };
+  const all = await relatedEntities(query, viewer);
+  const runs = all.toReversed().slice(start, start + count);
+  return { start, count: runs.length, total: all.length, runs };
+}

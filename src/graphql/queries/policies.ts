@@ -1,0 +1,95 @@
+/** Queries and mutations of policies. */
+import { randomUUID } from "node:crypto";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { Maybe } from "../maybe.ts";
+import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
+import type { Viewer } from "../viewer.ts";
+import { entityOf } from "./entity-source.ts";
+import { type PageInput, pageOf } from "./pages.ts";
+
+const TYPE = "dataHubPolicy";
+const INFO = "dataHubPolicyInfo";
+
+interface PolicyInput {
+  readonly type: string;
+  readonly name: string;
+  readonly state: string;
+  readonly description?: Maybe<string>;
+  readonly resources?: Maybe<object>;
+  readonly privileges: readonly string[];
+  readonly actors: object;
+}
+
+/** Removes null members at any depth: they count as absent. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!jsonObject(value)) return value;
+  const present = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(present.map(([name, one]) => [name, withoutNulls(one)]));
+}
+
+interface ListInput extends PageInput {
+  readonly query?: Maybe<string>;
+}
+
+async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
+  const { start, count } = pageOf(input);
+  const found = await viewer.entities.list(TYPE);
+  const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
+  const all = [...found]
+    .flatMap(([urn, { [INFO]: info }]) => (jsonObject(info) ? [shown(urn, info)] : []))
+    .filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(words))
+    .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+  const page = all.slice(start, start + count);
+  return { start, count: page.length, total: all.length, policies: page };
+}
+
+const shown = (urn: string, info: JsonObject) => ({
+  ...info,
+  urn,
+  type: entityOf(urn).type,
+  policyType: info.type,
+  name: String(info.displayName),
+  description: String(info.description ?? ""),
+  editable: info.editable !== false,
+});
+
+async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<string> {
+  const { type, name: displayName, state, privileges } = input;
+  const value = {
+    type,
+    displayName,
+    state,
+    privileges,
+    description: input.description ?? "",
+    actors: withoutNulls(input.actors),
+    ...(input.resources && { resources: withoutNulls(input.resources) }),
+    editable: true,
+    lastUpdatedTimestamp: viewer.now(),
+  };
+  await write([proposalOf(urn, INFO, value)], viewer);
+  return urn;
+}
+
+export const policyQueries = { listPolicies };
+
+export const policyMutations = {
+  createPolicy: (_: never, { input }: { input: PolicyInput }, viewer: Viewer) =>
+    put(`urn:${viewer.namespace}:${TYPE}:${randomUUID()}`, input, viewer),
+
+  async updatePolicy(
+    _: never,
+    { urn: text, input }: { urn: string; input: PolicyInput },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, [TYPE], viewer);
+    await refuseMissing([urn], viewer);
+    return put(urn, input, viewer);
+  },
+
+  async deletePolicy(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(text, [TYPE], viewer);
+    await remove(urn, viewer);
+    return urn;
+  },
+};

@@ -1,0 +1,213 @@
+/** Search fields: each runs one search of the catalog with the caller's permissions. */
+import type {
+  LineageHit,
+  LineageSearchRequest,
+  PageRequest,
+  SearchFacet,
+  SearchFlags,
+  SearchHit,
+  SearchRequest,
+} from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Criterion, Filter } from "../../core/query/filter.ts";
+import type { Maybe } from "../maybe.ts";
+import type { Viewer } from "../viewer.ts";
+import { entityOf } from "./entity-source.ts";
+import { searchedTypes, walkedTypes } from "./usual-types.ts";
+
+export interface Asked {
+  readonly types?: Maybe<readonly string[]>;
+  readonly query?: Maybe<string>;
+  readonly count?: Maybe<number>;
+  readonly filters?: Maybe<readonly object[]>;
+  readonly orFilters?: Maybe<readonly { readonly and?: Maybe<readonly object[]> }[]>;
+  readonly viewUrn?: Maybe<string>;
+  readonly searchFlags?: Maybe<object>;
+  readonly sortInput?: Maybe<{
+    readonly sortCriteria?: Maybe<readonly Sort[]>;
+    readonly sortCriterion?: Maybe<Sort>;
+  }>;
+}
+
+interface Sort {
+  readonly field: string;
+  readonly sortOrder: "ASCENDING" | "DESCENDING";
+}
+
+/** Null members count as absent. */
+const withoutNulls = <T>(input: object): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
+
+export function filterOf({
+  filters,
+  orFilters,
+}: Pick<Asked, "filters" | "orFilters">): Filter | undefined {
+  const all = (filters ?? []).map((one) => withoutNulls<Criterion>(one));
+  if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
+    return all.length === 0 ? undefined : { or: [{ and: all }] };
+  }
+  return {
+    or: orFilters.map(({ and }) => ({
+      and: [...all, ...(and ?? []).map((one) => withoutNulls<Criterion>(one))],
+    })),
+  };
+}
+
+export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
+  if ((asked.viewUrn ?? "") !== "") {
+    throw new CatalogError("invalid", "viewUrn is given, but views are not applied", {
+      hint: "Send the filter of the view instead",
+    });
+  }
+  const { sortCriteria, sortCriterion } = asked.sortInput ?? {};
+  const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
+  return {
+    entities: (asked.types ?? []).map((member) => entityTypes.find(member) ?? member),
+    usualEntities: searchedTypes(entityTypes),
+    input: asked.query ?? "*",
+    filter: filterOf(asked),
+    sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
+    flags: flagsOf(asked, entityTypes),
+  };
+}
+
+interface AskedGrouping {
+  readonly groupingCriteria: readonly {
+    readonly baseEntityType?: Maybe<string>;
+    readonly groupingEntityType: string;
+  }[];
+}
+
+/** The catalog uses the model's names of entity types. */
+function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): SearchFlags {
+  const flags = withoutNulls<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
+  const { groupingSpec, ...rest } = flags;
+  if (groupingSpec === undefined) return rest;
+  const named = (member: string) => entityTypes.find(member) ?? member;
+  const groupingCriteria = groupingSpec.groupingCriteria.map((one) => ({
+    ...(one.baseEntityType && { baseEntityType: named(one.baseEntityType) }),
+    groupingEntityType: named(one.groupingEntityType),
+  }));
+  return { ...rest, groupingSpec: { groupingCriteria } };
+}
+
+const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
+  entity: entityOf(urn),
+  score,
+  matchedFields,
+  extraProperties: [],
+});
+
+/** The entity named by a facet value, if its type exists. */
+function namedBy(value: string, { entityTypes }: Viewer) {
+  if (!/^urn:[^␞]+$/.test(value)) return null;
+  const entity = entityOf(value);
+  return entityTypes.find(entity.type) === undefined ? null : entity;
+}
+
+const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
+  facets.map(({ name, displayName, values }) => ({
+    field: name,
+    displayName,
+    aggregations: values.map(({ value, count }) => ({
+      value,
+      count,
+      entity: namedBy(value, viewer),
+    })),
+  }));
+
+const COUNT = 10;
+
+async function searched(asked: Asked & { readonly start?: Maybe<number> }, viewer: Viewer) {
+  const page: PageRequest = { start: asked.start ?? 0, count: asked.count ?? COUNT };
+  const found = await viewer.catalog.search(requestOf(asked, viewer), page);
+  return {
+    start: found.from,
+    count: found.hits.length,
+    total: found.total,
+    searchResults: found.hits.map(resultOf),
+    facets: facetsOf(found.facets, viewer),
+    suggestions: found.suggestions ?? [],
+  };
+}
+
+interface AskedOfLineage extends Asked {
+  readonly urn: string;
+  readonly direction: string;
+  readonly startTimeMillis?: Maybe<number>;
+  readonly endTimeMillis?: Maybe<number>;
+}
+
+const lineageRequestOf = (asked: AskedOfLineage, viewer: Viewer): LineageSearchRequest => ({
+  ...requestOf(asked, viewer),
+  usualEntities: walkedTypes(viewer.entityTypes),
+  urn: asked.urn,
+  direction: asked.direction,
+  startTimeMillis: asked.startTimeMillis ?? undefined,
+  endTimeMillis: asked.endTimeMillis ?? undefined,
+});
+
+const reachedOf = (hit: LineageHit) => ({
+  ...hit,
+  entity: entityOf(hit.urn),
+  degrees: [hit.degree],
+  paths: hit.paths.map((path) => ({ path: path.map(entityOf) })),
+});
+
+export const searching = {
+  async searchAcrossLineage(
+    _: never,
+    { input }: { input: AskedOfLineage & { readonly start?: Maybe<number> } },
+    viewer: Viewer,
+  ) {
+    const page = { start: input.start ?? 0, count: input.count ?? COUNT };
+    const found = await viewer.catalog.searchLineage(lineageRequestOf(input, viewer), page);
+    return {
+      start: found.from,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(reachedOf),
+      facets: facetsOf(found.facets, viewer),
+      isPartial: found.partial,
+    };
+  },
+
+  async scrollAcrossLineage(
+    _: never,
+    { input }: { input: AskedOfLineage & { readonly scrollId?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
+    const found = await viewer.catalog.scrollLineage(lineageRequestOf(input, viewer), scroll);
+    return {
+      nextScrollId: found.scrollId ?? null,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(reachedOf),
+      facets: facetsOf(found.facets, viewer),
+      isPartial: found.partial,
+    };
+  },
+
+  search: (_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) =>
+    searched({ ...input, types: [input.type] }, viewer),
+
+  searchAcrossEntities: (_: never, { input }: { input: Asked }, viewer: Viewer) =>
+    searched(input, viewer),
+
+  async scrollAcrossEntities(
+    _: never,
+    { input }: { input: Asked & { readonly scrollId?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
+    const found = await viewer.catalog.scroll(requestOf(input, viewer), scroll);
+    return {
+      nextScrollId: found.scrollId ?? null,
+      count: found.hits.length,
+      total: found.total,
+      searchResults: found.hits.map(resultOf),
+      facets: facetsOf(found.facets, viewer),
+    };
+  },
+};

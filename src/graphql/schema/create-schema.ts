@@ -1,0 +1,74 @@
+/** Combines types, rules and resolvers. The start fails when a field has no rule or resolver. */
+import {
+  buildASTSchema,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  isObjectType,
+  isScalarType,
+} from "graphql";
+import { assert, CatalogError } from "../../core/errors.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../viewer.ts";
+import { resolvers } from "./resolvers.ts";
+import { type Rule, rules } from "./rules.ts";
+import { typeDefinitions } from "./type-definitions.ts";
+
+type Resolve = GraphQLFieldResolver<unknown, Viewer>;
+
+/** `entityTypes`: members of the enum EntityType. */
+export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
+  const schema = buildASTSchema(typeDefinitions(entityTypes));
+  for (const [typeName, own] of Object.entries(resolvers)) {
+    for (const [name, resolve] of Object.entries(own)) {
+      // Safe lookup: `resolvers` is a closed list.
+      const field = fieldsOf(schema, typeName)[name];
+      assert(field !== undefined, `${typeName} has a field ${name}`);
+      // The schema checks arguments, and the source is the result of the enclosing field's resolver, so
+      // that each resolver is called with the types that it declares.
+      field.resolve = resolve as unknown as Resolve;
+    }
+  }
+  for (const [typeName, ofType] of Object.entries(rules)) {
+    for (const field of Object.values(fieldsOf(schema, typeName))) {
+      const rule = ownValue(ofType, field.name);
+      const { resolve } = field;
+      assert(rule !== undefined && resolve !== undefined, `${typeName}.${field.name} has a rule`);
+      field.resolve = ruled(rule, resolve);
+    }
+  }
+  const long = schema.getType("Long");
+  assert(isScalarType(long), "there is a type Long");
+  long.serialize = wholeNumber;
+  return schema;
+}
+
+function fieldsOf(schema: GraphQLSchema, name: string) {
+  const type = schema.getType(name);
+  return isObjectType(type) ? type.getFields() : {};
+}
+
+const ruled =
+  (rule: Rule, resolve: Resolve): Resolve =>
+  async (source, args, viewer, info) => {
+    const action = info.fieldName;
+    if (await rule.allows(args, viewer)) {
+      const result = await resolve(source, args, viewer, info);
+      if (rule.audited === true) viewer.audited({ action, outcome: "allowed", urn: urnOf(result) });
+      return result;
+    }
+    viewer.audited({ action, outcome: "refused", detail: `It needs ${rule.needs}` });
+    // Clients compare this message. The audit trail holds the missing privilege.
+    throw new CatalogError("forbidden", "Unauthorized to perform this action", {
+      hint: "Please contact your DataHub administrator.",
+    });
+  };
+
+/** The urn of a created token. The audit trail omits arguments, because a token may be among them. */
+const urnOf = (result: unknown): string | undefined =>
+  (result as { readonly metadata?: { readonly urn: string } } | null)?.metadata?.urn;
+
+function wholeNumber(value: unknown): number {
+  if (Number.isSafeInteger(value)) return value as number;
+  throw new GraphQLError(`${String(value)} is no Long`);
+}

@@ -1,0 +1,42 @@
+/** The resolvers of all fields. rules.ts authorizes each root field before its resolver runs. */
+import { tokenFields, tokenMutations, tokenQueries } from "../mutations/access-tokens.ts";
+import { sourceFields, sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
+import { labelling } from "../mutations/labelling.ts";
+import { making } from "../mutations/making.ts";
+import { assertionMutations, eventFields } from "../queries/assertions.ts";
+import { browsing } from "../queries/browsing.ts";
+import { entityFields } from "../queries/entity-fields.ts";
+import { entityQueries } from "../queries/entity-queries.ts";
+import { policyMutations, policyQueries } from "../queries/policies.ts";
+import { searching } from "../queries/searching.ts";
+import { me } from "../queries/users.ts";
+import type { Resolver } from "../viewer.ts";
+
+type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
+
+const { Assertion, Dataset, ...otherEntities } = entityFields;
+
+export const resolvers: Resolvers = {
+  Query: {
+    me,
+    ...tokenQueries,
+    ...searching,
+    ...browsing,
+    ...entityQueries,
+    ...sourceQueries,
+    ...policyQueries,
+  },
+  Mutation: {
+    ...tokenMutations,
+    ...labelling,
+    ...making,
+    ...sourceMutations,
+    ...assertionMutations,
+    ...policyMutations,
+  },
+  ...otherEntities,
+  Assertion: { ...Assertion, ...eventFields.Assertion } as Resolvers[string],
+  Dataset: { ...Dataset, ...eventFields.Dataset } as Resolvers[string],
+  ...sourceFields,
+  ...tokenFields,
+};

@@ -1,0 +1,300 @@
+/**
+ * The page at /restli/docs: every endpoint with an example call. One HTML text without scripts or
+ * external resources; the policy admits its style by hash.
+ */
+import { createHash } from "node:crypto";
+import type { ErrorCode } from "../../core/errors.ts";
+import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
+import { createFixedText, type FixedText } from "../response/fixed-text.ts";
+import { type RouteTable, resourceOf } from "../route-table.ts";
+import type { Answer, Endpoint, ErrorCase, Schema } from "../schemas/endpoint.ts";
+import { renderFilters } from "./docs-filters.ts";
+import { type EntityOutline, renderModel } from "./docs-model.ts";
+import { docsStyle } from "./docs-style.ts";
+import { escaped, prose } from "./docs-text.ts";
+import { type Example, type ExampleOf, readExamples } from "./examples.ts";
+
+/** Placeholder for the authority of the request. */
+const HOST = "\u0001host\u0001";
+/** A Host header that needs no escaping. */
+const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
+const usualHost = "localhost:8080";
+/** Placeholder for the relative path to the root of the service, which may be below a prefix. */
+const ROOT = "\u0001root\u0001";
+
+/** Cached pages, by host and path. */
+const cachedPagesMax = 8;
+
+interface DocsOptions {
+  /** The service's own version. */
+  readonly version: string;
+  readonly urnNamespace: string;
+  readonly entities: readonly EntityOutline[];
+}
+
+/** Returns the page for a path, with examples that call the request's host. */
+export function createDocsPage(
+  table: RouteTable,
+  options: DocsOptions,
+): (host: string | undefined, path: string) => Answer {
+  let page: string | undefined;
+  const hash = createHash("sha256").update(docsStyle).digest("base64");
+  const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const pages = new Map<string, FixedText>();
+  const pageFor = (host: string, path: string): FixedText => {
+    page ??= renderPage(table, options);
+    const root = "../../".repeat(path.split("/").length - 2);
+    return createFixedText(page.replaceAll(HOST, host).replaceAll(ROOT, root));
+  };
+  return (host, path) => {
+    const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
+    const key = `${shown} ${path}`;
+    const fixed = pages.get(key) ?? pageFor(shown, path);
+    if (pages.size >= cachedPagesMax) pages.clear();
+    pages.set(key, fixed);
+    return { html: fixed.text, fixed, contentSecurityPolicy };
+  };
+}
+
+interface Group {
+  readonly name: string;
+  readonly about: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+function renderPage(table: RouteTable, options: DocsOptions): string {
+  const { version, urnNamespace, entities } = options;
+  const exampleOf = readExamples();
+  const groups: readonly Group[] = [
+    ...table.resources.map(({ name, about }) => ({
+      name: `/${name}`,
+      about,
+      endpoints: table.endpoints.filter((e) => e.kind !== "page" && resourceOf(e) === name),
+    })),
+    ...pageGroups.map(({ name, about, group }) => ({
+      name,
+      about,
+      endpoints: table.endpoints.filter((e) => e.kind === "page" && e.group === group),
+    })),
+  ].filter(({ endpoints }) => endpoints.length > 0);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Annals: HTTP interface</title>
+<style>${docsStyle}</style>
+</head>
+<body>
+<header><h1>Annals</h1><p>A metadata catalog whose log is the truth. Version ${escaped(version)}.</p></header>
+<nav aria-label="Contents">${sections}${groups.map(renderIndex).join("")}</nav>
+<main>
+${introduction}
+${renderCodes()}
+${renderFilters()}
+${groups.map((group) => renderGroup(group, exampleOf)).join("\n")}
+${renderModel(entities, urnNamespace)}
+</main>
+</body>
+</html>
+`;
+}
+
+const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[] = [
+  { name: "Changes", about: "Follow what happens, from any place of the log.", group: "changes" },
+  {
+    name: "Schema registry",
+    about:
+      "What producers and consumers of events ask a schema registry: set their `schema.registry.url` to `/schema-registry/api` of this service. Errors are `{error_code, message}`.",
+    group: "schema registry",
+  },
+  {
+    name: "OpenAPI",
+    about:
+      "The catalog in the form of DataHub's OpenAPI: entities as `{urn, <aspect>: {value}}`. Errors are those of all other endpoints.",
+    group: "OpenAPI",
+  },
+  { name: "Service", about: "The service itself, and access tokens.", group: undefined },
+];
+
+const sections = `<h2>About</h2><ul>
+<li><a href="#basics">Basics</a></li><li><a href="#errors">Errors</a></li>
+<li><a href="#filters">Filters</a></li><li><a href="#model">Entities and aspects</a></li></ul>`;
+
+const introduction = `<section id="basics"><h2>Basics</h2>
+<ul>
+<li>The APIs are subject to change. Endpoints marked <strong>Deprecated</strong> name the endpoint to use instead.</li>
+<li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
+<li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions answer <code>{"value": …}</code>, reads the bare record.</li>
+<li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
+<li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>
+<li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
+<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address and asks for no tokens; elsewhere a request that carries it is refused, unless it names the user of the token that it shows.</li>
+<li><code>Authorization: Bearer &lt;token&gt;</code> shows an access token: its user acts. It is needed where the service listens on other than a loopback address, and by the operations always; a bad one is refused everywhere. <code>createAccessToken</code> makes them.</li>
+<li>With an <code>Idempotency-Key</code> header a write that is sent again happens once; mutations of GraphQL take none.</li>
+<li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
+</ul></section>`;
+
+const codes: Readonly<Record<ErrorCode, string>> = {
+  malformed:
+    "The form is wrong: the body, a parameter, a urn that does not parse or is too long. 405: the path does not have this method.",
+  unauthenticated: "It is not known who asks.",
+  forbidden: "Who asks may not do this.",
+  misdirected: "The Host header names a host that the service does not answer to.",
+  not_found: "There is no such thing.",
+  gone: "The stream of the entity was tombstoned in the log's server. Do not send the request again.",
+  conflict:
+    "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",
+  mismatched: "Two lists that belong together differ in length.",
+  too_large: "The body, a list in it or a value is larger than allowed.",
+  invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
+  rate_limited: "Too much at once. Wait as long as Retry-After says.",
+  unreadable:
+    "A record of the log is damaged, or a later release wrote it. The message names its position and says what to do.",
+  internal: "A fault of the service. Its log says more under the request id of the message.",
+  unavailable: "Nothing is wrong with the request. Try again later.",
+};
+
+function renderCodes(): string {
+  const rows = Object.entries(statusOf).map(
+    ([code, status]) =>
+      `<tr><td>${status}</td><td><code>${code}</code></td><td>${codes[code as ErrorCode]}</td></tr>`,
+  );
+  const body = {
+    status: 400,
+    message: "Parameter 'count' is required",
+    exceptionClass: "…",
+    code: "malformed",
+  };
+  return `<section id="errors"><h2>Errors</h2>
+<p>Nothing of a refused request is done. The message names the value that is wrong, and the way out.</p>
+<pre>${escaped(JSON.stringify(body, null, 2))}</pre>
+<table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table></section>`;
+}
+
+const anchor = (endpoint: Endpoint): string =>
+  endpoint.kind === "page" ? endpoint.name : `${resourceOf(endpoint)}-${endpoint.name}`;
+
+function renderIndex({ name, endpoints }: Group): string {
+  const items = endpoints.map(
+    (endpoint) =>
+      `<li><a href="#${anchor(endpoint)}">${endpoint.kind === "delete" ? "delete " : ""}${escaped(titleOf(endpoint))}</a></li>`,
+  );
+  return `<h2>${escaped(name)}</h2><ul>${items.join("")}</ul>`;
+}
+
+function titleOf({ kind, name, path }: Endpoint): string {
+  if (kind === "action") return name;
+  return kind === "batch_get" ? `${path}?ids=` : path;
+}
+
+function renderGroup({ name, about, endpoints }: Group, exampleOf: ExampleOf): string {
+  const articles = endpoints.map((endpoint) => renderEndpoint(endpoint, exampleOf(endpoint)));
+  return `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${articles.join("\n")}</section>`;
+}
+
+function renderEndpoint(endpoint: Endpoint, example: Example): string {
+  const { method, kind, path, name, summary, about, deprecated, errors } = endpoint;
+  const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
+  const reply =
+    endpoint.replyType !== undefined
+      ? ""
+      : example.reply === undefined
+        ? `<h4>Answer</h4><p>${endpoint.status ?? 200} with an empty body.</p>`
+        : `<h4>Answer</h4><pre>${escaped(JSON.stringify(example.reply, null, 2))}</pre>`;
+  return `<article id="${anchor(endpoint)}">
+<h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
+${deprecated === undefined ? "" : `<p><strong>Deprecated.</strong> ${prose(deprecated)}</p>\n`}<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
+${renderParameters(endpoint)}
+<h4>Example</h4><pre class="call">${escaped(callOf(endpoint, example))}</pre>
+${reply}
+${renderErrors(errors, errorFormOf(endpoint))}
+</article>`;
+}
+
+function renderParameters({ parameters = [], body }: Endpoint): string {
+  const rows = [
+    ...parameters.map(({ name, in: place, type, required, about }) => ({
+      name,
+      type: `${type === "strings" ? "list" : type}, ${place}`,
+      required: required === true,
+      about,
+    })),
+    ...(body === undefined
+      ? []
+      : body.type === "array"
+        ? membersOf(body.items, "[].", 0)
+        : membersOf(body, "", 0)),
+  ];
+  if (rows.length === 0) return "";
+  const shown = rows.map(
+    ({ name, type, required, about }) =>
+      `<tr><td><code>${escaped(name)}</code></td><td>${escaped(type)}${required ? ", <b>required</b>" : ""}</td><td>${prose(about)}</td></tr>`,
+  );
+  return `<h4>Parameters</h4><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${shown.join("")}</tbody></table>`;
+}
+
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly about: string;
+}
+
+/** Deeper members are part of the model. */
+const memberDepthMax = 2;
+
+/** Members of a body; those of nested records by path: `proposals[].entityUrn`. */
+function membersOf(schema: Schema, prefix: string, depth: number): readonly Row[] {
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
+  const required = (schema.required ?? []) as readonly string[];
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const items = member.items as Schema | undefined;
+    const inner = items ?? member;
+    const path = `${prefix}${name}`;
+    const row: Row = {
+      name: path,
+      type: typeOf(member),
+      required: required.includes(name),
+      about: String(member.description ?? inner.description ?? ""),
+    };
+    if (depth === memberDepthMax) return [row];
+    return [row, ...membersOf(inner, `${path}${items === undefined ? "" : "[]"}.`, depth + 1)];
+  });
+}
+
+function typeOf(schema: Schema): string {
+  if (Array.isArray(schema.enum))
+    return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.type === "array") return `list of ${typeOf(schema.items as Schema)}`;
+  return Array.isArray(schema.type) ? schema.type.join(" or ") : String(schema.type ?? "any");
+}
+
+function renderErrors(errors: readonly ErrorCase[], form: ErrorForm | undefined): string {
+  if (errors.length === 0) return "";
+  const rows = errors.map(
+    ({ code, when }) =>
+      `<tr><td>${statusesOf(code, form).join(", ")}</td><td><code>${code}</code></td><td>${prose(when)}</td></tr>`,
+  );
+  return `<h4>Errors</h4><table><tbody>${rows.join("")}</tbody></table>`;
+}
+
+/** The example as a shell command. */
+export function callOf(
+  { method, access }: Pick<Endpoint, "method" | "access">,
+  example: Example,
+  base = `http://${HOST}`,
+): string {
+  const url = quoted(`${base}${example.path}`);
+  const shown = `-H "Authorization: Bearer $(cat data/operator.token)"`;
+  const showing = access === "operator" ? ` \\\n  ${shown}` : "";
+  if (method === "GET") return `curl ${url}${showing}`;
+  if (method === "HEAD") return `curl -I ${url}${showing}`;
+  if (method === "DELETE") return `curl -X DELETE ${url}${showing}`;
+  const body = quoted(JSON.stringify(example.body ?? {}, null, 2));
+  const actor =
+    example.actor === undefined ? "" : `-H ${quoted(`X-Service-Actor: ${example.actor}`)} \\\n  `;
+  return `curl -X ${method} ${url}${showing} \\\n  ${actor}-H 'Content-Type: application/json' \\\n  -d ${body}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,327 @@
+/**
+ * The route table as an OpenAPI 3.1 document. Each action of rest.li is an operation of its own, under a path with
+ * its query (`/entities?action=search`); its body and its response are components, so that generated
+ * clients have a type with a name for each.
+ */
+
+import { errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
+import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "../response/registry-form.ts";
+import { type RouteTable, resourceOf } from "../route-table.ts";
+import type { Endpoint, ErrorCase, Parameter, Schema } from "../schemas/endpoint.ts";
+import { errorReply, namedSchemas as plainSchemas } from "../schemas/schemas.ts";
+import { namedSearchSchemas } from "../schemas/search-schemas.ts";
+import type { EntityOutline } from "./docs-model.ts";
+import { type Example, readExamples } from "./examples.ts";
+
+const namedSchemas = new Map([
+  ...plainSchemas,
+  ...namedSearchSchemas,
+  [registryErrorReply, "RegistryError"],
+]);
+
+export function openApiDocument(
+  table: RouteTable,
+  { version, entities }: { version: string; entities: readonly EntityOutline[] },
+): Schema {
+  const components: Record<string, Schema> = {};
+  for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
+
+  const exampleOf = readExamples();
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const endpoint of table.endpoints) {
+    const { kind, name, method } = endpoint;
+    const key = kind === "action" ? `${endpoint.path}?action=${name}` : endpoint.path;
+    const path = paths[key] ?? {};
+    path[method.toLowerCase()] = operationOf(endpoint, exampleOf(endpoint), components);
+    paths[key] = path;
+  }
+
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Annals",
+      version,
+      description:
+        "A metadata catalog on an event log. Every path is also served under /gms and /api/gms. The APIs are subject to change.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [
+      ...table.resources.map(({ name, about }) => ({ name, description: about })),
+      { name: "changes", description: "What happens, as it happens." },
+      { name: "schema registry", description: "What producers and consumers of events ask." },
+      {
+        name: "OpenAPI",
+        description: "The catalog for clients of DataHub's OpenAPI.",
+      },
+      { name: "service", description: "The service itself." },
+    ],
+    paths,
+    components: {
+      schemas: components,
+      securitySchemes: {
+        [TOKEN]: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "An access token. A service that is bound to loopback does not require one, unless it is started with `--auth on`.",
+        },
+        [OPERATOR]: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The operator's token: the file `operator.token` in the data directory of the service, made at its first start. An access token of a user with the privilege of the operation is accepted, too.",
+        },
+      },
+    },
+    security: [{ [TOKEN]: [] }, {}],
+    // Which aspects there are, by entity type: an extension, since paths and schemas cannot say it.
+    "x-entities": Object.fromEntries(
+      entities.map(({ name, key, aspects }) => [
+        name,
+        { key, aspects: aspects.map((aspect) => aspect.name) },
+      ]),
+    ),
+  };
+}
+
+function operationOf(
+  endpoint: Endpoint,
+  example: Example,
+  components: Record<string, Schema>,
+): Schema {
+  const { body, reads, parameters = [] } = endpoint;
+  const { reply, content } = replyOf(endpoint, example, components);
+  return {
+    operationId: operationIdOf(endpoint),
+    summary: endpoint.summary,
+    ...descriptionOf(endpoint),
+    tags: [endpoint.kind === "page" ? (endpoint.group ?? "service") : resourceOf(endpoint)],
+    ...securityOf(endpoint),
+    parameters: [
+      ...parameters.map(parameterOf),
+      ...(endpoint.kind === "action" ? [idempotencyKey] : []),
+      ...(body === undefined ? [] : [{ ...actingUser, ...shown(example.actor) }]),
+      ...(reads === undefined ? [] : [minPosition]),
+    ],
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: namedBody(endpoint, body, components),
+            ...shown(example.body),
+          },
+        },
+      },
+    }),
+    responses: {
+      [endpoint.status ?? 200]: reply,
+      ...(parameters.some(({ name }) => name === "async") && {
+        202: {
+          description: "The same with `async=true`; a list of patches has no body then.",
+          ...content,
+        },
+      }),
+      ...errorResponses(endpoint),
+    },
+  };
+}
+
+/** Unique in the document: two resources may have an action of the same name. */
+const operationIdOf = (endpoint: Endpoint): string =>
+  endpoint.kind === "action"
+    ? `${resourceOf(endpoint)}${capitalised(endpoint.name)}`
+    : endpoint.name;
+
+function namedBody(endpoint: Endpoint, body: Schema, components: Record<string, Schema>): Schema {
+  if (endpoint.kind !== "action") return withReferences(body);
+  return component(capitalised(operationIdOf(endpoint)), body, components);
+}
+
+/** Adds the schema under the name; returns a reference to it. */
+function component(name: string, schema: Schema, components: Record<string, Schema>): Schema {
+  components[name] = withReferences(schema);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+interface Replied {
+  readonly reply: Schema;
+  /** The content of the reply; absent if its body is empty. */
+  readonly content: Schema | false;
+}
+
+function replyOf(
+  endpoint: Endpoint,
+  example: Example,
+  components: Record<string, Schema>,
+): Replied {
+  const { kind, reply, replyType = "application/json", reads, writes } = endpoint;
+  const headers = {
+    ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
+    ...(reads !== undefined && staleHeader),
+  };
+  const name = `${capitalised(operationIdOf(endpoint))}Reply`;
+  const content = reply !== undefined && {
+    content: {
+      [replyType]: {
+        schema: kind === "action" ? component(name, reply, components) : withReferences(reply),
+        ...shown(example.reply),
+      },
+    },
+  };
+  const described = {
+    description: reply === undefined ? "Done; the response has no body." : "Done.",
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...content,
+  };
+  return { reply: described, content };
+}
+
+const deprecation = ({ deprecated }: Endpoint): string | undefined =>
+  deprecated && `Deprecated. ${deprecated}`;
+
+function descriptionOf(endpoint: Endpoint): Schema {
+  const sentences = [deprecation(endpoint), endpoint.about].filter(Boolean);
+  return {
+    ...(sentences.length > 0 && { description: sentences.join(" ") }),
+    ...(endpoint.deprecated !== undefined && { deprecated: true }),
+  };
+}
+
+const positionHeader: Schema = {
+  "X-Annals-Position": {
+    description:
+      "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
+    schema: { type: "integer" },
+  },
+};
+
+const staleHeader: Schema = {
+  "X-Annals-Stale": {
+    description:
+      "Of a read: which of what it reads another model made, until that is rebuilt, and the command that does it",
+    schema: { type: "string" },
+  },
+};
+
+const OPERATOR = "operator";
+const TOKEN = "token";
+
+/** Empty for an operation that the rule of the whole document holds for. */
+function securityOf({ access, open }: Endpoint): Schema {
+  if (access === "operator") return { security: [{ [OPERATOR]: [] }] };
+  return open === true ? { security: [] } : {};
+}
+
+const actingUser: Schema = {
+  name: "X-DataHub-Actor",
+  in: "header",
+  description: "Urn of the acting user; believed on loopback alone. Also as X-Service-Actor.",
+  schema: { type: "string" },
+};
+
+const shown = (example: unknown): Schema => (example === undefined ? {} : { example });
+
+const idempotencyKey: Schema = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "Any short text that is new for every new write: a retry with it happens once.",
+  schema: { type: "string", maxLength: 255 },
+};
+
+const minPosition: Schema = {
+  name: "X-Annals-Min-Position",
+  in: "header",
+  description:
+    "Of a read: the X-Annals-Position of a write that the answer has to show; it waits for that, and answers 503 when it takes too long.",
+  schema: { type: "integer" },
+};
+
+const parameterTypes: Readonly<Record<Parameter["type"], Schema>> = {
+  string: { type: "string" },
+  long: { type: "integer", format: "int64" },
+  boolean: { type: "boolean" },
+  strings: { type: "string", description: "A list: `List(a,b)`" },
+};
+
+function parameterOf(parameter: Parameter): Schema {
+  return {
+    name: parameter.name,
+    in: parameter.in,
+    required: parameter.in === "path" || parameter.required === true,
+    description: parameter.about,
+    schema: {
+      ...parameterTypes[parameter.type],
+      ...(parameter.values !== undefined && { enum: parameter.values }),
+    },
+  };
+}
+
+/** One response for each status that the endpoint may fail with, with all its reasons. */
+function errorResponses(endpoint: Endpoint): Record<string, Schema> {
+  const reasons = new Map<number, Set<string>>();
+  for (const { code, when } of [...endpoint.errors, ...errorsOfAll(endpoint)]) {
+    for (const status of statusesOf(code, errorFormOf(endpoint))) {
+      reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
+    }
+  }
+  const content =
+    endpoint.errorForm === "registry"
+      ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
+      : { "application/json": { schema: replaced(errorReply) } };
+  return Object.fromEntries(
+    [...reasons].map(([status, all]) => [
+      status,
+      {
+        description: [...all].join("\n\n"),
+        ...(endpoint.reads !== undefined &&
+          status === statusOf.not_found && { headers: positionHeader }),
+        content,
+      },
+    ]),
+  );
+}
+
+/** Errors of every request. */
+const errorsOfAll = ({ open }: Endpoint): readonly ErrorCase[] => [
+  ...(open === true
+    ? []
+    : [{ code: "unauthenticated", when: "a token is required and absent, or not valid" } as const]),
+  {
+    code: "forbidden",
+    when: "a web page of another origin sends the request without a token (`--cors-origin`)",
+  },
+  { code: "rate_limited", when: "more requests arrive than `--requests-per-second-max` allows" },
+];
+
+/** The schema with every record that has a name replaced by a reference; itself only if nested. */
+function withReferences(schema: Schema, itself = false): Schema {
+  const name = itself ? undefined : namedSchemas.get(schema);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  return Object.fromEntries(
+    Object.entries(withOpenMembers(schema)).map(([key, value]) => [key, replaced(value)]),
+  );
+}
+
+/**
+ * An object with named members (`urn`) and members of any other name (aspects), as types of programming languages
+ * can express it: the type of the others includes those of the named ones, and is open if one of those is optional.
+ */
+function withOpenMembers(schema: Schema): Schema {
+  const { properties, additionalProperties: others, required } = schema;
+  if (properties === undefined || typeof others !== "object" || others === null) return schema;
+  const named = Object.entries(properties as Readonly<Record<string, Schema>>);
+  if (named.length === 0) return schema;
+  const always = (required ?? []) as readonly string[];
+  const closed = named.every(([name]) => always.includes(name));
+  const members = named.map(([, member]) => member);
+  return { ...schema, additionalProperties: closed ? { anyOf: [others, ...members] } : true };
+}
+
+function replaced(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(replaced);
+  return typeof value === "object" && value !== null ? withReferences(value as Schema) : value;
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,55 @@
+/**
+ * Notes operations and rejected requests in the audit trail. The log records catalog writes itself.
+ */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditOutcome, AuditTrail } from "../../auth/audit.ts";
+import { ForgedActor } from "../request/caller.ts";
+import type { Answer } from "../schemas/endpoint.ts";
+
+type Trail = Pick<AuditTrail, "note">;
+
+const REFUSED = [401, 403, 429];
+/** Operations that only read are not noted, except reads of the audit trail. */
+const LOOKS = /^(?:get|list)(?!AuditEvents$)/;
+
+export function auditRequests(app: FastifyInstance, trail: Trail): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const noted = request.noted;
+    const refused = REFUSED.includes(reply.statusCode) || noted?.failure instanceof ForgedActor;
+    const endpoint = noted?.endpoint;
+    const operates = endpoint?.access === "operator" && !LOOKS.test(endpoint.name);
+    if (refused || operates) {
+      const outcome: AuditOutcome = refused
+        ? "refused"
+        : reply.statusCode < 400
+          ? "allowed"
+          : "failed";
+      trail.note({
+        action: endpoint?.name ?? "none",
+        outcome,
+        actor: noted?.ask?.caller.actor ?? noted?.failure?.actor,
+        address: request.socket.remoteAddress,
+        urn: refused ? undefined : urnOf(request.body),
+        detail: refused ? noted?.failure?.message : noted?.failure?.code,
+      });
+    }
+    done();
+  });
+}
+
+/** The entity of an operation's request. */
+function urnOf(body: unknown): string | undefined {
+  const urn = (body as { readonly urn?: unknown } | null | undefined)?.urn;
+  return typeof urn === "string" ? urn.slice(0, 2_048) : undefined;
+}
+
+/** Notes the audited events of an endpoint's answer. */
+export function noteAudited(
+  trail: Trail | undefined,
+  audited: NonNullable<Answer["audited"]>,
+  request: FastifyRequest,
+): void {
+  const actor = request.noted?.ask?.caller.actor;
+  const address = request.socket.remoteAddress;
+  for (const note of audited) trail?.note({ ...note, actor, address });
+}

@@ -1,0 +1,125 @@
+/**
+ * Log positions in requests and responses. Each response to a read carries the position that the views
+ * cover at least, also for a 404. A request may require a minimum position and then waits up to a
+ * limit. As-of reads (moments.ts) carry the as-of position. A response marks views built with another
+ * model. A write without changes carries the position of entity reads, because the write that made it
+ * redundant may be newer than any position that the client knows.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Moment, ReadView } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import { momentOf } from "../request/moments.ts";
+import type { Noted } from "../request/reception.ts";
+import type { Answer, Ask, Backing, Endpoint } from "../schemas/endpoint.ts";
+
+const MIN_POSITION = "x-annals-min-position";
+const POSITION = /^\d{1,15}$/;
+
+/**
+ * The endpoint's answer with its position; synchronous when possible. Throws `malformed`,
+ * `invalid`, `unavailable`.
+ */
+export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer | Promise<Answer> {
+  const { reads: read } = endpoint;
+  if (read === undefined) {
+    const answer = endpoint.handle(ask, around.backing);
+    return endpoint.writes === true ? placedAfter(answer, around) : answer;
+  }
+  const views = typeof read === "string" ? [read] : read;
+  const least = readPosition(around.headers[MIN_POSITION]);
+  const moment = momentOf(ask.parameters);
+  if (moment !== undefined) {
+    if (least !== undefined) throw bothAsked();
+    return answerAsOf(moment, endpoint, ask, around);
+  }
+  return least === undefined
+    ? answerNow(views, endpoint, ask, around)
+    : answerOnceReached(least, views, endpoint, ask, around);
+}
+
+async function answerAsOf(
+  moment: Moment,
+  endpoint: Endpoint,
+  ask: Ask,
+  { backing, noted }: Around,
+): Promise<Answer> {
+  const { catalog } = backing;
+  const { shown: shownBy, ...reads } = await catalog.asOf(moment);
+  try {
+    const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
+    return { ...answer, position: shownBy() };
+  } catch (error) {
+    noted.shown = shownBy();
+    throw error;
+  }
+}
+
+async function answerOnceReached(
+  least: Position,
+  views: readonly ReadView[],
+  endpoint: Endpoint,
+  ask: Ask,
+  around: Around,
+): Promise<Answer> {
+  await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
+  // A view's checkpoint may lag behind records that do not concern it.
+  return answerNow(views, endpoint, ask, around, least);
+}
+
+function answerNow(
+  views: readonly ReadView[],
+  endpoint: Endpoint,
+  ask: Ask,
+  { backing, noted }: Around,
+  reached = START,
+): Answer | Promise<Answer> {
+  const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
+  const atLeast = (shown: number): Position => position(Math.max(shown, reached));
+  noted.shown = atLeast(least);
+  const stale = staleAmong(views, backing);
+  const placed = (answer: Answer): Answer => ({
+    ...answer,
+    position: atLeast(answer.position ?? least),
+    ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
+  });
+  const answer = endpoint.handle(ask, backing);
+  return answer instanceof Promise ? answer.then(placed) : placed(answer);
+}
+
+/** `search; mend="annals rebuild search"`, for each view that was built with another model. */
+function staleAmong(views: readonly ReadView[], backing: Backing): string | undefined {
+  const stale = backing.stale();
+  if (stale.size === 0) return undefined;
+  const marks = views.flatMap((view) => {
+    const command = stale.get(view);
+    return command === undefined ? [] : [`${view}; mend="${command}"`];
+  });
+  return marks.length === 0 ? undefined : marks.join(", ");
+}
+
+async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around): Promise<Answer> {
+  const written = await answer;
+  return { ...written, position: written.position ?? backing.catalog.positionOf("entities") };
+}
+
+interface Around {
+  readonly backing: Backing;
+  readonly headers: IncomingHttpHeaders;
+  readonly noted: Pick<Noted, "shown">;
+}
+
+const bothAsked = (): CatalogError =>
+  new CatalogError("malformed", "X-Annals-Min-Position is given with a moment of the past", {
+    hint: "Leave the header out: a read as of a moment waits for no view",
+  });
+
+function readPosition(value: string | readonly string[] | undefined): Position | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && POSITION.test(value)) return position(Number(value));
+  throw new CatalogError(
+    "malformed",
+    `header X-Annals-Min-Position is "${String(value).slice(0, 60)}"`,
+    { hint: "Send the X-Annals-Position of the write that the answer has to show" },
+  );
+}

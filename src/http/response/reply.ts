@@ -1,0 +1,180 @@
+/** Responses: results of endpoints, and errors. JSON texts are sent unchanged. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { CatalogError } from "../../core/errors.ts";
+import { AmbiguousRequest } from "../hooks/host-check.ts";
+import { type Access, refusalAt } from "../request/identify.ts";
+import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
+import type { Answer, Endpoint } from "../schemas/endpoint.ts";
+import { entityTagOf, matchesTag } from "./entity-tags.ts";
+import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
+import { type Finding, misfitOf } from "./misfit-message.ts";
+import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
+
+/** Log of internal errors. */
+export interface DoorLog {
+  error(fields: object, message: string): void;
+}
+
+export interface Replies {
+  /** Sets the headers; returns the body, undefined for none. */
+  succeed(
+    reply: FastifyReply,
+    answer: Answer,
+    endpoint: Endpoint,
+    protocol: Protocol | undefined,
+  ): string | undefined;
+  /** Sends the Allow header and no body. */
+  allow(reply: FastifyReply, methods: string, protocol: Protocol | undefined): void;
+  /** Fastify's error handler. */
+  fail(error: Error, request: FastifyRequest, reply: FastifyReply): void;
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const CHALLENGE = 'Bearer realm="annals"';
+const HTML_TYPE = "text/html; charset=utf-8";
+
+export function createReplies(
+  config: { readonly recordPrefix: string; readonly bodyBytesMax: number },
+  logger: DoorLog,
+  access?: Access | undefined,
+): Replies {
+  function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
+    const noted = request.noted ?? undefined;
+    const error = noted === undefined ? fault : refusalAt(fault, noted, access);
+    if (noted !== undefined) noted.failure = error;
+    const unrouted = noted?.unrouted;
+    const form = noted?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(noted.endpoint);
+    const { status, body, retryAfter } = failureOf(error, {
+      recordPrefix: config.recordPrefix,
+      status: unrouted?.error === error ? unrouted.status : undefined,
+      missing: noted?.endpoint?.missing,
+      form,
+    });
+    speak(reply, noted?.protocol);
+    // The framework would close the connection while the client still sends its body, which would hide
+    // the response. The rest of the body is discarded, up to the time limit of requests.
+    reply.removeHeader("connection");
+    if (error instanceof AmbiguousRequest) reply.header("connection", "close");
+    if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
+    if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
+    if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
+    if (error.code === "not_found" && noted?.shown !== undefined) {
+      reply.header("x-annals-position", String(noted.shown));
+    }
+    reply
+      .code(status)
+      .header(errorHeaderOf(noted?.protocol?.version ?? "2.0.0"), "true")
+      .header("content-type", form === "registry" ? REGISTRY_TYPE : JSON_TYPE)
+      .send(JSON.stringify(form === "registry" ? registryErrorOf(error, status) : body));
+  }
+
+  return {
+    succeed(reply, answer, endpoint, protocol) {
+      return unlessMatched(reply, answer, write(reply, answer, endpoint, protocol));
+    },
+
+    allow(reply, methods, protocol) {
+      speak(reply, protocol);
+      reply.code(204).header("allow", methods).send();
+    },
+
+    fail(error, request, reply) {
+      if (error instanceof CatalogError && error.code !== "internal") {
+        failWith(error, request, reply);
+        return;
+      }
+      const { validation } = error as { validation?: readonly Finding[] };
+      const [finding] = validation ?? [];
+      if (finding !== undefined) {
+        failWith(misfitOf(request.noted?.endpoint?.name ?? "", finding), request, reply);
+        return;
+      }
+      const { headers } = request;
+      const failure = toCatalogError(error as FrameworkError, {
+        contentLength: headers["content-length"],
+        contentType: headers["content-type"],
+        bodyBytesMax: request.noted?.endpoint?.bodyBytesMax ?? config.bodyBytesMax,
+        requestId: request.id,
+      });
+      if (failure.code === "internal") {
+        const { method, originalUrl } = request;
+        logger.error(
+          { err: error, requestId: request.id, method, url: originalUrl },
+          "request failed",
+        );
+      }
+      failWith(failure, request, reply);
+    },
+  };
+}
+
+/** Sets status and headers of a response; returns its body. */
+function write(
+  reply: FastifyReply,
+  answer: Answer,
+  endpoint: Endpoint,
+  protocol: Protocol | undefined,
+): string | undefined {
+  speak(reply, protocol);
+  const status = answer.status ?? endpoint.status;
+  if (status !== undefined) reply.code(status);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (answer.position !== undefined) {
+    reply.header("x-annals-position", String(answer.position));
+  }
+  if (answer.keep === false) reply.header("cache-control", "no-store");
+  if (answer.json !== undefined) {
+    reply.header("content-type", JSON_TYPE);
+    return answer.json;
+  }
+  if (answer.stream !== undefined) {
+    reply.header("content-type", answer.stream.type);
+    // Proxies must not buffer the stream.
+    reply.header("cache-control", "no-store");
+    reply.header("x-accel-buffering", "no");
+    return undefined;
+  }
+  if (answer.text !== undefined) {
+    reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
+    return answer.text;
+  }
+  if (answer.html === undefined) return undefined;
+  reply.header("content-type", HTML_TYPE);
+  reply.header("referrer-policy", "no-referrer");
+  reply.header("x-frame-options", "DENY");
+  reply.header("cross-origin-opener-policy", "same-origin");
+  reply.header("cross-origin-resource-policy", "same-origin");
+  reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
+  return answer.html;
+}
+
+/**
+ * Adds the entity tag of a response to a read. If the client has that response already, the status becomes 304,
+ * and the result is undefined.
+ */
+function unlessMatched(
+  reply: FastifyReply,
+  { keep, fixed }: Answer,
+  body: string | undefined,
+): string | undefined {
+  const { request } = reply;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (!reads || keep === false || body === undefined || reply.statusCode !== 200) return body;
+  if (request.noted !== null) request.noted.fixed = fixed;
+  const entityTag = fixed?.entityTag ?? entityTagOf(body);
+  reply.header("etag", entityTag);
+  // A cache may keep the response, but asks for it again before each use.
+  reply.header("cache-control", "private, no-cache");
+  const known = request.headers["if-none-match"];
+  if (known === undefined || request.method === "HEAD" || !matchesTag(known, entityTag))
+    return body;
+  reply.code(304).removeHeader("content-type");
+  return undefined;
+}
+
+/** Headers of every response: content type and protocol. */
+function speak(reply: FastifyReply, protocol: Protocol | undefined): void {
+  reply.header("x-content-type-options", "nosniff");
+  if (protocol === undefined) return;
+  for (const name of protocol.echo) reply.header(name, protocol.version);
+}

@@ -1,0 +1,107 @@
+/**
+ * Search responses in both dialects: DataHub's clients read objects in `entities`, others read urns. All
+ * other members are equal in both.
+ */
+import type {
+  LineageHit,
+  LineagePage,
+  LineageScrollPage,
+  ScrollPage,
+  SearchFacet,
+  SearchHit,
+  SearchPage,
+} from "../../catalog/catalog.ts";
+import type { Dialect } from "../request/protocol.ts";
+import type { Answer } from "../schemas/endpoint.ts";
+
+interface ReplyForm {
+  readonly dialect: Dialect;
+  /** Several entity types are searched: DataHub returns their facet twice. */
+  readonly across?: boolean;
+}
+
+export function searchAnswer(
+  page: SearchPage | ScrollPage,
+  { dialect, across }: ReplyForm,
+): Answer {
+  const { hits, position } = page;
+  const entities = dialect === "interface" ? urnsOf(hits) : hits.map(entityOf);
+  const value = { ...pageOf(page), metadata: metadataOf(page, across === true), entities };
+  return { json: JSON.stringify({ value }), position };
+}
+
+/**
+ * Lineage needs paths, which urns cannot express, so the response is the same in both dialects. The
+ * position is the lowest of the two views that were read (Endpoint.reads).
+ */
+export function lineageAnswer(page: LineagePage | LineageScrollPage): Answer {
+  const value = {
+    ...pageOf(page),
+    lineageSearchPath: "TORTOISE",
+    isPartial: page.partial,
+    metadata: metadataOf(page, true),
+    entities: page.hits.map((hit) => ({ ...entityOf(hit), ...wayOf(hit) })),
+  };
+  return { json: JSON.stringify({ value }) };
+}
+
+const urnsOf = (hits: readonly SearchHit[]): readonly string[] => hits.map(({ urn }) => urn);
+
+function pageOf(page: SearchPage | ScrollPage): object {
+  const { pageSize, total: numEntities } = page;
+  if ("from" in page) return { from: page.from, pageSize, numEntities };
+  return { pageSize, numEntities, scrollId: page.scrollId };
+}
+
+const entityOf = ({ urn, score, matchedFields, explanation }: SearchHit) => ({
+  entity: urn,
+  matchedFields,
+  score,
+  features: { SEARCH_BACKEND_SCORE: score },
+  explanation,
+});
+
+const wayOf = ({ degree, paths, explored, truncatedChildren }: LineageHit) => ({
+  degree,
+  degrees: [degree],
+  paths,
+  explored,
+  truncatedChildren,
+  ignoredAsHop: false,
+});
+
+function metadataOf(
+  { hits, facets, suggestions = [] }: SearchPage | ScrollPage,
+  across: boolean,
+): object {
+  const types = facets.find(({ name }) => name === "_entityType");
+  const shown = across && types !== undefined ? [...facets, { ...types, name: "entity" }] : facets;
+  return {
+    aggregations: shown.map(aggregationOf),
+    suggestions,
+    urns: urnsOf(hits),
+    matches: hits.map(({ matchedFields, explanation }) => ({ matchedFields, explanation })),
+    searchResultMetadatas: shown.map((facet) => ({
+      name: facet.name,
+      aggregations: countsOf(facet),
+    })),
+  };
+}
+
+const countsOf = ({ values }: SearchFacet) =>
+  Object.fromEntries(values.map(({ value, count }) => [value, count]));
+
+function aggregationOf(facet: SearchFacet): object {
+  const { name, displayName, values } = facet;
+  return {
+    name,
+    displayName,
+    aggregations: countsOf(facet),
+    filterValues: values.map(({ value, count, filtered }) => ({
+      value,
+      ...(value.startsWith("urn:") && { entity: value }),
+      facetCount: count,
+      filtered,
+    })),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * /openapi/operations/kafka: progress of the readers of the log, in DataHub's form for consumer groups
+ * of its topics. The readers are the views, and the ingestion of proposals from Kafka.
+ */
+import { topics } from "../../../feed/topic-names.ts";
+import type { PartitionPlace, TopicPlaces } from "../../../feed/topic-places.ts";
+import type { Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+
+const ofTimeseries = "timeseries";
+
+const placeSchema: Schema = {
+  type: "object",
+  description: "By group, then by topic",
+  additionalProperties: {
+    type: "object",
+    additionalProperties: {
+      type: "object",
+      required: ["metrics"],
+      properties: {
+        metrics: {
+          type: "object",
+          required: ["maxLag", "medianLag", "totalLag", "avgLag"],
+          properties: Object.fromEntries(
+            ["maxLag", "medianLag", "totalLag", "avgLag"].map((name) => [
+              name,
+              { type: "integer" },
+            ]),
+          ),
+        },
+        partitions: {
+          type: "object",
+          description: "By their numbers",
+          additionalProperties: {
+            type: "object",
+            required: ["offset", "lag"],
+            properties: { offset: { type: "integer" }, lag: { type: "integer" } },
+          },
+        },
+      },
+    },
+  },
+};
+
+const consumerOffsets = (
+  kind: string,
+  about: string,
+  read: (backing: Backing) => Promise<readonly TopicPlaces[]>,
+): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  group: "OpenAPI",
+  path: `/openapi/operations/kafka/${kind}/consumer/offsets`,
+  name: `consumerOffsets_${kind.replace("-", "_")}`,
+  access: "watcher",
+  summary: `How far those are who follow ${kind}`,
+  about: `${about} \`skipCache\` is accepted: nothing is kept.`,
+  parameters: [
+    {
+      name: "detailed",
+      in: "query",
+      type: "boolean",
+      about: "With `partitions`. False when absent",
+    },
+    { name: "skipCache", in: "query", type: "boolean", about: "Accepted" },
+  ],
+  reply: placeSchema,
+  errors: [{ code: "unavailable", when: "Kafka does not answer" }],
+  async handle({ parameters }, backing) {
+    const { detailed = false } = parameters as { detailed?: boolean };
+    return { json: JSON.stringify(lagByGroup(await read(backing), detailed)) };
+  },
+});
+
+const lagByGroup = (places: readonly TopicPlaces[], detailed: boolean) =>
+  Object.fromEntries(
+    places.map(({ group, topic, partitions }) => [
+      group,
+      { [topic]: { metrics: lagsOf(partitions), ...(detailed && byNumber(partitions)) } },
+    ]),
+  );
+
+const byNumber = (partitions: readonly PartitionPlace[]) => ({
+  partitions: Object.fromEntries(
+    partitions.map(({ partition, offset, lag }) => [partition, { offset, lag }]),
+  ),
+});
+
+/** Rounds the median down and the average to the nearest, like DataHub. */
+function lagsOf(partitions: readonly PartitionPlace[]) {
+  const lags = partitions.map(({ lag }) => lag).toSorted((a, b) => a - b);
+  const total = lags.reduce((sum, lag) => sum + lag, 0);
+  const middle = lags.length >> 1;
+  const [below = 0, above = 0] = lags.slice(lags.length % 2 === 0 ? middle - 1 : middle);
+  return {
+    maxLag: lags.at(-1) ?? 0,
+    medianLag: lags.length % 2 === 0 ? Math.floor((below + above) / 2) : below,
+    totalLag: total,
+    avgLag: lags.length === 0 ? 0 : Math.round(total / lags.length),
+  };
+}
+
+/** Each view is a group of one consumer, with the log as its only partition. */
+const viewPlaces =
+  (topic: string, has: (view: string) => boolean) =>
+  async ({ operations }: Backing): Promise<readonly TopicPlaces[]> => {
+    const { views } = await operations.getStatus();
+    return Object.entries(views)
+      .filter(([view]) => has(view))
+      .map(([view, { position, lagRecords }]) => ({
+        group: `annals-${view}`,
+        topic,
+        partitions: [{ partition: 0, offset: position, lag: lagRecords }],
+      }));
+  };
+
+const following =
+  "Views follow the log itself, whether there is a Kafka or not: offsets are positions of the log, and the lag is in records.";
+
+export const openApiConsumers: readonly Endpoint[] = [
+  consumerOffsets(
+    "mcp",
+    "The proposals in Kafka that are on their way into the log; nothing where none is configured.",
+    ({ proposals }) => proposals(),
+  ),
+  consumerOffsets(
+    "mcl",
+    following,
+    viewPlaces(topics.versioned, (view) => view !== ofTimeseries),
+  ),
+  consumerOffsets(
+    "mcl-timeseries",
+    following,
+    viewPlaces(topics.timeseries, (view) => view === ofTimeseries),
+  ),
+];

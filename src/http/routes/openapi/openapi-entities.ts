@@ -1,0 +1,252 @@
+/**
+ * /openapi/v3/entity and /openapi/v2/entity: entities and aspects, read one by one or several at
+ * once.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import { jsonObject } from "../../../lib/json.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
+import {
+  aspectsIn,
+  aspectText,
+  entitiesText,
+  entityText,
+  findEvent,
+  type ModelNames,
+  namedAspects,
+  type ShownEntity,
+  unfit,
+  type Version,
+} from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+
+interface Asked {
+  readonly aspects?: readonly string[];
+  readonly aspectNames?: readonly string[];
+  readonly systemMetadata?: boolean;
+  readonly includeSoftDelete?: boolean;
+  readonly version?: number;
+}
+
+export function entityReads(version: Version, names: ModelNames): readonly Endpoint[] {
+  const base = `/openapi/${version}/entity`;
+  const suffix = version === "v3" ? "" : "V2";
+  const row = {
+    kind: "page",
+    group: "OpenAPI",
+    reads: "entities",
+    errors: [...forms.notThere, ...momentErrors],
+  } as const;
+  const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
+  const ofAspect = {
+    ...row,
+    path: `${base}/{entity}/{urn}/{aspect}`,
+    reads: ["entities", "timeseries"],
+  } as const;
+
+  /** A version of the aspect, or an event of a timeseries aspect. */
+  const findShown = (catalog: Backing["catalog"], place: Place, version: number) =>
+    names.isTimeseries(place.entityType, place.aspect)
+      ? findEvent(catalog, place, version)
+      : catalog.findAspect(place.urn, place.aspect, version);
+  return [
+    {
+      ...ofEntity,
+      method: "HEAD",
+      name: `entityExists${suffix}`,
+      summary: "Whether an entity is there",
+      parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...momentParameters],
+      status: 204,
+      async handle(ask, { catalog }) {
+        const { urn } = placeOf(ask, names);
+        const { includeSoftDelete = false } = ask.parameters as Asked;
+        if (!(await catalog.exists(urn, { includeSoftDelete }))) throw noEntity(urn);
+        return {};
+      },
+    },
+    {
+      ...ofEntity,
+      method: "GET",
+      name: `readEntity${suffix}`,
+      summary: "Read an entity",
+      parameters: [
+        ...[forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
+        ...momentParameters,
+      ],
+      reply: forms.entityOut[version],
+      missing: true,
+      async handle(ask, { catalog }) {
+        const { urn, entityType } = placeOf(ask, names);
+        const asked = ask.parameters as Asked;
+        const aspects = namedAspects(names, entityType, asked) ?? [];
+        const member = { ...Object.fromEntries(aspects.map((name) => [name, {}])), urn };
+        const [found] = await findMembers([member], { entityType, names, catalog });
+        if (found === undefined) throw noEntity(urn);
+        const { systemMetadata = false } = asked;
+        return { json: entityText(found, { version, systemMetadata }) };
+      },
+    },
+    {
+      ...ofAspect,
+      method: "HEAD",
+      name: `aspectExists${suffix}`,
+      summary: "Whether an entity has an aspect",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
+        ...momentParameters,
+      ],
+      status: 204,
+      async handle(ask, { catalog }) {
+        const place = placeOf(ask, names);
+        const { urn, aspect } = place;
+        const { includeSoftDelete = false } = ask.parameters as Asked;
+        const there = await findShown(catalog, place, 0);
+        if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
+          throw noAspect(urn, aspect);
+        }
+        return {};
+      },
+    },
+    {
+      ...ofAspect,
+      method: "GET",
+      name: `readAspect${suffix}`,
+      summary: "Read one aspect in one version",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect, forms.systemMetadata],
+        {
+          name: "version",
+          in: "query",
+          type: "long",
+          about:
+            "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest. Of a timeseries aspect: the latest event at or before that time, in epoch milliseconds",
+        },
+        ...momentParameters,
+      ],
+      reply: forms.aspectOut,
+      missing: true,
+      async handle(ask, { catalog }) {
+        const place = placeOf(ask, names);
+        const { urn, aspect } = place;
+        const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
+        const found = await findShown(catalog, place, number);
+        if (found === undefined) throw noAspect(urn, aspect, number);
+        return { json: aspectText(found, { systemMetadata }) };
+      },
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${base}/{entity}/batchGet`,
+      name: `batchGetEntities${suffix}`,
+      summary: "Read several entities",
+      about:
+        'Each member has a `urn`, and a further member (`{}`) for each requested aspect; without any, all versioned aspects are returned. `headers: {"If-Version-Match": "3"}` in an aspect requests that value; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are omitted.',
+      reads: ["entities", "timeseries"],
+      parameters: [forms.entity, forms.systemMetadata, ...momentParameters],
+      body: forms.entitiesAsked,
+      reply: forms.listOf(forms.entityOut[version]),
+      errors: [
+        { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        { code: "not_found", when: "the entity type is unknown" },
+        ...momentErrors,
+      ],
+      async handle(ask, { catalog }) {
+        const entityType = names.known(ask.path.entity ?? "", "not_found");
+        const found = await findMembers(ask.body as readonly Member[], {
+          entityType,
+          names,
+          catalog,
+        });
+        const { systemMetadata = false } = ask.parameters as Asked;
+        return { json: entitiesText(found, { version, systemMetadata }) };
+      },
+    },
+  ];
+}
+
+export type Member = Readonly<Record<string, unknown>> & { readonly urn: string };
+
+/** Entities that are there, with the aspects that each member asks for. */
+export async function findMembers(
+  members: readonly Member[],
+  around: { readonly entityType: string; readonly names: ModelNames } & Pick<Backing, "catalog">,
+): Promise<readonly ShownEntity[]> {
+  const { entityType, names, catalog } = around;
+  for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
+  const named = members.map((member) =>
+    Object.entries(aspectsIn(member)).map(([name, about]) => ({
+      name: names.aspect(entityType, name),
+      version: versionIn(about, name),
+    })),
+  );
+  const all = named.some((one) => one.length === 0)
+    ? undefined
+    : [...new Set(named.flatMap((one) => one.map(({ name }) => name)))];
+  const found = await catalog.findEntities(
+    members.map(({ urn }) => urn),
+    all,
+  );
+  const chosen = found.map(async (entity, i) => {
+    const asked = named[i] ?? [];
+    if (asked.length === 0 || !entity.exists) return entity;
+    const aspects = await Promise.all(
+      asked.map(async ({ name, version }) => {
+        if (names.isTimeseries(entityType, name)) {
+          return findEvent(catalog, { urn: entity.urn, entityType, aspect: name }, version);
+        }
+        // A value keeps its version number, even after the aspect is deleted.
+        return version === 0
+          ? entity.aspects.find((aspect) => aspect.name === name)
+          : catalog.findAspect(entity.urn, name, version);
+      }),
+    );
+    return { ...entity, aspects: aspects.filter((one) => one !== undefined) };
+  });
+  return (await Promise.all(chosen)).filter(({ exists }) => exists);
+}
+
+function versionIn(about: unknown, name: string): number {
+  const headers = jsonObject(about) && jsonObject(about.headers) ? about.headers : {};
+  const [, text] =
+    Object.entries(headers).find(([key]) => key.toLowerCase() === "if-version-match") ?? [];
+  if (text === undefined) return 0;
+  if (/^\d{1,15}$/.test(String(text))) return Number(text);
+  throw unfit(`${name}.headers.If-Version-Match`, text, "Send the number of a value");
+}
+
+interface Place {
+  readonly entityType: string;
+  readonly urn: string;
+  readonly aspect: string;
+}
+
+/** The entity of the path. Throws `malformed` when its two parts contradict each other. */
+export function placeOf({ path }: Ask, names: ModelNames): Place {
+  const entityType = names.entity(path.entity ?? "");
+  const urn = path.urn ?? "";
+  refuseOtherType(urn, entityType, "the path");
+  return { entityType, urn, aspect: names.aspect(entityType, path.aspect ?? "") };
+}
+
+function refuseOtherType(urn: string, entityType: string, place: string): void {
+  const own = /^urn:[^:]+:([^:]+):/.exec(urn)?.[1];
+  // The catalog rejects an invalid urn with a better message.
+  if (own === undefined || own === entityType) return;
+  throw new CatalogError(
+    "malformed",
+    `${place} names "${urn.slice(0, 120)}", which is no ${entityType.slice(0, 60)}`,
+    { hint: `Ask for it among entities of type ${own.slice(0, 60)}` },
+  );
+}
+
+const noEntity = (urn: string): CatalogError =>
+  new CatalogError("not_found", `there is no "${urn.slice(0, 600)}"`);
+
+export const noAspect = (urn: string, aspect: string, version = 0): CatalogError =>
+  new CatalogError(
+    "not_found",
+    version === 0
+      ? `"${urn.slice(0, 600)}" has no "${aspect.slice(0, 120)}"`
+      : `"${aspect.slice(0, 120)}" of "${urn.slice(0, 600)}" has no version ${version}`,
+  );

@@ -1,0 +1,146 @@
+/** OpenAPI doors: entities of several types in one request. */
+import { PLACE, type Proposal } from "../../../catalog/catalog.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
+import {
+  createdByPatches,
+  entitiesText,
+  type ModelNames,
+  proposalsIn,
+  written,
+} from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import { writeErrors } from "../restli/write-errors.ts";
+import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
+import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
+
+/** The name of the request's list that contains the proposal. */
+const nameIn = ({ entityType, [PLACE]: place = entityType }: Proposal): string =>
+  place.split("[", 1)[0] ?? entityType;
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+interface Asked {
+  readonly async?: boolean;
+  readonly systemMetadata?: boolean;
+}
+
+const byType = (items: unknown): BodySchema => ({
+  type: "object",
+  properties: {},
+  additionalProperties: items,
+  description: "Lists as of one type, by entity type",
+});
+
+/** The endpoint of an entity type, with the type taken from the urn. */
+function ofUrnType(endpoint: Endpoint, name: string): Endpoint {
+  const path = endpoint.path.replace("{entity}", "generic");
+  return {
+    ...endpoint,
+    path,
+    name,
+    parameters: endpoint.parameters?.filter((parameter) => parameter.name !== "entity"),
+    handle: (ask, backing) =>
+      endpoint.handle(
+        { ...ask, path: { ...ask.path, entity: entityTypeOf(ask.path.urn ?? "") } },
+        backing,
+      ),
+  };
+}
+
+/** GET, HEAD and DELETE of /openapi/v3/entity/generic/{urn}. */
+const genericUrnRoutes = (names: ModelNames): readonly Endpoint[] =>
+  [...entityReads("v3", names), ...entityWrites("v3", names)]
+    .filter(({ path }) => path === "/openapi/v3/entity/{entity}/{urn}")
+    .map((endpoint) => ofUrnType(endpoint, endpoint.name.replace("ntity", "ntityOfAnyType")));
+
+/** /openapi/v3/entity/generic: what the doors of one type take, under the name of each. */
+export function genericRoutes(names: ModelNames): readonly Endpoint[] {
+  const path = "/openapi/v3/entity/generic";
+  const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
+
+  const listed = ({ body }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
+    Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
+      ([name, list]) => {
+        const entityType = names.known(name, "invalid");
+        return proposalsIn(list, { entityType, changeType, place: name }, names);
+      },
+    );
+
+  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+    const { async = true, systemMetadata = false } = ask.parameters as Asked;
+    const proposals = ask.proposals ?? listed(ask, changeType);
+    if (async && changeType === "PATCH") {
+      return { ...(await write(proposals, ask, backing)), status: 202 };
+    }
+    const created = await createdByPatches(proposals, backing.catalog);
+    const answer = await write(proposals, ask, backing);
+    const traceId = async ? traceIdOf(answer) : undefined;
+    const members: string[] = [];
+    const byName = Map.groupBy(proposals, nameIn);
+    for (const name of jsonObject(ask.body) ? Object.keys(ask.body) : byName.keys()) {
+      const found = await written(byName.get(name) ?? [], backing.catalog, names, created);
+      const text = entitiesText(found, { version: "v3", systemMetadata, traceId });
+      members.push(`${JSON.stringify(name)}:${text}`);
+    }
+    return { ...answer, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
+  }
+
+  const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
+  const parameters = [forms.asynchronous(true), forms.systemMetadata];
+  return [
+    ...genericUrnRoutes(names),
+    {
+      ...change,
+      method: "POST",
+      name: "upsertGenericEntities",
+      summary: "Write aspects of entities of several types",
+      about: "All or none.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      proposals: (ask) => listed(ask, "UPSERT"),
+      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+    },
+    {
+      ...change,
+      method: "PATCH",
+      name: "patchGenericEntities",
+      summary: "Change aspects of entities of several types",
+      about: "All or none. With `async=true`, which is usual, the answer has no body.",
+      parameters,
+      body: byType(forms.entitiesIn),
+      reply,
+      proposals: (ask) => listed(ask, "PATCH"),
+      handle: (ask, backing) => many(ask, backing, "PATCH"),
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${path}/batchGet`,
+      name: "batchGetGenericEntities",
+      summary: "Read several entities of several types",
+      parameters: [forms.systemMetadata, ...momentParameters],
+      body: byType(forms.entitiesAsked),
+      reply,
+      reads: "entities",
+      errors: [
+        { code: "malformed", when: "a urn does not parse, or names another entity type" },
+        { code: "not_found", when: "an entity type is unknown" },
+        ...momentErrors,
+      ],
+      async handle({ body, parameters }, { catalog }) {
+        const { systemMetadata = false } = parameters as Asked;
+        const members: string[] = [];
+        for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
+          const entityType = names.known(name, "not_found");
+          const found = await findMembers(list, { entityType, names, catalog });
+          const text = entitiesText(found, { version: "v3", systemMetadata });
+          members.push(`${JSON.stringify(name)}:${text}`);
+        }
+        return { json: `{${members.join(",")}}` };
+      },
+    },
+  ];
+}

@@ -1,0 +1,266 @@
+/** OpenAPI doors: the older forms that scripts and the Java emitter still send. */
+import { NAMED, PLACE, type Proposal } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { eachOf, openSystemMetadata } from "../../request/system-metadata.ts";
+import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { nothingToDelete, writeErrors } from "../restli/write-errors.ts";
+import { findMembers, type Member } from "./openapi-entities.ts";
+import { write } from "./openapi-writes.ts";
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+
+const changedUrns =
+  "The answer has the urns of what changed; with status 200 it is empty: all was known.";
+
+/** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
+const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Answer => ({
+  ...answer,
+  json: JSON.stringify(changed),
+  ...(changed.length === 0 && { status: 200 }),
+});
+
+const batchV2 = (names: ModelNames): Endpoint => ({
+  ...row,
+  method: "POST",
+  path: "/openapi/v2/entity/batch/{entity}",
+  name: "batchGetByNames",
+  summary: "Read some aspects of several entities",
+  parameters: [forms.entity, ...momentParameters],
+  body: {
+    type: "object",
+    required: ["urns"],
+    properties: {
+      urns: { type: "array", maxItems: 10_000, items: { type: "string" } },
+      aspectNames: {
+        type: ["array", "null"],
+        items: { type: "string" },
+        description: "All when absent or none",
+      },
+      withSystemMetadata: { type: ["boolean", "null"] },
+    },
+  },
+  reply: {
+    type: "object",
+    required: ["entities"],
+    properties: { entities: forms.listOf(forms.entityOut.v2) },
+  },
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "a urn does not parse, or names another entity type" },
+    { code: "not_found", when: "the entity type is unknown" },
+    ...momentErrors,
+  ],
+  async handle({ path, body }, { catalog }) {
+    const { urns, aspectNames, withSystemMetadata } = body as {
+      urns: readonly string[];
+      aspectNames?: readonly string[] | null;
+      withSystemMetadata?: boolean | null;
+    };
+    const named = Object.fromEntries((aspectNames ?? []).map((name) => [name, {}]));
+    const members = urns.map((urn): Member => ({ ...named, urn }));
+    const entityType = names.known(path.entity ?? "", "not_found");
+    const found = await findMembers(members, { entityType, names, catalog });
+    const shown = { version: "v2", systemMetadata: withSystemMetadata === true } as const;
+    return { json: `{"entities":${entitiesText(found, shown)}}` };
+  },
+});
+
+/** /openapi/entities/v1: aspects carry the name of their record as `__type`. */
+function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
+  const path = "/openapi/entities/v1";
+
+  function proposalIn(member: unknown, i: number): Proposal {
+    const { entityType, entityUrn, aspect, ...rest } = member as FirstVersion;
+    const { __type: record, ...value } = aspect;
+    const type = names.entity(entityType);
+    const aspectName = names.aspect(type, rest.aspectName ?? String(record ?? ""));
+    if (aspectName === "") {
+      throw new CatalogError("malformed", `[${i}].aspect has no __type`, {
+        hint: 'Name its record: {"__type": "Ownership", …}',
+      });
+    }
+    const changeType =
+      rest.createEntityIfNotExists === true
+        ? "CREATE_ENTITY"
+        : rest.createIfNotExists === true
+          ? "CREATE"
+          : "UPSERT";
+    return {
+      entityType: type,
+      entityUrn,
+      changeType,
+      aspectName,
+      [PLACE]: `[${i}]`,
+      [NAMED]: true,
+      aspect: { value, contentType: "application/json" },
+    };
+  }
+
+  return [
+    {
+      ...row,
+      method: "GET",
+      path: `${path}/latest`,
+      name: "readLatest",
+      summary: "Read several entities in the form of the first version",
+      parameters: [
+        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
+        ...[...forms.aspects].reverse(),
+        ...momentParameters,
+      ],
+      reply: {
+        type: "object",
+        required: ["responses"],
+        properties: { responses: { type: "object" } },
+      },
+      reads: "entities",
+      errors: [
+        { code: "malformed", when: "`urns` is missing, or one does not parse" },
+        ...momentErrors,
+      ],
+      async handle({ parameters }, { catalog }) {
+        const { urns, aspects, aspectNames } = parameters as Record<string, readonly string[]>;
+        const named = [...(aspects ?? []), ...(aspectNames ?? [])].flatMap((one) => one.split(","));
+        const wanted = named.length === 0 ? undefined : named;
+        const found = await catalog.findEntities(urns ?? [], wanted);
+        const members = found
+          .filter(({ exists }) => exists)
+          .map(({ urn, entityType, aspects: values }) => {
+            const texts = values.map(
+              (one) => `${JSON.stringify(one.name)}:${aspectText(one, { systemMetadata: false })}`,
+            );
+            const quoted = JSON.stringify(urn);
+            return `${quoted}:{"entityName":${JSON.stringify(entityType)},"urn":${quoted},"aspects":{${texts.join(",")}}}`;
+          });
+        return { json: `{"responses":{${members.join(",")}}}` };
+      },
+    },
+    {
+      ...row,
+      method: "POST",
+      path,
+      name: "writeEntities",
+      summary: "Write aspects in the form of the first version",
+      about: `The aspect's \`__type\` names its record, or \`aspectName\` the aspect. All or none. ${changedUrns}`,
+      parameters: [forms.asynchronous(false)],
+      status: 201,
+      body: {
+        type: "array",
+        maxItems: 20_000,
+        items: {
+          type: "object",
+          required: ["entityType", "entityUrn", "aspect"],
+          properties: {
+            entityType: { type: "string" },
+            entityUrn: schemas.urn,
+            aspectName: { type: "string" },
+            aspect: { type: "object" },
+            createIfNotExists: { type: ["boolean", "null"] },
+            createEntityIfNotExists: { type: ["boolean", "null"] },
+          },
+        },
+      },
+      reply: { type: "array", items: schemas.urn },
+      writes: true,
+      conditional: true,
+      errors: writeErrors,
+      proposals: ({ body }) => (body as readonly unknown[]).map(proposalIn),
+      async handle(ask, backing) {
+        const proposals = ask.proposals ?? (ask.body as readonly unknown[]).map(proposalIn);
+        return writtenUrns(await write(proposals, ask, backing));
+      },
+    },
+    {
+      ...row,
+      method: "DELETE",
+      path,
+      name: "deleteEntities",
+      summary: "Delete entities, softly by default",
+      parameters: [
+        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
+        {
+          name: "soft",
+          in: "query",
+          type: "boolean",
+          about: "`true` when absent: their status says removed. `false`: for good",
+        },
+      ],
+      reply: { type: "array", items: { type: "object" } },
+      writes: true,
+      errors: writeErrors,
+      async handle(ask, backing) {
+        const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
+        if (soft) {
+          const proposals = urns.map((entityUrn) => ({
+            entityType: entityTypeOf(entityUrn),
+            entityUrn,
+            changeType: "UPSERT" as const,
+            aspectName: "status",
+            aspect: { value: { removed: true }, contentType: "application/json" },
+          }));
+          const answer = await write(proposals, ask, backing);
+          return { ...answer, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
+        }
+        // Each is a delete of its own: what would be refused is refused before the first.
+        for (const urn of urns) await backing.catalog.delete({ urn, dryRun: true }, ask.caller);
+        const deleted = [];
+        let position: Answer["position"];
+        for (const urn of urns) {
+          const gone = await backing.catalog.delete({ urn }, ask.caller);
+          position = gone.position ?? position;
+          deleted.push({ urn: gone.urn, rows: gone.rows ?? 0 });
+        }
+        return { position, json: JSON.stringify(deleted) };
+      },
+    },
+  ];
+}
+
+interface FirstVersion {
+  readonly entityType: string;
+  readonly entityUrn: string;
+  readonly aspectName?: string;
+  readonly aspect: JsonObject;
+  readonly createIfNotExists?: boolean | null;
+  readonly createEntityIfNotExists?: boolean | null;
+}
+
+function placed(proposals: readonly Proposal[]): readonly Proposal[] {
+  eachOf(proposals, openSystemMetadata);
+  return proposals.map((proposal, i) => ({ ...proposal, [PLACE]: `[${i}]` }));
+}
+
+/** Proposals as /aspects takes them, in a list. */
+const platformRoute = (path: string, name: string): Endpoint => ({
+  ...row,
+  method: "POST",
+  path,
+  name,
+  summary: "Write proposals",
+  about: `As \`POST /aspects?action=ingestProposalBatch\`: all or none. ${changedUrns}`,
+  parameters: [forms.asynchronous(false)],
+  status: 201,
+  body: { type: "array", maxItems: 20_000, items: schemas.proposal },
+  reply: { type: "array", items: schemas.urn },
+  writes: true,
+  conditional: true,
+  errors: [...writeErrors, nothingToDelete],
+  proposals: ({ body }) => placed(body as readonly Proposal[]),
+  handle: async (ask, backing) =>
+    writtenUrns(
+      await write(ask.proposals ?? placed(ask.body as readonly Proposal[]), ask, backing),
+    ),
+});
+
+export const legacyRoutes = (names: ModelNames): readonly Endpoint[] => [
+  batchV2(names),
+  ...firstVersionRoutes(names),
+  platformRoute("/openapi/platform/entities/v1", "writePlatformProposals"),
+  platformRoute("/openapi/v2/platform/entities/v1", "writePlatformProposalsV2"),
+];

@@ -1,0 +1,289 @@
+/** OpenAPI doors: entities that a search finds, page after page. */
+import type { SearchFacet, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import type { Criterion, Filter } from "../../../core/query/filter.ts";
+import { isLaterSlice, type SliceOptions } from "../../../core/query/slice-options.ts";
+import { atLeast } from "../../request/parameters.ts";
+import type { Answer, Backing, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import {
+  entitiesText,
+  type ModelNames,
+  namedAspects,
+  type Version,
+} from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { searchErrors } from "../restli/search.ts";
+
+/** Entities of one page: their aspects are in it. */
+const countMax = 10_000;
+const countDefault = 10;
+
+const text = (name: string, about: string): Parameter => ({
+  name,
+  in: "query",
+  type: "string",
+  about,
+});
+/** A number in the query. */
+export const long = (name: string, about: string): Parameter => ({
+  name,
+  in: "query",
+  type: "long",
+  about,
+});
+
+/** Parameters of all pages. Other parameters of DataHub are ignored. */
+export const paging: readonly Parameter[] = [
+  long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
+  text("scrollId", "Of the page before, sent with everything else as it was then"),
+  long("sliceId", "Where several read side by side: the slice with the number 0 has everything"),
+  long("sliceMax", "How many slices there are"),
+];
+
+const finding: readonly Parameter[] = [
+  text("query", "As people type it; `*` when absent"),
+  ...paging,
+  {
+    name: "sort",
+    in: "query",
+    type: "strings",
+    about: "Fields to sort by; `urn` when absent",
+  },
+  {
+    name: "sortCriteria",
+    in: "query",
+    type: "strings",
+    about: "The same, and goes before it",
+  },
+  {
+    name: "sortOrder",
+    in: "query",
+    type: "string",
+    values: ["ASCENDING", "DESCENDING"],
+    about: "`ASCENDING` when absent",
+  },
+  forms.includeSoftDelete,
+  {
+    name: "skipAggregation",
+    in: "query",
+    type: "boolean",
+    about: "`facets` is empty; `true` when absent",
+  },
+  forms.systemMetadata,
+];
+
+interface Asked {
+  readonly query?: string;
+  readonly count?: number;
+  readonly scrollId?: string;
+  readonly sliceId?: number;
+  readonly sliceMax?: number;
+  readonly sort?: readonly string[];
+  readonly sortCriteria?: readonly string[];
+  readonly sortOrder?: string;
+  readonly includeSoftDelete?: boolean;
+  readonly skipAggregation?: boolean;
+  readonly systemMetadata?: boolean;
+  readonly aspects?: readonly string[];
+  readonly aspectNames?: readonly string[];
+}
+
+interface ScrollBody {
+  readonly entities?: readonly string[] | null;
+  /** Absent: urns alone; none: all of them. */
+  readonly aspects?: readonly string[] | null;
+  readonly filter?: OpenApiFilter | null;
+  readonly sortCriteria?: readonly SortCriterion[] | null;
+}
+
+/** `and` holds what the rest of the interface calls `or`; that name is understood, too. */
+export interface OpenApiFilter {
+  readonly and?: readonly { readonly criteria?: readonly Criterion[] }[];
+  readonly or?: Filter["or"];
+}
+
+const criteria: Schema = {
+  type: "array",
+  items: {
+    ...schemas.criterion,
+    properties: {
+      ...(schemas.criterion.properties as Schema),
+      value: { type: ["string", "null"] },
+      values: { type: ["array", "null"], items: { type: "string" } },
+      condition: { type: ["string", "null"] },
+      negated: { type: ["boolean", "null"] },
+    },
+  },
+};
+
+export const openApiFilter: Schema = {
+  type: ["object", "null"],
+  description:
+    "Any of `and` (DataHub's form), each all of its `criteria`; or `{or: [{and: […]}]}` as everywhere else",
+  properties: {
+    and: { type: "array", items: { type: "object", properties: { criteria } } },
+    or: { type: "array", items: { type: "object", properties: { and: criteria } } },
+  },
+};
+
+export function filterOf(filter: OpenApiFilter | null | undefined): Filter | undefined {
+  if (filter === null || filter === undefined) return undefined;
+  const parts = [
+    ...(filter.and ?? []).map((one) => one.criteria),
+    ...(filter.or ?? []).map((one) => one.and),
+  ];
+  if (parts.length === 0) return undefined;
+  return { or: parts.map((and = []) => ({ and: and.map((one) => said<Criterion>(one)) })) };
+}
+
+/** Null members count as absent. */
+const said = <T>(input: object): T =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
+
+const pageOf = (version: Version): Schema => ({
+  type: "object",
+  required: [version === "v3" ? "entities" : "results"],
+  properties: {
+    scrollId: { type: "string", description: "For the next page; absent at the end" },
+    [version === "v3" ? "entities" : "results"]: {
+      type: "array",
+      items: forms.entityOut[version],
+    },
+    totalCount: { type: "integer", description: "How many there are in all" },
+    facets: { type: "array", items: { type: "object" } },
+  },
+});
+
+export function entityLists(version: Version, names: ModelNames): readonly Endpoint[] {
+  const base = `/openapi/${version}/entity`;
+  const suffix = version === "v3" ? "" : "V2";
+  const about =
+    "Found by the search view, in the order of their urns unless sorted; read from the aspects. An entity that was deleted meanwhile is left out.";
+  const row = { kind: "page", group: "OpenAPI", reads: "search", errors: searchErrors } as const;
+
+  return [
+    {
+      ...row,
+      method: "GET",
+      path: `${base}/{entity}`,
+      name: `listEntities${suffix}`,
+      summary: "Read the entities of a type, page by page",
+      about,
+      parameters: [forms.entity, ...finding, ...forms.aspects],
+      reply: pageOf(version),
+      handle({ path, parameters }, backing) {
+        const asked = parameters as Asked;
+        const entityType = names.entity(path.entity ?? "");
+        const aspects = namedAspects(names, entityType, asked) ?? "all";
+        return page({ entities: [entityType] }, { asked, aspects, version, backing });
+      },
+    },
+    {
+      ...row,
+      method: "POST",
+      path: `${base}/scroll`,
+      name: `scrollEntities${suffix}`,
+      summary: "Read entities of several types, page by page",
+      about: `${about} Without \`aspects\` only urns are returned, with \`[]\` all aspects.`,
+      parameters: finding,
+      body: {
+        type: "object",
+        properties: {
+          entities: {
+            type: ["array", "null"],
+            items: { type: "string" },
+            description: "Entity types; all when absent",
+          },
+          aspects: { type: ["array", "null"], items: { type: "string" } },
+          filter: openApiFilter,
+          sortCriteria: { type: ["array", "null"], items: schemas.sort },
+        },
+      },
+      reply: pageOf(version),
+      handle({ parameters, body }, backing) {
+        const { entities, aspects, filter, sortCriteria } = body as ScrollBody;
+        const request = {
+          entities: entities ?? [],
+          filter: filterOf(filter),
+          sort: sortCriteria ?? undefined,
+        };
+        const wanted = aspects === null || aspects === undefined ? [] : aspects;
+        const all = aspects?.length === 0 ? "all" : wanted;
+        return page(request, { asked: parameters as Asked, aspects: all, version, backing });
+      },
+    },
+  ];
+}
+
+interface Around {
+  readonly asked: Asked;
+  readonly aspects: readonly string[] | "all";
+  readonly version: Version;
+  readonly backing: Pick<Backing, "catalog">;
+}
+
+async function page(request: SearchRequest, around: Around): Promise<Answer> {
+  const { asked, aspects, version, backing } = around;
+  const member = version === "v3" ? "entities" : "results";
+  if (isLaterSlice(sliceOf(asked)))
+    return { json: JSON.stringify({ [member]: [], totalCount: 0, facets: [] }) };
+  const { sort = [], sortCriteria = sort, systemMetadata = false } = asked;
+  const order = orderOf(asked);
+  const fields = sortCriteria.flatMap((one) => one.split(",")).map((field) => ({ field, order }));
+  const named = request.sort?.length ? request.sort : fields;
+  const found = await backing.catalog.scroll(
+    {
+      ...request,
+      input: asked.query,
+      sort: named.length === 0 ? [{ field: "urn", order }] : named,
+      flags: {
+        skipHighlighting: true,
+        skipAggregates: asked.skipAggregation ?? true,
+        includeSoftDeleted: asked.includeSoftDelete ?? false,
+      },
+    },
+    { scrollId: asked.scrollId, count: countIn(asked) },
+  );
+  const urns = found.hits.map(({ urn }) => urn);
+  const read = await backing.catalog.findEntities(urns, aspects === "all" ? undefined : aspects);
+  const there = read.filter(({ exists }) => exists);
+  const members = [
+    ...(found.scrollId === undefined ? [] : [`"scrollId":${JSON.stringify(found.scrollId)}`]),
+    `"${member}":${entitiesText(there, { version, systemMetadata })}`,
+    `"totalCount":${found.total}`,
+    `"facets":${facetsText(found.facets)}`,
+  ];
+  return { json: `{${members.join(",")}}`, position: found.position };
+}
+
+const facetsText = (facets: readonly SearchFacet[]): string =>
+  JSON.stringify(
+    facets.map(({ name, displayName, values }) => ({
+      name,
+      displayName,
+      aggregations: Object.fromEntries(values.map(({ value, count }) => [value, count])),
+    })),
+  );
+
+/** The slice that a request asks for. */
+/** Throws `malformed` for a number of slices that is none. */
+export function sliceOf({
+  sliceId: id,
+  sliceMax: max,
+}: Pick<Asked, "sliceId" | "sliceMax">): SliceOptions | undefined {
+  atLeast({ sliceMax: max }, 1);
+  return id === undefined ? undefined : { id, max };
+}
+
+function orderOf({ sortOrder = "ASCENDING" }: Pick<Asked, "sortOrder">): SortCriterion["order"] {
+  if (sortOrder === "ASCENDING" || sortOrder === "DESCENDING") return sortOrder;
+  throw new CatalogError("malformed", `sortOrder is "${sortOrder}"`, {
+    hint: "Send ASCENDING or DESCENDING",
+  });
+}
+
+function countIn({ count = countDefault }: Pick<Asked, "count">): number {
+  if (count >= 0) return Math.min(count, countMax);
+  throw new CatalogError("malformed", `count is ${count}`, { hint: "Send 0 or more" });
+}

@@ -1,0 +1,123 @@
+/**
+ * /openapi/v1/registry/models: which entity types and aspects there are, for clients that ask
+ * first.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import { nearest } from "../../../lib/nearest.ts";
+import type { EntityOutline } from "../../docs/docs-model.ts";
+import { atLeast } from "../../request/parameters.ts";
+import type { Answer, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+
+const base = "/openapi/v1/registry/models";
+const countDefault = 20;
+
+const paging: readonly Parameter[] = [
+  { name: "start", in: "query", type: "long", about: "0 when absent" },
+  { name: "count", in: "query", type: "long", about: `${countDefault} when absent` },
+];
+
+const specificationOf = (name: string, schemaVersion = 1) => ({
+  aspectAnnotation: { name, schemaVersion },
+});
+
+function entityOf({ name, aspects }: EntityOutline) {
+  const [key, ...others] = aspects;
+  return {
+    name,
+    keyAspectName: key?.name ?? "",
+    keyAspectSpec: specificationOf(key?.name ?? "", key?.schemaVersion),
+    aspectSpecs: others.map((aspect) => ({
+      ...specificationOf(aspect.name, aspect.schemaVersion),
+      timeseries: aspect.timeseries,
+    })),
+  };
+}
+
+const aspectAnnotation = {
+  type: "object",
+  required: ["name", "schemaVersion"],
+  properties: { name: { type: "string" }, schemaVersion: { type: "integer" } },
+} as const;
+
+const specification = {
+  type: "object",
+  required: ["name", "keyAspectName", "keyAspectSpec", "aspectSpecs"],
+  properties: {
+    name: { type: "string" },
+    keyAspectName: { type: "string" },
+    keyAspectSpec: {
+      type: "object",
+      required: ["aspectAnnotation"],
+      properties: { aspectAnnotation },
+    },
+    aspectSpecs: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["aspectAnnotation", "timeseries"],
+        properties: { aspectAnnotation, timeseries: { type: "boolean" } },
+      },
+    },
+  },
+} as const;
+
+export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
+  const all = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [
+    {
+      method: "GET",
+      kind: "page",
+      group: "OpenAPI",
+      path: `${base}/entity/specifications`,
+      name: "listEntitySpecifications",
+      summary: "Entity types and their aspects, page by page",
+      parameters: paging,
+      reply: {
+        type: "object",
+        required: ["start", "count", "total", "elements"],
+        properties: {
+          start: { type: "integer" },
+          count: { type: "integer", description: "How many are in this answer" },
+          total: { type: "integer" },
+          elements: { type: "array", items: specification },
+        },
+      },
+      errors: [{ code: "malformed", when: "`start` or `count` is negative" }],
+      handle: ({ parameters }) => pageOf(all, parameters),
+    },
+    {
+      method: "GET",
+      kind: "page",
+      group: "OpenAPI",
+      path: `${base}/entity/specifications/{entity}`,
+      name: "readEntitySpecification",
+      summary: "The aspects of an entity type",
+      parameters: [
+        { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
+      ],
+      reply: specification,
+      errors: [{ code: "not_found", when: "the model has no such entity type" }],
+      handle({ path: { entity = "" } }) {
+        const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());
+        if (found !== undefined) return { json: JSON.stringify(entityOf(found)) };
+        throw new CatalogError("not_found", `unknown entity type "${entity.slice(0, 120)}"`, {
+          hint: nearest(
+            entity,
+            all.map(({ name }) => name),
+          ),
+        });
+      },
+    },
+  ];
+}
+
+function pageOf(
+  all: readonly EntityOutline[],
+  { start = 0, count = countDefault }: { readonly start?: number; readonly count?: number },
+): Answer {
+  atLeast({ start, count }, 0);
+  const elements = all.slice(start, start + count).map(entityOf);
+  return {
+    json: JSON.stringify({ start, count: elements.length, total: all.length, elements }),
+  };
+}

@@ -1,0 +1,223 @@
+/**
+ * /openapi/operations/elasticSearch: operations in the form of DataHub's OpenAPI. The names are those of
+ * its search engine; tasks are jobs.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
+import { restoredMembers } from "../../../jobs/restored-text.ts";
+import { atLeast } from "../../request/parameters.ts";
+import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { urn } from "../../schemas/schemas.ts";
+import { text, tooManyJobs, unauthenticated, unavailable } from "../operations/operation-forms.ts";
+import { indexSizesOf } from "../operations/operations.ts";
+import { long } from "./openapi-lists.ts";
+
+const row = { kind: "page", group: "OpenAPI" } as const;
+const search = "/openapi/operations/elasticSearch";
+
+/** Of one request: all of them are in the record of its job. */
+const urnsMax = 1_000;
+const batchDefault = { query: 500, urns: 100 };
+
+const getTaskStatus: Endpoint = {
+  ...row,
+  method: "GET",
+  path: `${search}/getTaskStatus`,
+  name: "openapiGetTaskStatus",
+  access: "operator",
+  summary: "Read the status of a job",
+  about: "Like `getEsTaskStatus` of `/operations`; 404 for an unknown job.",
+  parameters: [
+    { name: "task", in: "query", type: "string", required: true, about: "`<node>:<number>`" },
+  ],
+  reply: {
+    type: "object",
+    required: ["completed", "taskId", "runTimeNanos", "status"],
+    properties: {
+      completed: { type: "boolean" },
+      taskId: { type: "string" },
+      runTimeNanos: { type: "integer" },
+      status: text("JSON text"),
+    },
+  },
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "the task is no `<node>:<number>`" },
+    { code: "not_found", when: "there is no such job" },
+  ],
+  async handle({ parameters }, { operations }) {
+    const json = await operations.getTaskStatus(parameters as { task: string });
+    const job: { taskId?: string; error?: string } = JSON.parse(json);
+    if (job.taskId !== undefined) return { json };
+    throw new CatalogError("not_found", job.error ?? "there is no such job", {
+      hint: "listJobs of /operations has all that there are",
+    });
+  },
+};
+
+const getIndexSizes: Endpoint = {
+  ...row,
+  method: "GET",
+  path: `${search}/getIndexSizes`,
+  name: "openapiGetIndexSizes",
+  access: "operator",
+  reads: "timeseries",
+  summary: "List the timeseries aspects of each entity type, with what their events take",
+  reply: {
+    type: "object",
+    required: ["sizes"],
+    properties: {
+      sizes: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["indexName", "entityName", "aspectName", "sizeMb"],
+          properties: {
+            indexName: { type: "string" },
+            entityName: { type: "string" },
+            aspectName: { type: "string" },
+            sizeMb: { type: "number", description: "Millions of bytes, about" },
+          },
+        },
+      },
+    },
+  },
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "X-Annals-Min-Position is no position" },
+    unavailable,
+  ],
+  async handle(_, { operations }) {
+    const sizes = indexSizesOf(await operations.getIndexSizes());
+    return { json: JSON.stringify({ sizes }) };
+  },
+};
+
+const aspectNames: Parameter = {
+  name: "aspectNames",
+  in: "query",
+  type: "strings",
+  about: "Rows of these aspects alone",
+};
+
+const createDefaultAspects: Parameter = {
+  name: "createDefaultAspects",
+  in: "query",
+  type: "boolean",
+  about: "Write default aspects that are missing. False when absent",
+};
+
+const restored: Schema = {
+  type: "array",
+  description: "One for each batch",
+  items: {
+    type: "object",
+    required: ["rowsMigrated", "ignored", "lastUrn", "lastAspect", "taskId", "completed"],
+    properties: {
+      rowsMigrated: { type: "integer" },
+      ignored: {
+        type: "integer",
+        description: "Rows that the model does not know, or that a view could not take",
+      },
+      timeSqlQueryMs: { type: "integer" },
+      sendMessageMs: { type: "integer" },
+      defaultAspectsCreated: { type: "integer" },
+      lastUrn: { type: "string" },
+      lastAspect: { type: "string" },
+      taskId: text("Of the job, for getTaskStatus"),
+      completed: { type: "boolean", description: "Whether the job has ended" },
+    },
+  },
+};
+
+/** 202: the job goes on. */
+const restoredAnswer = ({ batches, id, completed, position }: Restored): Answer => ({
+  json: JSON.stringify(
+    batches.map((batch) => ({ ...restoredMembers(batch), taskId: id, completed })),
+  ),
+  position,
+  ...(!completed && { status: 202, headers: { "X-Annals-Task": id } }),
+});
+
+const restoring = {
+  ...row,
+  path: `${search}/restoreIndices`,
+  access: "operator",
+  writes: true,
+  reply: restored,
+  errors: [
+    unauthenticated,
+    { code: "malformed", when: "a parameter is mistyped, or a urn does not parse" },
+    { code: "invalid", when: "an aspect is unknown" },
+    tooManyJobs,
+    { code: "unavailable", when: "the projector does not run, or the job was cancelled meanwhile" },
+  ],
+} as const;
+
+const goesOn =
+  "What takes longer than 10 seconds is answered with 202 and the batches so far, and goes on: `X-Annals-Task` names the job.";
+
+const restoreIndices: Endpoint = {
+  ...restoring,
+  method: "GET",
+  name: "openapiRestoreIndices",
+  summary: "Restore entities in the views from the log",
+  about: `As \`restoreIndices\` of \`/operations\`, with a batch size of 500. Without parameters: all there is. ${goesOn}`,
+  parameters: [
+    { name: "urn", in: "query", type: "string", about: "This entity" },
+    {
+      name: "urnLike",
+      in: "query",
+      type: "string",
+      about: "Entities whose urn is LIKE this: `%` is any text, `_` one character",
+    },
+    { name: "aspectName", in: "query", type: "string", about: "Rows of this aspect alone" },
+    aspectNames,
+    long("start", "Rows to leave out at the beginning. 0 when absent"),
+    long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),
+    long("limit", "Rows in all. 0, as when absent, for no limit"),
+    long("gePitEpochMs", "Rows that were made at this time or later, in epoch milliseconds"),
+    long("lePitEpochMs", "Rows that were made at this time or earlier"),
+    createDefaultAspects,
+  ],
+  async handle({ parameters, caller }, { operations }) {
+    const { aspectName, ...asked } = parameters as Partial<RestoreRequest> & {
+      aspectName?: string;
+    };
+    const { start, batchSize = batchDefault.query, limit = 0 } = asked;
+    const { gePitEpochMs, lePitEpochMs } = asked;
+    atLeast({ start, limit, gePitEpochMs, lePitEpochMs }, 0);
+    atLeast({ batchSize }, 1);
+    const request = { ...asked, aspect: aspectName, batchSize, limit };
+    return restoredAnswer(await operations.restoreIndices(request, caller));
+  },
+};
+
+const restoreIndicesOf: Endpoint = {
+  ...restoring,
+  method: "POST",
+  name: "openapiRestoreIndicesOf",
+  summary: "Restore some entities in the views from the log",
+  about: `The body is a list of urns, at most ${urnsMax.toLocaleString("en")}. ${goesOn}`,
+  parameters: [
+    aspectNames,
+    long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
+    createDefaultAspects,
+  ],
+  body: { type: "array", maxItems: urnsMax, items: urn },
+  async handle({ parameters, body, caller }, { operations }) {
+    const asked = parameters as Partial<RestoreRequest>;
+    const { batchSize = batchDefault.urns } = asked;
+    atLeast({ batchSize }, 1);
+    const urns = body as readonly string[];
+    const request = { ...asked, urns, batchSize, limit: 0 };
+    return restoredAnswer(await operations.restoreIndices(request, caller));
+  },
+};
+
+export const openApiOperations: readonly Endpoint[] = [
+  getTaskStatus,
+  getIndexSizes,
+  restoreIndices,
+  restoreIndicesOf,
+];

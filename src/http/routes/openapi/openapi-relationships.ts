@@ -1,0 +1,260 @@
+/** OpenAPI doors: edges of the graph, page after page, whatever their ends. */
+import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { isLaterSlice } from "../../../core/query/slice-options.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Answer, Ask, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
+
+const list = (name: string, about: string): Parameter => ({
+  name,
+  in: "query",
+  type: "strings",
+  about,
+});
+const types = list("relationshipTypes", "Names of relationships; all when absent, and with `*`");
+
+const direction = (values: readonly string[], about: string): Parameter => ({
+  name: "direction",
+  in: "query",
+  type: "string",
+  values,
+  about,
+});
+
+const end: Schema = {
+  type: "object",
+  required: ["urn", "entityType"],
+  properties: { urn: schemas.urn, entityType: { type: "string" } },
+};
+
+const pageReply = forms.scrolled({
+  type: "object",
+  required: ["relationshipType", "source", "destination"],
+  properties: {
+    relationshipType: { type: "string" },
+    source: end,
+    destination: end,
+    upstream: schemas.urn,
+    downstream: schemas.urn,
+  },
+});
+
+const endOf = (urn: string) => ({ urn, entityType: entityTypeOf(urn) });
+
+const resultOf = ({ type, source, destination }: FoundRelationship) => ({
+  relationshipType: type,
+  source: endOf(source),
+  destination: endOf(destination),
+});
+
+function lineageOf(edge: FoundRelationship) {
+  const [upstream, downstream] =
+    edge.upstream === "source" ? [edge.source, edge.destination] : [edge.destination, edge.source];
+  return { ...resultOf(edge), upstream, downstream };
+}
+
+interface Asked {
+  readonly relationshipTypes?: readonly string[];
+  readonly relationshipType?: readonly string[];
+  readonly sourceTypes?: readonly string[];
+  readonly destinationTypes?: readonly string[];
+  readonly direction?: string;
+  readonly count?: number;
+  readonly scrollId?: string;
+  readonly includeSoftDelete?: boolean;
+  readonly sliceId?: number;
+  readonly sliceMax?: number;
+}
+
+const namesIn = (names: readonly string[] | undefined): readonly string[] =>
+  (names ?? []).flatMap((name) => name.split(",")).filter((name) => name !== "" && name !== "*");
+
+/** Parameters of all of them. */
+const scrollOf = (asked: Asked): RelationshipScroll => ({
+  types: namesIn(asked.relationshipTypes ?? asked.relationshipType),
+  count: asked.count,
+  scrollId: asked.scrollId,
+  includeSoftDeleted: asked.includeSoftDelete,
+});
+
+async function scrolled(
+  query: RelationshipScroll,
+  around: {
+    readonly asked: Asked;
+    readonly catalog: Parameters<Endpoint["handle"]>[1]["catalog"];
+    readonly shown?: (edge: FoundRelationship) => object;
+  },
+): Promise<Answer> {
+  const { asked, catalog, shown = resultOf } = around;
+  if (isLaterSlice(sliceOf(asked))) return { json: '{"results":[]}' };
+  const { scrollId, relationships } = await catalog.scrollRelationships(query);
+  return { json: JSON.stringify({ scrollId, results: relationships.map(shown) }) };
+}
+
+interface EdgesBody {
+  readonly sourceFilter?: OpenApiFilter | null;
+  readonly destinationFilter?: OpenApiFilter | null;
+  readonly edgeFilter?: OpenApiFilter | null;
+}
+
+type AskedEdges = Pick<RelationshipScroll, "source" | "destination" | "edges">;
+
+/** INCOMING swaps source and destination; fields of edges keep their meaning. */
+function edgesOf({ parameters, body }: Ask): AskedEdges {
+  const asked = parameters as Asked;
+  const { sourceFilter, destinationFilter, edgeFilter } = body as EdgesBody;
+  const source = endFilter(asked.sourceTypes, sourceFilter);
+  const destination = endFilter(asked.destinationTypes, destinationFilter);
+  return directionOf(asked) === "INCOMING"
+    ? { source: destination, destination: source, edges: filterOf(edgeFilter) }
+    : { source, destination, edges: filterOf(edgeFilter) };
+}
+
+const endFilter = (
+  names: readonly string[] | undefined,
+  filter: OpenApiFilter | null | undefined,
+): EndFilter => ({ types: namesIn(names), filter: filterOf(filter) });
+
+function directionOf({ direction = "OUTGOING" }: Asked): "INCOMING" | "OUTGOING" {
+  if (direction === "INCOMING" || direction === "OUTGOING") return direction;
+  throw new CatalogError("malformed", `direction is "${direction.slice(0, 120)}"`, {
+    hint: "Send OUTGOING or INCOMING",
+  });
+}
+
+const errors = [
+  {
+    code: "malformed",
+    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, a filter names an unknown field of edges, or the scroll id is of another request",
+  },
+  { code: "invalid", when: "an entity type is unknown" },
+] as const;
+
+const row = { kind: "page", group: "OpenAPI", reads: "relationships", errors } as const;
+
+const about =
+  "Edges of entities that the search view has, entity by entity. A page may have fewer than asked for, and none at all: there are more for as long as there is a `scrollId`.";
+
+const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
+  const base = `/openapi/${version}/relationship`;
+  const suffix = version === "v3" ? "" : "V2";
+  return [
+    {
+      ...row,
+      method: "POST",
+      path: `${base}/scroll`,
+      name: `scrollRelationships${suffix}`,
+      summary: "Read the edges between certain entities, page by page",
+      about,
+      parameters: [
+        types,
+        list("sourceTypes", "Entity types at the source; all when absent"),
+        list("destinationTypes", "Entity types at the destination; all when absent"),
+        direction(["OUTGOING", "INCOMING"], "`INCOMING`: source and destination change places"),
+        ...paging,
+        forms.includeSoftDelete,
+      ],
+      body: {
+        type: "object",
+        properties: {
+          sourceFilter: openApiFilter,
+          destinationFilter: openApiFilter,
+          edgeFilter: {
+            ...openApiFilter,
+            description:
+              "On `relationshipType`, `source.urn`, `source.entityType`, `destination.urn`, `destination.entityType`, `via`, `createdOn`, `createdActor`, `updatedOn` and `updatedActor`",
+          },
+        },
+      },
+      reply: pageReply,
+      handle(ask, { catalog }) {
+        const asked = ask.parameters as Asked;
+        return scrolled({ ...scrollOf(asked), ...edgesOf(ask) }, { asked, catalog });
+      },
+    },
+    {
+      ...row,
+      method: "GET",
+      path: `${base}/{relationshipType}`,
+      name: `listRelationshipsOfType${suffix}`,
+      summary: "Read the edges of a type, page by page",
+      about,
+      parameters: [
+        {
+          name: "relationshipType",
+          in: "path",
+          type: "string",
+          required: true,
+          about: "Name of a relationship",
+        },
+        ...paging,
+        forms.includeSoftDelete,
+      ],
+      reply: pageReply,
+      handle({ parameters, path }, { catalog }) {
+        const asked = parameters as Asked;
+        const types = [path.relationshipType ?? ""];
+        return scrolled({ ...scrollOf(asked), types }, { asked, catalog });
+      },
+    },
+    {
+      ...row,
+      method: "GET",
+      path: `${base}/{entity}/{urn}`,
+      name: `listRelationshipsOfEntity${suffix}`,
+      summary: "Read the edges of an entity, page by page",
+      parameters: [
+        ...[forms.entity, forms.urn],
+        list("relationshipType", "Names of relationships; all when absent, and with `*`"),
+        direction(["OUTGOING", "INCOMING"], "`OUTGOING` when absent: from the entity"),
+        ...paging,
+        forms.includeSoftDelete,
+      ],
+      reply: pageReply,
+      handle({ parameters, path }, { catalog }) {
+        const asked = parameters as Asked;
+        const own: EndFilter = { urns: [path.urn ?? ""] };
+        const ends = directionOf(asked) === "OUTGOING" ? { source: own } : { destination: own };
+        return scrolled({ ...scrollOf(asked), ...ends }, { asked, catalog });
+      },
+    },
+  ];
+};
+
+const lineageScroll: Endpoint = {
+  ...row,
+  method: "POST",
+  path: "/openapi/v3/lineage/scroll",
+  name: "scrollLineageEdges",
+  summary: "Read lineage edges, page by page",
+  about: `Only edges that are lineage between entities of their types, with the end that data comes from as \`upstream\`. With \`urns\` those that have one of them at either end; \`direction\` is seen from there. ${about}`,
+  parameters: [
+    types,
+    direction(["UPSTREAM", "DOWNSTREAM"], "Which edges of `urns`; both when absent"),
+    ...paging,
+    forms.includeSoftDelete,
+  ],
+  body: {
+    type: "object",
+    properties: {
+      urns: { type: ["array", "null"], maxItems: 1_000, items: { type: "string" } },
+    },
+  },
+  reply: pageReply,
+  handle({ parameters, body }, { catalog }) {
+    const asked = parameters as Asked;
+    const { urns } = body as { readonly urns?: readonly string[] | null };
+    const around = urns ?? undefined;
+    const query = { ...scrollOf(asked), lineage: true, direction: asked.direction, around };
+    return scrolled(query, { asked, catalog, shown: lineageOf });
+  },
+};
+
+export const relationshipScrolls: readonly Endpoint[] = [
+  ...rowsOf("v3"),
+  lineageScroll,
+  ...rowsOf("v2"),
+];

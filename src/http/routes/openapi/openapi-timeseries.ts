@@ -1,0 +1,242 @@
+/**
+ * /openapi/v2/timeseries: events of one aspect of all entities of a type, entity by entity. A scroll
+ * id names the entity and its last returned event, so that pages fit together while others write.
+ */
+import type { Catalog, TimeseriesQuery } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import type { ModelNames } from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+const countDefault = 10;
+const countMax = 5_000;
+/** Events of one entity that the catalog gives at once. */
+const eventsMax = 10_000;
+/** Values of one page: past it the page ends with the entity that it is at. */
+const bytesMax = 64 * 1024 * 1024;
+/** Entities that one request looks at: most of them may have no events. */
+const entitiesMax = 1_000;
+const entitiesAtOnce = 100;
+
+interface Asked {
+  readonly count?: number;
+  readonly scrollId?: string;
+  readonly startTimeMillis?: number;
+  readonly endTimeMillis?: number;
+  readonly systemMetadata?: boolean;
+}
+
+/** Where a page ended. */
+interface Place {
+  /** How many entities came before, then. */
+  readonly index: number;
+  /** The last entity that was looked at. */
+  readonly urn: string;
+  /** Time of the last returned event, and the number of returned events of that time; absent at the end. */
+  readonly time?: number;
+  readonly sent?: number;
+}
+
+/** Name of `sent` in scroll ids. */
+const SENT = "told";
+
+interface Event {
+  readonly timestampMillis: number;
+  readonly urn: string;
+  readonly event: Readonly<Record<string, unknown>>;
+  readonly messageId?: unknown;
+  readonly systemMetadata?: unknown;
+}
+
+type Reads = Pick<Catalog, "listUrns" | "getTimeseriesValues">;
+
+export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
+  {
+    method: "GET",
+    kind: "page",
+    group: "OpenAPI",
+    path: "/openapi/v2/timeseries/{entity}/{aspect}",
+    name: "listEvents",
+    summary: "Read events of a timeseries aspect, of all entities of a type, page by page",
+    about: `Entity by entity in the order of their urns, of each the latest first. A page may have fewer events than asked for, or none, and go on: one request looks at ${entitiesMax} entities, and at no more once it has 64 MiB.`,
+    parameters: [
+      forms.entity,
+      forms.aspect,
+      {
+        name: "count",
+        in: "query",
+        type: "long",
+        about: `At most so many: ${countDefault} when absent, ${countMax} at most`,
+      },
+      {
+        name: "scrollId",
+        in: "query",
+        type: "string",
+        about: "Of the page before, sent with everything else as it was then",
+      },
+      { name: "startTimeMillis", in: "query", type: "long", about: "From when, inclusive" },
+      { name: "endTimeMillis", in: "query", type: "long", about: "To when, inclusive" },
+      forms.systemMetadata,
+    ],
+    reply: forms.scrolled({
+      type: "object",
+      required: ["timestampMillis", "urn", "event"],
+      properties: {
+        timestampMillis: { type: "integer" },
+        urn: schemas.urn,
+        event: { type: "object" },
+        messageId: { type: "string" },
+        systemMetadata: schemas.systemMetadata,
+      },
+    }),
+    reads: "timeseries",
+    errors: [
+      { code: "malformed", when: "count is negative, or the scroll id is none of these" },
+      {
+        code: "invalid",
+        when: "the entity type is unknown, or the aspect is no timeseries aspect of it",
+      },
+      {
+        code: "too_large",
+        when: "an entity has too many events of one time, or too many bytes of them, for a response; request fewer",
+      },
+    ],
+    async handle({ path, parameters }, { catalog }) {
+      const entity = names.entity(path.entity ?? "");
+      const aspect = names.aspect(entity, path.aspect ?? "");
+      if (names.keyOf(entity) !== undefined && !names.isTimeseries(entity, aspect)) {
+        throw new CatalogError(
+          "invalid",
+          `"${aspect.slice(0, 120)}" is no timeseries aspect of "${entity}"`,
+          { hint: "Read others at /openapi/v2/entity" },
+        );
+      }
+      const found = await page({ entity, aspect }, parameters as Asked, catalog);
+      return { json: JSON.stringify(found) };
+    },
+  },
+];
+
+async function page(
+  of: Pick<TimeseriesQuery, "entity" | "aspect">,
+  asked: Asked,
+  catalog: Reads,
+): Promise<{ readonly scrollId?: string; readonly results: readonly Event[] }> {
+  const { startTimeMillis, count = countDefault } = asked;
+  if (count < 0) {
+    throw new CatalogError("malformed", `count is ${count}`, { hint: "Send 0 or more" });
+  }
+  const wanted = Math.min(count, countMax);
+  const from = asked.scrollId === undefined ? undefined : placeIn(asked.scrollId);
+  const begin = from === undefined ? 0 : await indexOf(from, of.entity, catalog);
+  const results: Event[] = [];
+  let bytes = 0;
+  for (let index = begin, end = begin + entitiesMax; ; ) {
+    const listed = await catalog.listUrns(of.entity, { start: index, count: entitiesAtOnce });
+    if (wanted === 0) return { results };
+    for (const urn of listed.entities) {
+      const place = urn === from?.urn ? from : undefined;
+      const sent = place?.sent ?? 0;
+      // One event more shows if there is another page.
+      const room = Math.min(wanted - results.length, eventsMax - sent - 1);
+      if (room < 1) throw tooMany(urn);
+      const endTimeMillis = place?.time ?? asked.endTimeMillis;
+      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: sent + room + 1 };
+      const { json } = await catalog.getTimeseriesValues(query);
+      bytes += json.length;
+      const left = eventsIn(json, urn, asked).slice(sent);
+      const fresh = left.slice(0, room);
+      const last = fresh.at(-1);
+      results.push(...fresh);
+      if (last !== undefined && left.length > room) {
+        return { scrollId: scrollIdOf({ index, urn, ...upTo(last, fresh, place) }), results };
+      }
+      index++;
+      if (results.length === wanted || index >= end || bytes > bytesMax) {
+        return index < listed.total
+          ? { scrollId: scrollIdOf({ index, urn }), results }
+          : { results };
+      }
+    }
+    if (listed.entities.length === 0 || index >= listed.total) return { results };
+  }
+}
+
+/** Time of the last returned event of an entity, and the number of returned events of that time. */
+function upTo(
+  { timestampMillis: time }: Event,
+  fresh: readonly Event[],
+  place: Place | undefined,
+): Pick<Place, "time" | "sent"> {
+  const same = fresh.filter(({ timestampMillis }) => timestampMillis === time).length;
+  return { time, sent: same + (place?.time === time ? (place.sent ?? 0) : 0) };
+}
+
+function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked): readonly Event[] {
+  const { values } = JSON.parse(json).value as {
+    values: readonly { aspect: { value: string }; systemMetadata?: unknown }[];
+  };
+  return values.map((one) => {
+    const event = JSON.parse(one.aspect.value) as Event["event"];
+    const { timestampMillis, messageId } = event as {
+      timestampMillis: number;
+      messageId?: unknown;
+    };
+    return {
+      timestampMillis,
+      urn,
+      event,
+      messageId,
+      ...(systemMetadata && { systemMetadata: one.systemMetadata }),
+    };
+  });
+}
+
+const tooMany = (urn: string): CatalogError =>
+  new CatalogError("too_large", `"${urn}" has ${eventsMax} events of one time, or more`, {
+    hint: "Read them with POST /aspects?action=getTimeseriesAspectValues",
+  });
+
+/** The index to continue from: entities may have been created and deleted since. */
+async function indexOf(place: Place, entity: string, catalog: Reads): Promise<number> {
+  const done = place.time === undefined;
+  const sought = Buffer.from(place.urn);
+  const isBefore = (urn: string) => {
+    const order = Buffer.compare(Buffer.from(urn), sought);
+    return done ? order <= 0 : order < 0;
+  };
+  const at = async (start: number) => catalog.listUrns(entity, { start, count: 1 });
+  let low = 0;
+  let high = (await at(0)).total;
+  // Usually nothing has changed, and the second guess is right.
+  for (let guess = Math.min(place.index, high); low < high; guess = (low + high) >> 1) {
+    const middle = Math.min(Math.max(guess, low), high - 1);
+    const [urn] = (await at(middle)).entities;
+    if (urn !== undefined && isBefore(urn)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const scrollIdOf = ({ sent, ...place }: Place): string =>
+  Buffer.from(JSON.stringify({ ...place, [SENT]: sent })).toString("base64url");
+
+/** Throws `malformed`. */
+function placeIn(scrollId: string): Place {
+  const refused = new CatalogError("malformed", `"${scrollId.slice(0, 120)}" is not a scroll id`, {
+    hint: "Send the one of the page before",
+  });
+  let place: Partial<Record<keyof Place | typeof SENT, unknown>> | null;
+  try {
+    place = JSON.parse(Buffer.from(scrollId, "base64url").toString("utf8"));
+  } catch {
+    throw refused;
+  }
+  const { index, urn, time, [SENT]: sent } = place ?? {};
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
+  if (!isCount(index) || index < 0 || typeof urn !== "string") throw refused;
+  if (time === undefined) return { index, urn };
+  if (!isCount(time) || !isCount(sent) || sent < 0) throw refused;
+  return { index, urn, time, sent };
+}

@@ -1,0 +1,154 @@
+/** /openapi/v1/trace: the state of a write. */
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
+import type { ModelNames } from "../../schemas/openapi-forms.ts";
+import { positionOfTrace } from "../../schemas/trace-id.ts";
+
+interface Traced {
+  readonly success: boolean;
+  readonly primaryStorage: Storage;
+  readonly searchStorage: Storage;
+}
+
+interface Storage {
+  readonly writeStatus: "ACTIVE_STATE" | "HISTORIC_STATE" | "PENDING" | "ERROR";
+  readonly writeMessage?: string;
+}
+
+const namedMax = 20_000;
+
+const storageReply = {
+  type: "object",
+  required: ["writeStatus"],
+  properties: {
+    writeStatus: { enum: ["ACTIVE_STATE", "HISTORIC_STATE", "PENDING", "ERROR"] },
+    writeMessage: { type: "string" },
+  },
+} as const;
+
+export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
+  {
+    method: "POST",
+    kind: "page",
+    group: "OpenAPI",
+    path: "/openapi/v1/trace/write/{traceId}",
+    name: "traceWrite",
+    summary: "What became of a write",
+    about:
+      "The trace id is in the header `traceparent` of the response to a write of the OpenAPI endpoints. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
+    parameters: [
+      {
+        name: "traceId",
+        in: "path",
+        type: "string",
+        required: true,
+        about: "32 hexadecimal digits",
+      },
+      {
+        name: "onlyIncludeErrors",
+        in: "query",
+        type: "boolean",
+        about: "Only what went wrong; `true` when absent",
+      },
+      {
+        name: "detailed",
+        in: "query",
+        type: "boolean",
+        about: "With messages; `false` when absent",
+      },
+    ],
+    body: {
+      type: "object",
+      description: "Names of aspects, by urn",
+      properties: {},
+      maxProperties: namedMax,
+      additionalProperties: { type: "array", maxItems: namedMax, items: { type: "string" } },
+    },
+    reply: {
+      type: "object",
+      additionalProperties: {
+        type: "object",
+        additionalProperties: {
+          type: "object",
+          required: ["success", "primaryStorage", "searchStorage"],
+          properties: {
+            success: { type: "boolean" },
+            primaryStorage: storageReply,
+            searchStorage: storageReply,
+          },
+        },
+      },
+    },
+    reads: "entities",
+    errors: [
+      { code: "malformed", when: "a urn or the trace id does not parse" },
+      { code: "not_found", when: "an entity type is unknown" },
+    ],
+    async handle({ path, parameters, body }, { catalog }) {
+      const { onlyIncludeErrors = true, detailed = false } = parameters as {
+        onlyIncludeErrors?: boolean;
+        detailed?: boolean;
+      };
+      const position = positionOfTrace(traceIdOf(path));
+      const shown = position === undefined || catalog.positionOf("search") >= position;
+      const traced: Record<string, Record<string, Traced>> = {};
+      for (const [urn, named] of Object.entries(body as Readonly<Record<string, string[]>>)) {
+        const aspects = [...new Set(named)];
+        const found = await statesOf(urn, aspects, { names, catalog });
+        const traces = aspects.flatMap((aspect, i) => {
+          const one = tracedOf(found[i] ?? "ERROR", { shown, detailed });
+          return onlyIncludeErrors && one.success ? [] : [[aspect, one] as const];
+        });
+        // Without an aspect in the response the request still waits for each urn.
+        if (traces.length > 0 || !onlyIncludeErrors) traced[urn] = Object.fromEntries(traces);
+      }
+      return { json: JSON.stringify(traced) };
+    },
+  },
+];
+
+/** Throws `malformed`. */
+function traceIdOf({ traceId = "" }: Ask["path"]): string {
+  if (/^[0-9a-f]{32}$/i.test(traceId)) return traceId;
+  throw new CatalogError("malformed", `"${traceId.slice(0, 120)}" is not a trace id`, {
+    hint: "Send the 32 hexadecimal digits of the answer's header traceparent",
+  });
+}
+
+type State = "ACTIVE_STATE" | "HISTORIC_STATE" | "ERROR";
+
+async function statesOf(
+  urn: string,
+  aspects: readonly string[],
+  { names, catalog }: { readonly names: ModelNames } & Pick<Backing, "catalog">,
+): Promise<readonly State[]> {
+  const [found] = await catalog.findEntities([urn], aspects);
+  const current = new Set(found?.aspects.map(({ name }) => name));
+  const entity = entityTypeOf(urn);
+  return Promise.all(
+    aspects.map(async (aspect) => {
+      if (current.has(aspect)) return "ACTIVE_STATE";
+      if (names.isTimeseries(entity, aspect)) {
+        const query = { urn, entity, aspect: names.aspect(entity, aspect), limit: 1 };
+        const { json } = await catalog.getTimeseriesValues(query);
+        return JSON.parse(json).value.values.length > 0 ? "ACTIVE_STATE" : "ERROR";
+      }
+      const earlier = await catalog.findAspect(urn, aspect, 1);
+      return earlier === undefined ? "ERROR" : "HISTORIC_STATE";
+    }),
+  );
+}
+
+function tracedOf(state: State, about: { shown: boolean; detailed: boolean }): Traced {
+  const { shown, detailed } = about;
+  const storage = (writeStatus: Storage["writeStatus"]): Storage => ({
+    writeStatus,
+    ...(detailed && writeStatus === "ERROR" && { writeMessage: "the aspect never had a value" }),
+  });
+  return {
+    success: state !== "ERROR",
+    primaryStorage: storage(state),
+    searchStorage: storage(shown || state === "ERROR" ? state : "PENDING"),
+  };
+}

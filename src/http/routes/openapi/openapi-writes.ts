@@ -1,0 +1,336 @@
+/** /openapi/v3/entity and /openapi/v2/entity: writes and deletes. */
+import type { Ingested, Proposal } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { jsonObject } from "../../../lib/json.ts";
+import { withConditions } from "../../request/conditions.ts";
+import type { Answer, Ask, Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import {
+  createdByPatches,
+  entitiesText,
+  entityText,
+  findEvent,
+  type ModelNames,
+  proposalOf,
+  proposalsIn,
+  type Version,
+  written,
+} from "../../schemas/openapi-forms.ts";
+import * as forms from "../../schemas/openapi-schemas.ts";
+import { untilFound } from "../../schemas/search-sync.ts";
+import { traceParent } from "../../schemas/trace-id.ts";
+import { writeErrors } from "../restli/write-errors.ts";
+import { noAspect, placeOf } from "./openapi-entities.ts";
+
+interface Asked {
+  readonly async?: boolean;
+  readonly systemMetadata?: boolean;
+  readonly createIfNotExists?: boolean;
+  readonly createIfEntityNotExists?: boolean;
+  readonly aspects?: readonly string[];
+  readonly clear?: boolean;
+}
+
+const writeAbout =
+  "All or none. The answer comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
+
+export function entityWrites(version: Version, names: ModelNames): readonly Endpoint[] {
+  const base = `/openapi/${version}/entity`;
+  const suffix = version === "v3" ? "" : "V2";
+  const row = {
+    kind: "page",
+    group: "OpenAPI",
+    writes: true,
+    errors: writeErrors,
+  } as const;
+  const change = { ...row, conditional: true } as const;
+  const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
+  function listed({ body, path }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
+    const entityType = names.known(path.entity ?? "", "invalid");
+    return proposalsIn(body as readonly Schema[], { entityType, changeType }, names);
+  }
+
+  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+    const { systemMetadata = false, async = true } = ask.parameters as Asked;
+    const { catalog } = backing;
+    const proposals = ask.proposals ?? listed(ask, changeType);
+    if (async && changeType === "PATCH") {
+      return { ...(await write(proposals, ask, backing)), status: 202 };
+    }
+    const created = await createdByPatches(proposals, catalog);
+    const answer = await write(proposals, ask, backing);
+    const entities = await written(proposals, catalog, names, created);
+    const traceId = async ? traceIdOf(answer) : undefined;
+    const json = entitiesText(entities, { version, systemMetadata, traceId });
+    return { ...answer, ...(async && { status: 202 }), json };
+  }
+
+  function single(ask: Ask, changeType: Proposal["changeType"]): Proposal {
+    const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+    const body = version === "v2" && changeType !== "PATCH" ? wrapped(ask.body) : ask.body;
+    return proposalOf(body, { urn, entityType, changeType, aspectName, place: "" });
+  }
+
+  function kindOf(ask: Ask): Proposal["changeType"] {
+    const asked = ask.parameters as Asked;
+    const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
+    const { entityType, aspect } = placeOf(ask, names);
+    if (createIfEntityNotExists) return "CREATE_ENTITY";
+    return createIfNotExists && !names.isTimeseries(entityType, aspect) ? "CREATE" : "UPSERT";
+  }
+
+  async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
+    const { urn } = placeOf(ask, names);
+    const { systemMetadata = false, async = false } = ask.parameters as Asked;
+    const { catalog } = backing;
+    const proposals = ask.proposals ?? [single(ask, changeType)];
+    const created = await createdByPatches(proposals, catalog);
+    const answer = await write(proposals, ask, backing);
+    const [entity = { urn, aspects: [] }] = await written(proposals, catalog, names, created);
+    const traceId = async ? traceIdOf(answer) : undefined;
+    const json = entityText(entity, { version, systemMetadata, traceId });
+    return { ...answer, ...(async && { status: 202 }), json };
+  }
+
+  /** Timeseries aspects among the named ones that have events. */
+  async function seriesOf(
+    urn: string,
+    entityType: string,
+    asked: readonly string[] | undefined,
+    { caller }: Ask,
+    { catalog }: Backing,
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const aspectName of new Set(asked)) {
+      if (!names.isTimeseries(entityType, aspectName)) continue;
+      const { timeseriesRows } = await catalog.delete({ urn, aspectName, dryRun: true }, caller);
+      if (timeseriesRows > 0) found.push(aspectName);
+    }
+    return found;
+  }
+
+  /** Deletes the newest events, as DataHub does. Throws `not_found` when there are none. */
+  async function deleteNewest(
+    place: { readonly urn: string; readonly entityType: string; readonly aspect: string },
+    { caller }: Ask,
+    backing: Backing,
+  ): Promise<Answer> {
+    const { urn, aspect: aspectName } = place;
+    const event = await findEvent(backing.catalog, place);
+    if (event === undefined) throw noAspect(urn, aspectName);
+    const { timestampMillis } = JSON.parse(event.value) as { readonly timestampMillis: number };
+    const range = { startTimeMillis: timestampMillis, endTimeMillis: timestampMillis };
+    const { position } = await backing.catalog.delete({ urn, aspectName, ...range }, caller);
+    return answerTo(position, backing);
+  }
+
+  return [
+    {
+      ...change,
+      method: "POST",
+      path: `${base}/{entity}`,
+      name: `upsertEntities${suffix}`,
+      summary: "Write aspects of entities of one type",
+      about: writeAbout,
+      parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
+      body: forms.entitiesIn,
+      reply: forms.listOf(forms.entityOut[version]),
+      proposals: (ask) => listed(ask, "UPSERT"),
+      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+    },
+    {
+      ...change,
+      method: "PATCH",
+      path: `${base}/{entity}`,
+      name: `patchEntities${suffix}`,
+      summary: "Change aspects of entities of one type",
+      about: `Each value is a patch: \`{patch: […], arrayPrimaryKeys?, forceGenericPatch?}\`. ${writeAbout} With \`async=true\`, which is usual, the answer has no body.`,
+      parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
+      body: forms.entitiesIn,
+      reply: forms.listOf(forms.entityOut[version]),
+      proposals: (ask) => listed(ask, "PATCH"),
+      handle: (ask, backing) => many(ask, backing, "PATCH"),
+    },
+    {
+      ...row,
+      method: "DELETE",
+      path: `${base}/{entity}/{urn}`,
+      name: `deleteEntity${suffix}`,
+      summary: "Delete an entity, or some of its aspects",
+      about:
+        "For good, as `POST /entities?action=delete`. One that is not there is deleted. With `aspects` or `clear` it takes no `Idempotency-Key`.",
+      parameters: [
+        ...[forms.entity, forms.urn],
+        {
+          name: "aspects",
+          in: "query",
+          type: "strings",
+          about:
+            "Only these aspects; unknown ones are ignored, and the key aspect stands for the whole entity",
+        },
+        {
+          name: "clear",
+          in: "query",
+          type: "boolean",
+          about: "All versioned aspects but the key; `false` when absent",
+        },
+      ],
+      async handle(ask, backing) {
+        const { urn, entityType } = placeOf(ask, names);
+        const { aspects = [], clear = false } = ask.parameters as Asked;
+        const named = aspects.flatMap((one) => one.split(","));
+        if (!clear && named.length === 0) {
+          const { position } = await backing.catalog.delete({ urn }, ask.caller);
+          return answerTo(position, backing);
+        }
+        if (ask.caller.idempotencyKey !== undefined) throw partsUnderKey();
+        const asked = clear ? undefined : named.map((name) => names.aspect(entityType, name));
+        const [found] = await backing.catalog.findEntities([urn], asked);
+        const key = names.keyOf(entityType);
+        const there = (found?.aspects ?? []).map(({ name }) => name);
+        const series = await seriesOf(urn, entityType, asked, ask, backing);
+        // The key stands for the whole entity: with it, all the others go.
+        const gone =
+          !clear && key !== undefined && there.includes(key)
+            ? [key]
+            : [...there.filter((name) => !clear || name !== key), ...series];
+        const proposals = gone.map((aspectName) => ({
+          entityType,
+          entityUrn: urn,
+          changeType: "DELETE" as const,
+          aspectName,
+        }));
+        if (proposals.length === 0) return {};
+        return write(proposals, ask, backing);
+      },
+    },
+    {
+      ...ofAspect,
+      method: "POST",
+      name: `writeAspect${suffix}`,
+      summary: "Write one aspect",
+      about:
+        "Usually refused when the aspect is there already: `createIfNotExists=false` writes in any case.",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect],
+        ...[forms.asynchronous(false), forms.systemMetadata],
+        {
+          name: "createIfNotExists",
+          in: "query",
+          type: "boolean",
+          about: "Only where the aspect is not there; `true` when absent",
+        },
+        {
+          name: "createIfEntityNotExists",
+          in: "query",
+          type: "boolean",
+          about: "Only where the entity is not there; `false` when absent",
+        },
+      ],
+      body:
+        version === "v3"
+          ? { ...forms.aspectIn, type: "object", required: ["value"], properties: aspectMembers }
+          : {
+              type: "object",
+              properties: {},
+              additionalProperties: true,
+              description: "The aspect itself",
+            },
+      reply: forms.entityOut[version],
+      proposals: (ask) => [single(ask, kindOf(ask))],
+      handle: (ask, backing) => one(ask, backing, kindOf(ask)),
+    },
+    {
+      ...ofAspect,
+      method: "PATCH",
+      name: `patchAspect${suffix}`,
+      summary: "Change one aspect",
+      parameters: [
+        ...[forms.entity, forms.urn, forms.aspect],
+        ...[forms.asynchronous(false), forms.systemMetadata],
+      ],
+      body: {
+        type: "object",
+        required: ["patch"],
+        properties: {
+          patch: { type: "array", items: { type: "object" } },
+          arrayPrimaryKeys: { type: ["object", "null"] },
+          forceGenericPatch: { type: ["boolean", "null"] },
+          ...patchMembers,
+        },
+      },
+      about: "When the patch creates the entity, the response has its default aspects, too.",
+      reply: forms.entityOut[version],
+      handle(ask, backing) {
+        const { headers, systemMetadata, ...sent } = ask.body as Schema;
+        const present = Object.entries(sent).filter(([, value]) => value !== null);
+        const body = { value: Object.fromEntries(present), headers, systemMetadata };
+        return one({ ...ask, body }, backing, "PATCH");
+      },
+    },
+    {
+      ...ofAspect,
+      method: "DELETE",
+      name: `deleteAspect${suffix}`,
+      summary: "Delete one aspect",
+      about:
+        "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
+      parameters: [forms.entity, forms.urn, forms.aspect],
+      errors: [...writeErrors, { code: "not_found", when: "there is no such aspect" }],
+      async handle(ask, backing) {
+        const place = placeOf(ask, names);
+        const { urn, entityType, aspect: aspectName } = place;
+        if (names.isTimeseries(entityType, aspectName) && ask.conditions === undefined) {
+          return deleteNewest(place, ask, backing);
+        }
+        const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
+        // Conditions need the form of a proposal, which carries headers.
+        if (isKey && ask.conditions === undefined) {
+          const { position, rows } = await backing.catalog.delete({ urn }, ask.caller);
+          if (rows === 0) throw noAspect(urn, aspectName);
+          return answerTo(position, backing);
+        }
+        const proposal = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
+        return write([proposal], ask, backing);
+      },
+    },
+  ];
+}
+
+/** `{value}` of v3; in v2 the body is the aspect itself, and `{value}` is accepted, too. */
+function wrapped(body: unknown): unknown {
+  const members = jsonObject(body) ? Object.keys(body) : [];
+  const isWrapped =
+    jsonObject(body) &&
+    jsonObject(body.value) &&
+    members.every((name) => Object.hasOwn(aspectMembers, name));
+  return isWrapped ? body : { value: body };
+}
+
+export const traceIdOf = ({ headers }: Answer): string | undefined =>
+  headers?.traceparent?.split("-")[1];
+
+const { value: _, ...patchMembers } = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
+const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
+
+/** Writes; waits until searches show it where that is asked for. */
+export async function write(
+  proposals: readonly Proposal[],
+  { caller, conditions }: Pick<Ask, "caller" | "conditions">,
+  backing: Backing,
+): Promise<Answer & Pick<Ingested, "changed">> {
+  const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
+  const { position, changed } = await backing.catalog.ingest(conditioned, caller);
+  await untilFound(conditioned, { position }, backing.catalog);
+  return { ...answerTo(position, backing), changed };
+}
+
+/** Not idempotent: it deletes what exists at the time of the request. */
+const partsUnderKey = (): CatalogError =>
+  new CatalogError("malformed", "a delete of some aspects takes no Idempotency-Key", {
+    hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",
+  });
+
+const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
+  position === undefined
+    ? {}
+    : { position, headers: { traceparent: traceParent(position, now()) } };

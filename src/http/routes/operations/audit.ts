@@ -1,0 +1,92 @@
+/** /operations?action=listAuditEvents: operations, writes and rejected requests with their callers. */
+import type { AuditOutcome } from "../../../auth/audit.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { position } from "../../../core/position.ts";
+import { type Endpoint, type Schema, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import { action, count, flag, malformed, text, unauthenticated } from "./operation-forms.ts";
+
+const pageMax = 1_000;
+
+const eventSchema: Schema = {
+  type: "object",
+  required: ["position", "time", "action", "outcome", "count"],
+  properties: {
+    position: { type: "integer", description: "Of its record in the log" },
+    time: { type: "integer", description: "Epoch milliseconds" },
+    action: text(
+      "Name of the operation; of a write of the catalog UPSERT, RESTATE (what was there already) or DELETE",
+    ),
+    outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
+    actor: text("Who asked, where that is known"),
+    address: text(
+      "Remote address; absent for writes, where the uses of the writer's token have it",
+    ),
+    urn: text("The entity that it was about"),
+    aspect: text("Of a write: the aspect"),
+    detail: text("Why it was refused, in words"),
+    count: { type: "integer", description: "How often: refusals that are alike are counted" },
+  },
+};
+
+interface Body {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly outcome?: AuditOutcome;
+  readonly urn?: string;
+  readonly startTimeMillis?: number;
+  readonly endTimeMillis?: number;
+  readonly writes?: boolean;
+  readonly before?: number;
+  readonly count?: number;
+}
+
+export const auditRoutes: readonly Endpoint[] = [
+  {
+    ...action,
+    name: "listAuditEvents",
+    summary: "List who did what, from where, when, allowed or refused",
+    about:
+      "The newest first: writes of the catalog, operations, what was done with access tokens and their uses (one an hour), and requests that were refused. A page looks at a bounded stretch of the log: as long as `end` is false, go on with its `position` as `before`, also where a page has no events.",
+    body: {
+      type: "object",
+      properties: {
+        actor: text("What this user did"),
+        action: text("What was done under this name"),
+        outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
+        urn: text("What was done to this entity"),
+        startTimeMillis: count("Not before this time"),
+        endTimeMillis: count("Not after this time"),
+        writes: flag("`false`: without the writes of the catalog"),
+        before: count("What the log has before this position alone", 1),
+        count: count(`At most so many: 100 when absent, ${pageMax} at most`, 1),
+      },
+    },
+    reply: valueReply({
+      type: "object",
+      required: ["events", "position", "end"],
+      properties: {
+        events: { type: "array", items: eventSchema },
+        position: { type: "integer", description: "Everything from here on was looked at" },
+        end: { type: "boolean", description: "There are no more" },
+      },
+    }),
+    errors: [unauthenticated, malformed],
+    async handle({ body }, { operations }) {
+      const { startTimeMillis, endTimeMillis, before, ...rest } = body as Body;
+      const { count: wanted = 100 } = rest;
+      if (wanted > pageMax) {
+        throw new CatalogError("malformed", `count is ${wanted}`, {
+          hint: `Send 1 to ${pageMax}`,
+        });
+      }
+      const page = await operations.listAuditEvents({
+        ...rest,
+        from: startTimeMillis,
+        to: endTimeMillis,
+        before: before === undefined ? undefined : position(before),
+        count: wanted,
+      });
+      return valueAnswer(page);
+    },
+  },
+];

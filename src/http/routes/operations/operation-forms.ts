@@ -1,0 +1,102 @@
+/** Shared parts of the routes of /operations. */
+import { CatalogError } from "../../../core/errors.ts";
+import { nearest } from "../../../lib/nearest.ts";
+import {
+  type Ask,
+  type Endpoint,
+  type ErrorCase,
+  type Schema,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+
+export const action = {
+  method: "POST",
+  kind: "action",
+  path: "/operations",
+  access: "operator",
+} as const;
+
+export const unauthenticated: ErrorCase = {
+  code: "unauthenticated",
+  when: "the operator's token is not shown",
+};
+export const malformed: ErrorCase = {
+  code: "malformed",
+  when: "a parameter is missing, mistyped or none of this operation, or a urn does not parse",
+};
+export const unavailable: ErrorCase = {
+  code: "unavailable",
+  when: "a view did not come to the end of the log in time, or the log cannot be written now",
+};
+export const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
+
+export const text = (description: string): Schema => ({ type: "string", description });
+export const flag = (description: string): Schema => ({ type: "boolean", description });
+export const count = (description: string, minimum = 0): Schema => ({
+  type: "integer",
+  minimum,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description,
+});
+
+/** Body of a list; `max`: maximum page size as text. */
+export const pageForm = (max: string) => ({
+  start: count("How many to leave out. 0 when absent"),
+  count: count(`At most so many: 20 when absent, ${max} at most`),
+});
+
+/** Reply of a list, in addition to its items. */
+export function pageReply(listed: Readonly<Record<string, Schema>>) {
+  return valueReply({
+    type: "object",
+    required: ["start", "count", "total", ...Object.keys(listed)],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      ...listed,
+    },
+  });
+}
+
+/** Ignores unknown parameters: clients send parameters of other releases of DataHub. */
+const ofReference = new Set([
+  ...["getEsTaskStatus", "truncateTimeseriesAspect", "restoreIndices", "getIndexSizes"],
+  ...["delete", "deleteReferences", "deleteAll", "rollback"],
+]);
+
+/**
+ * Rejects unknown parameters, because a misspelt one could turn a dry run into a deletion. DataHub's own
+ * operations accept and drop them, as its clients expect.
+ */
+export function knownParametersOnly(endpoint: Endpoint): Endpoint {
+  const { body: form, name, handle } = endpoint;
+  if (form?.type !== "object") return endpoint;
+  const known = Object.keys(form.properties);
+  return {
+    ...endpoint,
+    handle(ask, backing) {
+      const sent = Object.keys(ask.body as object);
+      const unknown = sent.find((parameter) => !known.includes(parameter));
+      if (unknown === undefined) return handle(ask, backing);
+      if (ask.dialect === "reference" && ofReference.has(name)) {
+        return handle({ ...ask, body: only(known, ask.body as object) } satisfies Ask, backing);
+      }
+      throw unrecognized(name, unknown, known);
+    },
+  };
+}
+
+const only = (known: readonly string[], body: object): object =>
+  Object.fromEntries(Object.entries(body).filter(([parameter]) => known.includes(parameter)));
+
+/** The error for an unknown parameter, in DataHub's words. */
+function unrecognized(action: string, parameter: string, known: readonly string[]): CatalogError {
+  const where = `/${parameter.slice(0, 60)}`;
+  const near = nearest(parameter, known);
+  return new CatalogError(
+    "malformed",
+    `Parameters of method '${action}' failed validation with error 'ERROR :: ${where} :: unrecognized field found but not allowed'`,
+    { hint: near ?? `It takes ${known.length === 0 ? "none" : known.join(", ")}` },
+  );
+}

@@ -1,0 +1,338 @@
+/** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
+import type {
+  IndexSize,
+  Outcome,
+  RestoreRequest,
+  TruncateRequest,
+} from "../../../jobs/operations.ts";
+import type { Dialect } from "../../request/protocol.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import { urn } from "../../schemas/schemas.ts";
+import {
+  action,
+  count,
+  flag,
+  malformed,
+  pageForm,
+  pageReply,
+  text,
+  tooManyJobs,
+  unauthenticated,
+  unavailable,
+} from "./operation-forms.ts";
+import { parkedRoutes } from "./parked.ts";
+import { rebuildViews } from "./rebuild.ts";
+import { scavengeLog } from "./scavenge.ts";
+import { verifyRoutes } from "./verify.ts";
+
+export const operationsResource: Resource = {
+  name: "operations",
+  implementation: "operations.OperationsResource",
+  about:
+    "Restoring views, truncating timeseries, and the jobs that do it. They ask for `Authorization: Bearer <token>` with the operator's token, which the first start puts into the file `operator.token` of the data directory.",
+};
+
+const getEsTaskStatus: Endpoint = {
+  ...action,
+  name: "getEsTaskStatus",
+  summary: "Read the status of a job in DataHub's form",
+  about:
+    "The task is named as a whole or in two parts. The answer is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. A job that failed or was cancelled also has `state` and `error`. An unknown job is JSON text with `error`.",
+  body: {
+    type: "object",
+    properties: {
+      task: text("`<node>:<number>`"),
+      nodeId: text("The part before the colon"),
+      taskId: count("The number after it"),
+    },
+  },
+  reply: valueReply(text("JSON text")),
+  errors: [
+    unauthenticated,
+    {
+      code: "malformed",
+      when: "no task is named, it is named twice, or it is no `<node>:<number>`",
+    },
+  ],
+  handle: async ({ body }, { operations }) =>
+    valueAnswer(await operations.getTaskStatus(body as object)),
+};
+
+const truncateTimeseriesAspect: Endpoint = {
+  ...action,
+  name: "truncateTimeseriesAspect",
+  summary: "Delete the events of a timeseries aspect that are older than a time",
+  about:
+    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. Later writes stay, however old their time.",
+  body: {
+    type: "object",
+    required: ["entityType", "aspect", "endTimeMillis"],
+    properties: {
+      entityType: text("`dataset`, in any letter case"),
+      aspect: text("`datasetProfile`, in any letter case; getIndexSizes lists all"),
+      endTimeMillis: {
+        type: "integer",
+        minimum: -Number.MAX_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Events that are strictly older go, in epoch milliseconds",
+      },
+      dryRun: flag("True when absent"),
+      batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
+      timeoutSeconds: count(
+        "After this time the job fails; what it began goes on. None when absent",
+        1,
+      ),
+      forceDeleteByQuery: flag("Changes the words of a dry run alone; there is one way to delete"),
+      forceReindex: flag("Likewise; not together with the other one"),
+    },
+  },
+  reply: valueReply(text("What a dry run found, or the id of the job")),
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "invalid", when: "the entity type is unknown, or has no such timeseries aspect" },
+    tooManyJobs,
+    unavailable,
+  ],
+  handle: async ({ body, caller }, { operations }) =>
+    outcomeAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
+};
+
+const outcomeAnswer = ({ text, position }: Outcome): Answer => ({ ...valueAnswer(text), position });
+
+const restoreIndices: Endpoint = {
+  ...action,
+  name: "restoreIndices",
+  writes: true,
+  summary: "Restore entities in the views from the log",
+  about:
+    "Restores one urn, all urns that match a pattern, or all entities. Rows are the current aspects, sorted by urn and then by aspect. A restore covers the whole entity in every view, timeseries included: it adds missing data and removes data that does not belong there. It also restores edges that `DELETE /relationships` removed, if the entity's own aspects state them: it appends a record, so that a rebuild gives the same edges. Writes are accepted meanwhile. The response names the job, waits for it up to 10 seconds and lists each batch; after `completed=false` the job continues, and getEsTaskStatus returns its state. With `createDefaultAspects`, entities get the default aspects that they lack, because these were deleted or are newer than the entity; otherwise only the first write of an entity adds them. `numThreads` is accepted and has no effect.",
+  body: {
+    type: "object",
+    properties: {
+      urn: {
+        ...urn,
+        description: "This entity: every row of it, unless batchSize or limit says less",
+      },
+      urnLike: text("Entities whose urn is LIKE this: `%` is any text, `_` one character"),
+      aspect: text("Rows of this aspect alone"),
+      aspectNames: {
+        type: "array",
+        items: { type: "string" },
+        description: "Rows of these aspects alone; of timeseries aspects, one row each",
+      },
+      start: count("Rows to leave out at the beginning. 0 when absent"),
+      batchSize: count(
+        "Rows in all, 10 when absent; of a request with X-RestLi-Protocol-Version, rows of one batch, 500 when absent",
+        1,
+      ),
+      limit: count("Rows in all; 0, as when absent, for no limit"),
+      gePitEpochMs: count("Rows that were made at this time or later, in epoch milliseconds"),
+      lePitEpochMs: count("Rows that were made at this time or earlier"),
+      createDefaultAspects: flag("Write default aspects that are missing. False when absent"),
+      numThreads: count("Accepted", 1),
+      batchDelayMs: { ...count("Pause between batches. 0 when absent"), maximum: 60_000 },
+      urnBasedPagination: flag("Begin after the row of lastUrn and lastAspect"),
+      lastUrn: text("The value of an earlier response"),
+      lastAspect: text("Likewise"),
+    },
+  },
+  reply: valueReply(text("The request and its result, in DataHub's form")),
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "invalid", when: "an aspect is unknown" },
+    { code: "too_large", when: "urnLike, lastUrn or lastAspect has more than 16,384 characters" },
+    tooManyJobs,
+    {
+      code: "unavailable",
+      when: "the projector does not run; try again later. Or the job was cancelled meanwhile",
+    },
+  ],
+  handle: async ({ body, caller, dialect }, { operations }) => {
+    const request = body as Omit<RestoreRequest, "batchSize" | "limit">;
+    const rows = rowsOf(body as Paging, dialect);
+    return outcomeAnswer(await operations.restoreIndices({ ...request, ...rows }, caller));
+  },
+};
+
+interface Paging {
+  readonly urn?: string;
+  readonly batchSize?: number;
+  readonly limit?: number;
+}
+
+const rowsPerBatch = 500;
+const rowsInAll = 10;
+
+/** Mutually exclusive: batchSize counts the rows of one batch, the others those of the request. */
+function rowsOf({ urn, batchSize, limit = 0 }: Paging, dialect: Dialect) {
+  if (dialect === "reference") return { batchSize: batchSize ?? rowsPerBatch, limit };
+  const all = batchSize ?? (urn === undefined && limit === 0 ? rowsInAll : 0);
+  const smaller = all === 0 || (limit > 0 && limit < all) ? limit : all;
+  return { batchSize: Math.min(batchSize ?? rowsPerBatch, 10_000), limit: smaller };
+}
+
+const getIndexSizes: Endpoint = {
+  ...action,
+  name: "getIndexSizes",
+  reads: "timeseries",
+  summary: "List the timeseries aspects of each entity type, with what their events take",
+  body: { type: "object", properties: {} },
+  reply: valueReply({
+    type: "object",
+    required: ["indexSizes"],
+    properties: {
+      indexSizes: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["indexName", "entityName", "aspectName", "sizeInMb", "sizeMb"],
+          properties: {
+            indexName: text("DataHub's name of the index"),
+            entityName: text("In lower case, as truncateTimeseriesAspect takes it"),
+            aspectName: text("Likewise"),
+            sizeInMb: { type: "number", description: "Millions of bytes, about" },
+            sizeMb: { type: "number", description: "The same, by its older name" },
+          },
+        },
+      },
+    },
+  }),
+  errors: [unauthenticated, malformed, unavailable],
+  async handle(_, { operations }) {
+    const sizes = indexSizesOf(await operations.getIndexSizes());
+    const indexSizes = sizes.map((size) => ({ ...size, sizeInMb: size.sizeMb }));
+    return valueAnswer({ indexSizes });
+  },
+};
+
+/** DataHub's names of the indexes. */
+export const indexSizesOf = (sizes: readonly IndexSize[]) =>
+  sizes.map(({ entityType, aspect, bytes }) => {
+    const entityName = entityType.toLowerCase();
+    const aspectName = aspect.toLowerCase();
+    const indexName = `${entityName}_${aspectName}aspect_v1`;
+    return { indexName, entityName, aspectName, sizeMb: bytes / 1e6 };
+  });
+
+const jobSchema: Schema = {
+  type: "object",
+  required: [
+    "id",
+    "kind",
+    "state",
+    "actor",
+    "request",
+    "started",
+    "runNanos",
+    "counts",
+    "perSecond",
+  ],
+  properties: {
+    id: text("`<node>:<number>`"),
+    kind: text("`truncate`, `scavenge`, `restore`, `rebuild` or `verify`"),
+    state: { enum: ["running", "done", "failed", "cancelled"] },
+    actor: urn,
+    request: { type: "object", description: "Its request" },
+    started: { type: "integer", description: "In epoch milliseconds" },
+    ended: { type: "integer", description: "Likewise; absent while it runs" },
+    runNanos: { type: "integer", description: "How long it has run" },
+    counts: {
+      type: "object",
+      description:
+        "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not; `created`: default aspects",
+      additionalProperties: { type: "integer" },
+    },
+    perSecond: {
+      type: "number",
+      description:
+        "How many of what is counted it has done a second, over all the time that it has run",
+    },
+    error: text("Why it failed"),
+  },
+};
+
+const listJobs: Endpoint = {
+  ...action,
+  name: "listJobs",
+  summary: "List jobs, the newest first",
+  body: {
+    type: "object",
+    properties: {
+      ...pageForm("200"),
+    },
+  },
+  reply: pageReply({
+    jobs: { type: "array", items: jobSchema },
+  }),
+  errors: [unauthenticated, malformed],
+  async handle({ body }, { operations }) {
+    const { start = 0, count: wanted = 20 } = body as { start?: number; count?: number };
+    const { total, jobs } = await operations.listJobs({ start, count: wanted });
+    return valueAnswer({ start, count: jobs.length, total, jobs });
+  },
+};
+
+const oneJob = {
+  body: { type: "object", required: ["id"], properties: { id: text("`<node>:<number>`") } },
+  reply: valueReply(jobSchema),
+} as const;
+
+const getJob: Endpoint = {
+  ...action,
+  ...oneJob,
+  name: "getJob",
+  summary: "Read a job: what it was asked, how far it is, how it ended",
+  errors: [unauthenticated, malformed, { code: "not_found", when: "there is no such job" }],
+  handle: async ({ body }, { operations }) =>
+    valueAnswer(await operations.getJob((body as { id: string }).id)),
+};
+
+const cancelJob: Endpoint = {
+  ...action,
+  ...oneJob,
+  name: "cancelJob",
+  writes: true,
+  summary: "Cancel a job",
+  about:
+    "The answer is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
+  errors: [
+    unauthenticated,
+    malformed,
+    { code: "not_found", when: "there is no such job" },
+    { code: "conflict", when: "it has ended, or has come too far" },
+  ],
+  async handle({ body }, { operations }) {
+    const { job, position } = await operations.cancelJob((body as { id: string }).id);
+    return { ...valueAnswer(job), position };
+  },
+};
+
+/** The same, where the reference has it, too. */
+const restoreIndicesOfAspects: Endpoint = {
+  ...restoreIndices,
+  path: "/aspects",
+};
+
+export const operationRoutes: readonly Endpoint[] = [
+  getEsTaskStatus,
+  truncateTimeseriesAspect,
+  restoreIndices,
+  restoreIndicesOfAspects,
+  getIndexSizes,
+  listJobs,
+  getJob,
+  cancelJob,
+  rebuildViews,
+  scavengeLog,
+  ...parkedRoutes,
+  ...verifyRoutes,
+];

@@ -1,0 +1,125 @@
+/** Routes of parked entities. */
+import type { ParkedEntity, ParkedQuery } from "../../../jobs/operations.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type ErrorCase,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import { urn } from "../../schemas/schemas.ts";
+import {
+  action,
+  flag,
+  malformed,
+  pageForm,
+  pageReply,
+  text,
+  unauthenticated,
+} from "./operation-forms.ts";
+
+const parkedSchema: Schema = {
+  type: "object",
+  required: ["view", "urn", "position", "reason", "time", "waiting"],
+  properties: {
+    view: text("The view that could not apply it"),
+    urn,
+    position: {
+      type: "integer",
+      description: "Position of the record; of a value in the search view, where the view was",
+    },
+    reason: text("The cause, which names the aspect in the search view"),
+    time: { type: "integer", description: "When it was parked, in epoch milliseconds" },
+    waiting: {
+      type: "integer",
+      description: "Later records of the entity that wait behind it, 1,000 at most",
+    },
+  },
+};
+
+const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
+const unknownView: ErrorCase = { code: "invalid", when: "there is no such view" };
+
+const listParked: Endpoint = {
+  ...action,
+  name: "listParked",
+  summary: "List the entities that views pass over, because they could not take a record",
+  about:
+    "A record that a view cannot apply is parked, and later ones of the same entity wait behind it, in that view alone. The search view parks single aspects: its document is built from the others. Everything else continues. In the order of the log.",
+  body: {
+    type: "object",
+    properties: {
+      view: viewName,
+      ...pageForm("200"),
+    },
+  },
+  reply: pageReply({
+    parked: { type: "array", items: parkedSchema },
+  }),
+  errors: [unauthenticated, malformed, unknownView],
+  async handle({ body }, { operations }) {
+    const {
+      view,
+      start = 0,
+      count: wanted = 20,
+    } = body as {
+      view?: string;
+      start?: number;
+      count?: number;
+    };
+    const page = { view, start, count: Math.min(wanted, parkedPageMax) };
+    const { total, entities } = await operations.listParked(page);
+    return valueAnswer({ start, count: entities.length, total, parked: entities });
+  },
+};
+
+const parkedPageMax = 200;
+
+const oneParked = {
+  body: { type: "object", required: ["view", "urn"], properties: { view: viewName, urn } },
+  reply: valueReply({
+    type: "object",
+    required: ["parked"],
+    properties: {
+      parked: flag("Whether it still is"),
+      entity: { ...parkedSchema, description: "As it is parked now; absent where it is not" },
+    },
+  }),
+  errors: [
+    unauthenticated,
+    malformed,
+    unknownView,
+    { code: "not_found", when: "the entity is not parked there" },
+    { code: "unavailable", when: "the projector does not run; try again later" },
+  ],
+} as const satisfies Partial<Endpoint>;
+
+const parkedAnswer = (parked: ParkedEntity | undefined): Answer =>
+  valueAnswer({ parked: parked !== undefined, ...(parked !== undefined && { entity: parked }) });
+
+const retryParked: Endpoint = {
+  ...action,
+  ...oneParked,
+  name: "retryParked",
+  writes: true,
+  summary: "Restore a parked entity in its view",
+  about:
+    "If the view can apply it now, it is no longer parked, and the view has all that waited behind it.",
+  handle: async ({ body }, { operations }) =>
+    parkedAnswer(await operations.retryParked(body as ParkedQuery)),
+};
+
+const dropParked: Endpoint = {
+  ...action,
+  ...oneParked,
+  name: "dropParked",
+  writes: true,
+  summary: "Omit the record, or the aspects, that an entity is parked with, for good",
+  about:
+    "The view applies what waited behind the record. The search view omits the parked values of the entity; later values are in its document. The log keeps the record; the view omits it also after a rebuild.",
+  handle: async ({ body, caller }, { operations }) =>
+    parkedAnswer(await operations.dropParked(body as ParkedQuery, caller)),
+};
+
+export const parkedRoutes: readonly Endpoint[] = [listParked, retryParked, dropParked];

@@ -1,0 +1,135 @@
+/** Routes of comparing views with the log. */
+import type { DifferencesQuery, VerifyRequest } from "../../../jobs/operations.ts";
+import {
+  type Endpoint,
+  type ErrorCase,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import { urn } from "../../schemas/schemas.ts";
+import {
+  action,
+  flag,
+  malformed,
+  pageForm,
+  pageReply,
+  text,
+  tooManyJobs,
+  unauthenticated,
+} from "./operation-forms.ts";
+
+const unverifiable: ErrorCase = {
+  code: "invalid",
+  when: "there is no such view",
+};
+
+const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
+
+const verify: Endpoint = {
+  ...action,
+  name: "verify",
+  writes: true,
+  summary: "Compare views with the log",
+  about:
+    "Returns the id of the job. It folds the log for each entity and compares the result with all rows of each view, counts the rows, and checks the files of the views. With `since`, only entities with a later record are compared, and rows are not counted. `full`, `quick` and `urns` are accepted and ignored. With `repair`, entities that differ are restored from the log and verified again; a view is rebuilt if the damage belongs to no entity or the view cannot be read. The job fails if differences are left. Reads and writes continue.",
+  body: {
+    type: "object",
+    properties: {
+      views: { type: "array", items: viewName, description: "All when absent" },
+      since: {
+        type: "integer",
+        minimum: 0,
+        description: "Compare only entities with a record after this position of the log",
+      },
+      full: flag("Accepted and ignored"),
+      quick: flag("Accepted and ignored"),
+      repair: flag("Repair what differs. False when absent"),
+      urns: { type: "array", items: urn, maxItems: 10_000, description: "Accepted and ignored" },
+    },
+  },
+  reply: valueReply(text("The id of the job")),
+  errors: [
+    unauthenticated,
+    malformed,
+    unverifiable,
+    { code: "conflict", when: "views are being verified already" },
+    tooManyJobs,
+  ],
+  async handle({ body, caller }, { operations }) {
+    const { text: id, position } = await operations.verifyViews(body as VerifyRequest, caller);
+    return { ...valueAnswer(id), position };
+  },
+};
+
+const place: Schema = { type: "integer", description: "Position of the log" };
+const time: Schema = { type: "integer", description: "In epoch milliseconds" };
+
+const differenceSchema: Schema = {
+  type: "object",
+  required: ["view", "urn", "aspect", "kind"],
+  properties: {
+    view: viewName,
+    urn: { ...text("Empty where it is of the store and of no entity") },
+    aspect: text("Empty where it is of the entity as a whole"),
+    kind: { enum: ["missing", "unexpected", "different"] },
+    there: text("What the view has, shortened; absent where it has nothing"),
+    should: text("What the log says, shortened; absent where it says nothing"),
+  },
+};
+
+const verificationSchema: Schema = {
+  type: "object",
+  required: ["view", "position", "rows", "time", "differences"],
+  properties: {
+    view: viewName,
+    position: { ...place, description: "Up to here it was compared" },
+    rows: { type: "integer", description: "How many rows it should have there" },
+    time,
+    full: {
+      type: "object",
+      description: "The last verification without `since`",
+      required: ["position", "time"],
+      properties: { position: place, time },
+    },
+    whole: {
+      type: "object",
+      description: "The same as `full`",
+      required: ["position", "time"],
+      properties: { position: place, time },
+    },
+    differences: { type: "integer", description: "How many there are" },
+  },
+};
+
+/** Differences in one answer. */
+const pageMax = 1_000;
+
+const listDifferences: Endpoint = {
+  ...action,
+  name: "listDifferences",
+  summary: "List what the last verification of each view found",
+  about:
+    "Of each view the first 10,000 are kept; `total` counts all. A view without differences is what the log says, up to its `position`.",
+  body: {
+    type: "object",
+    properties: {
+      view: viewName,
+      ...pageForm("1,000"),
+    },
+  },
+  reply: pageReply({
+    differences: { type: "array", items: differenceSchema },
+    views: { type: "array", items: verificationSchema },
+  }),
+  errors: [unauthenticated, malformed, unverifiable],
+  async handle({ body }, { operations }) {
+    const asked = body as Partial<DifferencesQuery>;
+    const { view, start = 0, count: wanted = 20 } = asked;
+    const page = { view, start, count: Math.min(wanted, pageMax) };
+    const { differences, ...rest } = await operations.listDifferences(page);
+    return valueAnswer({ start, count: differences.length, ...rest, differences });
+  },
+};
+
+export const verifyRoutes: readonly Endpoint[] = [verify, listDifferences];

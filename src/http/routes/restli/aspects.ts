@@ -1,0 +1,208 @@
+/** /aspects: proposals go in; single aspects and timeseries come out. */
+import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../../catalog/catalog.ts";
+import { withConditions } from "../../request/conditions.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { eachOf, openSystemMetadata } from "../../request/system-metadata.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type Resource,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { untilFound } from "../../schemas/search-sync.ts";
+import { nothingToDelete, writeErrors } from "./write-errors.ts";
+
+export const aspectsResource: Resource = {
+  name: "aspects",
+  implementation: "entity.AspectResource",
+  about: "Write aspects as proposals; read single aspects and timeseries.",
+};
+
+const SUCCESS = '{"value":"success"}';
+
+const ingestProposal: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "ingestProposal",
+  summary: "Write one aspect",
+  about:
+    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the answer wait until searches show the write.",
+  body: {
+    type: "object",
+    required: ["proposal"],
+    properties: { proposal: schemas.proposal, async: schemas.asyncSwitch },
+  },
+  prepare: (body) => openSystemMetadata(body.proposal),
+  reply: valueReply({ enum: ["success"] }),
+  writes: true,
+  conditional: true,
+  errors: [...writeErrors, nothingToDelete],
+  proposals: ({ body }) => [(body as { proposal: Proposal }).proposal],
+  async handle(ask, { catalog }) {
+    const [proposal] = ask.proposals ?? [(ask.body as { proposal: Proposal }).proposal];
+    const conditioned = [withConditions(proposal as Proposal, ask.conditions)];
+    const written = await catalog.ingest(conditioned, ask.caller);
+    await untilFound(conditioned, written, catalog);
+    return success(written);
+  },
+};
+
+const ingestProposalBatch: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "ingestProposalBatch",
+  summary: "Write many aspects",
+  about:
+    "All or none: a proposal that does not hold is named by its index, and nothing is written. Conditions in headers of the request hold for each proposal that does not bring its own.",
+  body: {
+    type: "object",
+    required: ["proposals"],
+    properties: {
+      proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
+      async: schemas.asyncSwitch,
+    },
+  },
+  prepare: (body) => eachOf(body.proposals, openSystemMetadata),
+  reply: valueReply({ enum: ["success"] }),
+  writes: true,
+  conditional: true,
+  errors: [...writeErrors, nothingToDelete],
+  proposals: ({ body }) => (body as { proposals: readonly Proposal[] }).proposals,
+  async handle(ask, { catalog }) {
+    const proposals = ask.proposals ?? (ask.body as { proposals: readonly Proposal[] }).proposals;
+    const { conditions } = ask;
+    const conditioned =
+      conditions === undefined
+        ? proposals
+        : proposals.map((proposal) => withConditions(proposal, conditions));
+    const written = await catalog.ingest(conditioned, ask.caller);
+    await untilFound(conditioned, written, catalog);
+    return success(written);
+  },
+};
+
+const getTimeseriesAspectValues: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "getTimeseriesAspectValues",
+  summary: "Read a timeseries aspect",
+  about: "Latest first, both ends of the range inclusive.",
+  parameters: momentParameters,
+  body: {
+    type: "object",
+    required: ["urn", "entity", "aspect"],
+    properties: {
+      urn: schemas.urn,
+      entity: { type: "string", description: "Type of the entity" },
+      aspect: { type: "string", description: "Name of the timeseries aspect" },
+      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      limit: {
+        type: "integer",
+        description: "10,000 when absent or negative, which is the most",
+      },
+      latestValue: { type: "boolean", description: "Only the latest: as `limit` 1" },
+      filter: schemas.filter,
+      sort: schemas.sort,
+    },
+  },
+  reply: valueReply(schemas.timeseriesValues),
+  reads: "timeseries",
+  errors: [
+    {
+      code: "malformed",
+      when: "a parameter is missing or mistyped, or a filter names a field that the aspect has not",
+    },
+    { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
+    ...momentErrors,
+  ],
+  handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
+};
+
+const getCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/aspects",
+  name: "getCount",
+  summary: "Count the entities that have an aspect",
+  body: {
+    type: "object",
+    required: ["aspect"],
+    properties: {
+      aspect: { type: "string", description: "Name of the aspect" },
+      urnLike: {
+        type: "string",
+        description: "Only urns like this: `%` is any text, `_` any character",
+      },
+    },
+  },
+  reply: valueReply({ type: "integer" }),
+  reads: "entities",
+  errors: [{ code: "malformed", when: "`aspect` is missing" }],
+  async handle(ask, { catalog }) {
+    const { aspect, urnLike } = ask.body as { aspect: string; urnLike?: string };
+    return valueAnswer(await catalog.countAspect(aspect, urnLike));
+  },
+};
+
+const getAspect: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/aspects/{urn}",
+  name: "getAspect",
+  summary: "Read one aspect in one version",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    {
+      name: "aspect",
+      in: "query",
+      type: "string",
+      required: true,
+      about: "Name of a versioned aspect",
+    },
+    {
+      name: "version",
+      in: "query",
+      type: "long",
+      about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
+    },
+    ...momentParameters,
+  ],
+  reply: {
+    type: "object",
+    required: ["version", "aspect"],
+    properties: {
+      version: { type: "integer" },
+      aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
+    },
+  },
+  missing: true,
+  reads: "entities",
+  errors: [
+    {
+      code: "malformed",
+      when: "`aspect` is missing, `version` is no integer, or the urn does not parse",
+    },
+    { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
+    ...momentErrors,
+  ],
+  handle(ask, { catalog }) {
+    const { aspect, version = 0 } = ask.parameters as { aspect: string; version?: number };
+    return catalog.getAspect(ask.key, aspect, version);
+  },
+};
+
+export const aspectRoutes: readonly Endpoint[] = [
+  ingestProposal,
+  ingestProposalBatch,
+  getTimeseriesAspectValues,
+  getCount,
+  getAspect,
+];
+
+const success = ({ position }: Pick<Answer, "position">): Answer => ({ json: SUCCESS, position });

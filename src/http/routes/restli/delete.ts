@@ -1,0 +1,145 @@
+/**
+ * /entities: deletes an entity, events of its timeseries, references to it, and all that was written
+ * with a model registry.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import { type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { rollbackReply, undone } from "./runs.ts";
+import { writeErrors } from "./write-errors.ts";
+
+const deleteEntity: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "delete",
+  summary: "Delete an entity, or events of its timeseries",
+  about:
+    "Without `aspectName` the entity goes with all its aspects and timeseries. With the name of a timeseries aspect its events in the range go. To hide an entity and keep it, write `status` with `removed: true`.",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      aspectName: { type: "string", description: "Name of a timeseries aspect" },
+      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      dryRun: { type: "boolean", description: "Only count what would go" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      rows: { type: "integer", description: "Values of versioned aspects" },
+      timeseriesRows: { type: "integer", description: "Events of timeseries aspects" },
+    },
+  }),
+  writes: true,
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const request = ask.body as { urn: string };
+    const { position, ...deleted } = await catalog.delete(request, ask.caller);
+    return { ...valueAnswer(deleted), position };
+  },
+};
+
+const deleteReferences: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "deleteReferences",
+  summary: "Take an entity out of what refers to it",
+  about:
+    "Every aspect that has a relationship to the urn is written without it; one that cannot be without it is deleted. The entity itself stays, and so do entities whose urn holds its urn. Large numbers are done in steps: after a failure, send the request again.",
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: {
+      urn: schemas.urn,
+      dryRun: { type: "boolean", description: "Only count the references" },
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["total", "relatedAspects"],
+    properties: {
+      total: { type: "integer", description: "How many relationships were found" },
+      relatedAspects: {
+        type: "array",
+        description: "Ten of them, at most",
+        items: {
+          type: "object",
+          required: ["entity", "aspect", "relationship"],
+          properties: {
+            entity: schemas.urn,
+            aspect: { type: "string", description: "Aspect of it that names the urn" },
+            relationship: { type: "string", description: "What the model calls it" },
+          },
+        },
+      },
+    },
+  }),
+  writes: true,
+  errors: writeErrors,
+  async handle(ask, { catalog }) {
+    const request = ask.body as { urn: string; dryRun?: boolean };
+    const { position, ...found } = await catalog.deleteReferences(request, ask.caller);
+    return { ...valueAnswer(found), position };
+  },
+};
+
+const deleteAll: Endpoint = {
+  method: "POST",
+  kind: "action",
+  access: "watcher",
+  path: "/entities",
+  name: "deleteAll",
+  summary: "Roll back all writes with a model registry",
+  about:
+    "Writes belong to it when `registryName` and `registryVersion` of `systemMetadata` are its name and version. Every entity becomes as if they had not happened, as when a run is rolled back (`/runs?action=rollback`). Later writes with it are not affected.",
+  body: {
+    type: "object",
+    required: ["registryId"],
+    properties: {
+      registryId: { type: "string", description: "`<name>:<version>`" },
+      dryRun: { type: "boolean", description: "Only count the changes. False when absent" },
+      soft: {
+        type: "boolean",
+        description:
+          "Hide entities that came into being with it instead of deleting them. True when absent",
+      },
+    },
+  },
+  reply: rollbackReply,
+  writes: true,
+  errors: [
+    ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
+    { code: "malformed", when: "registryId is missing, or is no name and version" },
+    {
+      code: "forbidden",
+      when: "the caller may not see all entities, or may not write some of them",
+    },
+  ],
+  handle(ask, backing) {
+    const {
+      registryId,
+      dryRun = false,
+      soft = true,
+    } = ask.body as {
+      registryId: string;
+      dryRun?: boolean;
+      soft?: boolean;
+    };
+    const [, name, version] = /^(.+):([^:]+)$/s.exec(registryId) ?? [];
+    if (name === undefined || version === undefined) {
+      throw new CatalogError("malformed", `registryId is "${registryId.slice(0, 120)}"`, {
+        hint: "Send <name>:<version>",
+      });
+    }
+    return undone({ registry: { name, version }, dryRun, hardDelete: !soft }, ask, backing);
+  },
+};
+
+export const deleteRoutes: readonly Endpoint[] = [deleteEntity, deleteReferences, deleteAll];

@@ -1,0 +1,89 @@
+/** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
+import type { KeyOptions } from "../../../catalog/catalog.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { namesIn } from "../../request/parameters.ts";
+import type { Ask, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+export const entitiesV2Resource: Resource = {
+  name: "entitiesV2",
+  implementation: "entity.EntityV2Resource",
+  about: "Read entities with their aspects, stamps and system metadata.",
+};
+
+const aspects: Parameter = {
+  name: "aspects",
+  in: "query",
+  type: "strings",
+  about:
+    "Only these aspects: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
+};
+
+const alwaysIncludeKeyAspect: Parameter = {
+  name: "alwaysIncludeKeyAspect",
+  in: "query",
+  type: "boolean",
+  about:
+    "`true` when absent: the key aspect is always returned. `false`: only if it is stored and requested",
+};
+
+/** The requested parts of an entity, in the catalog's form. */
+function shownOf(
+  parameters: Ask["parameters"],
+): readonly [aspects: readonly string[] | undefined, options?: KeyOptions] {
+  const { aspects, alwaysIncludeKeyAspect } = parameters as {
+    aspects?: readonly string[];
+    alwaysIncludeKeyAspect?: boolean;
+  };
+  const names = aspects && namesIn(aspects);
+  return alwaysIncludeKeyAspect === false ? [names, { keyAlways: false }] : [names];
+}
+
+const getEntity: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/entitiesV2/{urn}",
+  name: "getEntity",
+  summary: "Read an entity",
+  about:
+    "An entity that does not exist has its key aspect alone; `exists` returns whether it does.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    aspects,
+    alwaysIncludeKeyAspect,
+    ...momentParameters,
+  ],
+  reply: schemas.entity,
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "the urn does not parse" },
+    { code: "not_found", when: "the entity type is unknown" },
+    ...momentErrors,
+  ],
+  handle(ask, { catalog }) {
+    return catalog.getEntity(ask.key, ...shownOf(ask.parameters));
+  },
+};
+
+const getEntities: Endpoint = {
+  method: "GET",
+  kind: "batch_get",
+  path: "/entitiesV2",
+  name: "getEntities",
+  summary: "Read several entities",
+  parameters: [
+    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    aspects,
+    alwaysIncludeKeyAspect,
+    ...momentParameters,
+  ],
+  reply: schemas.batchOf(schemas.entity),
+  reads: "entities",
+  errors: [{ code: "malformed", when: "a urn does not parse" }, ...momentErrors],
+  handle(ask, { catalog }) {
+    const { ids } = ask.parameters as { ids: readonly string[] };
+    return catalog.getEntities(ids, ...shownOf(ask.parameters));
+  },
+};
+
+export const entityV2Routes: readonly Endpoint[] = [getEntity, getEntities];

@@ -1,0 +1,145 @@
+/** /entitiesVersionedV2: entities with the values that a stamp of versions names. */
+import type { Catalog, Envelope } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import { namesIn } from "../../request/parameters.ts";
+import type { Endpoint, Resource } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+export const entitiesVersionedResource: Resource = {
+  name: "entitiesVersionedV2",
+  implementation: "entity.EntityVersionedV2Resource",
+  about: "Read entities as they were, aspect by aspect.",
+};
+
+/** Maximum number of entities of one request. */
+const idsMax = 1_000;
+
+/**
+ * `(<urn> , <aspect>:<version>;<aspect>:<version>)`: a urn may hold a blank and a comma, too, what
+ * stands behind it none.
+ */
+const ID = /^\((.*\S)\s+,([^,]*)\)$/s;
+const VERSION = /^([^:;]+):(\d{1,15})$/;
+
+interface Versioned {
+  readonly id: string;
+  readonly urn: string;
+  /** By aspect; the last of several versions counts. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+export const entityVersionedRoutes: readonly Endpoint[] = [
+  {
+    method: "GET",
+    kind: "batch_get",
+    path: "/entitiesVersionedV2",
+    name: "getVersionedEntities",
+    summary: "Read several entities with named versions of their aspects",
+    about:
+      "Aspects that the stamp does not name are the latest, and 0 is the latest. A version that is not there is left out. Results are called as they were asked for.",
+    parameters: [
+      {
+        name: "ids",
+        in: "query",
+        type: "strings",
+        required: true,
+        about: `\`List((<urn> , <aspect>:<version>;…))\`, each percent-encoded; ${idsMax} at most`,
+      },
+      {
+        name: "entityType",
+        in: "query",
+        type: "string",
+        required: true,
+        about: "Type of them all",
+      },
+      {
+        name: "aspects",
+        in: "query",
+        type: "strings",
+        about: "Only these aspects, and the key. All versioned aspects when absent",
+      },
+    ],
+    reply: schemas.batchOf(schemas.entity),
+    reads: "entities",
+    errors: [
+      {
+        code: "malformed",
+        when: "an id is no urn with a stamp, a urn does not parse, or is of another type",
+      },
+      {
+        code: "not_found",
+        when: "the entity type is unknown, or has no aspect that a stamp names",
+      },
+      { code: "too_large", when: `there are more than ${idsMax} ids` },
+    ],
+    async handle({ parameters }, { catalog }) {
+      const { ids, entityType, aspects } = parameters as {
+        ids: readonly string[];
+        entityType: string;
+        aspects?: readonly string[];
+      };
+      if (ids.length > idsMax) {
+        throw new CatalogError("too_large", `there are ${ids.length} ids of at most ${idsMax}`);
+      }
+      const names = aspects && namesIn(aspects);
+      const results: Record<string, unknown> = {};
+      for (const one of ids.map((id) => versionedIn(id, entityType))) {
+        results[one.id] = await read(one, names, catalog);
+      }
+      return { json: JSON.stringify({ results, statuses: {}, errors: {} }) };
+    },
+  },
+];
+
+async function read(
+  { urn, versions }: Versioned,
+  names: readonly string[] | undefined,
+  catalog: Pick<Catalog, "getEntity" | "findAspect">,
+): Promise<unknown> {
+  const { json } = await catalog.getEntity(urn, names);
+  const entity = JSON.parse(json) as { readonly aspects: Record<string, Envelope> };
+  for (const [name, version] of versions) {
+    const wanted =
+      names === undefined || names.includes(name) || Object.hasOwn(entity.aspects, name);
+    if (version === 0 || !wanted) continue;
+    const found = await catalog.findAspect(urn, name, version);
+    // Deletes own properties only.
+    delete entity.aspects[name];
+    if (found === undefined) continue;
+    const { value, time, actor, system } = found;
+    entity.aspects[name] = {
+      name,
+      type: "VERSIONED",
+      version: found.version,
+      value: JSON.parse(value),
+      created: { actor, time },
+      systemMetadata: system,
+    };
+  }
+  return entity;
+}
+
+/** Throws `malformed`. */
+function versionedIn(id: string, entityType: string): Versioned {
+  const [, whom, stamp = ""] = ID.exec(id) ?? [];
+  const urn = whom?.trimStart();
+  const parts = stamp.split(";").filter((part) => part.trim() !== "");
+  const versions = parts.map((part) => {
+    const [, aspect, version] = VERSION.exec(part.trim()) ?? [];
+    return aspect === undefined ? undefined : ([aspect, Number(version)] as const);
+  });
+  const whole = versions.filter((one) => one !== undefined);
+  if (urn === undefined || whole.length < versions.length) {
+    throw new CatalogError("malformed", `"${id.slice(0, 600)}" is no urn with versions`, {
+      hint: "Send (<urn> , <aspect>:<version>;<aspect>:<version>)",
+    });
+  }
+  if (entityTypeOf(urn) !== entityType) {
+    throw new CatalogError(
+      "malformed",
+      `"${urn.slice(0, 600)}" is not of entity type "${entityType.slice(0, 60)}"`,
+    );
+  }
+  return { id, urn, versions: new Map(whole) };
+}

@@ -1,0 +1,346 @@
+/** /entities: snapshots in the older form; existence, counts and deletion of entities. */
+import { proposalsMax, type SnapshotProposal } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { namesIn } from "../../request/parameters.ts";
+import { openSystemMetadata } from "../../request/system-metadata.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const entitiesResource: Resource = {
+  name: "entities",
+  implementation: "entity.EntityResource",
+  about: "Write and read whole entities as snapshots; ask what exists; delete.",
+};
+
+/** Longest page; a larger `count` is reduced to it, as the response's `count` shows. */
+const listCountMax = 10_000;
+
+/** Maximum number of urns or types of one request. */
+const namesMax = 10_000;
+const tooMany = { code: "too_large", when: `there are more than ${namesMax}` } as const;
+
+const aspects = {
+  name: "aspects",
+  in: "query",
+  type: "strings",
+  about: "Only these aspects: `List(ownership,status)`. All when absent",
+} as const;
+
+const snapshotReply: Schema = {
+  type: "object",
+  required: ["value"],
+  properties: {
+    value: {
+      type: "object",
+      description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
+    },
+  },
+};
+
+const readErrors = [
+  { code: "malformed", when: "a urn does not parse" },
+  { code: "not_found", when: "the entity type is unknown, or has no snapshot" },
+  ...momentErrors,
+] as const;
+
+const ingest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "ingest",
+  summary: "Write an entity's aspects as a snapshot",
+  about: "All aspects of the snapshot are written at once, or none.",
+  deprecated: "Use `POST /aspects?action=ingestProposal`.",
+  body: {
+    type: "object",
+    required: ["entity"],
+    properties: { entity: schemas.snapshotEntity, systemMetadata: schemas.systemMetadata },
+  },
+  prepare: openSystemMetadata,
+  writes: true,
+  errors: writeErrors,
+  proposals: ({ body }, expand) => expand(snapshotOf(body)),
+  handle: async (ask, { catalog }) =>
+    written(
+      ask.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotOf(ask.body), ask.caller)
+        : await catalog.ingest(ask.proposals, ask.caller),
+    ),
+};
+
+const batchIngest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "batchIngest",
+  summary: "Write many entities as snapshots",
+  about: `Writes all snapshots or none. The error names the index of a rejected snapshot. At most ${proposalsMax} aspects in total.`,
+  deprecated: "Use `POST /aspects?action=ingestProposalBatch`.",
+  body: {
+    type: "object",
+    required: ["entities"],
+    properties: {
+      entities: { type: "array", items: schemas.snapshotEntity, maxItems: proposalsMax },
+      systemMetadata: {
+        type: "array",
+        items: schemas.systemMetadata,
+        maxItems: proposalsMax,
+        description: "One for each entity, or none at all",
+      },
+    },
+  },
+  prepare: openSystemMetadata,
+  writes: true,
+  errors: [
+    ...writeErrors,
+    { code: "mismatched", when: "system metadata is given for more or fewer entities" },
+  ],
+  proposals: ({ body }, expand) => expand(snapshotsOf(body)),
+  handle: async (ask, { catalog }) =>
+    written(
+      ask.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotsOf(ask.body), ask.caller)
+        : await catalog.ingest(ask.proposals, ask.caller),
+    ),
+};
+
+function snapshotOf(body: unknown): readonly SnapshotProposal[] {
+  const { entity, systemMetadata } = body as {
+    entity: SnapshotProposal;
+    systemMetadata?: SnapshotProposal["systemMetadata"];
+  };
+  return [{ value: entity.value, systemMetadata }];
+}
+
+/** Throws `mismatched`. */
+function snapshotsOf(body: unknown): readonly SnapshotProposal[] {
+  const { entities, systemMetadata } = body as {
+    entities: readonly SnapshotProposal[];
+    systemMetadata?: readonly SnapshotProposal["systemMetadata"][];
+  };
+  if (systemMetadata !== undefined && systemMetadata.length !== entities.length) {
+    throw new CatalogError(
+      "mismatched",
+      `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
+      { hint: "Give one for each entity, in their order, or none at all" },
+    );
+  }
+  return entities.map((entity, i) => ({
+    value: entity.value,
+    systemMetadata: systemMetadata?.[i],
+  }));
+}
+
+const includeSoftDelete: Schema = {
+  type: "boolean",
+  description: "Whether entities whose status says removed count; true when absent",
+};
+
+const exists: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "exists",
+  summary: "Ask whether an entity exists",
+  parameters: momentParameters,
+  body: {
+    type: "object",
+    required: ["urn"],
+    properties: { urn: schemas.urn, includeSoftDelete },
+  },
+  reply: valueReply({ type: "boolean" }),
+  reads: "entities",
+  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...momentErrors],
+  async handle(ask, { catalog }) {
+    const { urn, includeSoftDelete = true } = ask.body as {
+      urn: string;
+      includeSoftDelete?: boolean;
+    };
+    return valueAnswer(await catalog.exists(urn, { includeSoftDelete }));
+  },
+};
+
+const filterExistingUrns: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "filterExistingUrns",
+  summary: "Ask which of many entities exist",
+  parameters: momentParameters,
+  body: {
+    type: "object",
+    required: ["request"],
+    properties: {
+      request: {
+        type: "object",
+        required: ["urns"],
+        properties: {
+          urns: { type: "array", items: schemas.urn, maxItems: namesMax },
+          includeSoftDelete,
+        },
+      },
+    },
+  },
+  reply: valueReply({ type: "array", items: schemas.urn }),
+  reads: "entities",
+  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...momentErrors],
+  async handle(ask, { catalog }) {
+    const { request } = ask.body as {
+      request: { urns: readonly string[]; includeSoftDelete?: boolean };
+    };
+    const { urns, includeSoftDelete = true } = request;
+    return valueAnswer(await catalog.filterExisting(urns, { includeSoftDelete }));
+  },
+};
+
+const listUrns: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "listUrns",
+  summary: "List the entities of a type",
+  about: "In the order of their urns.",
+  body: {
+    type: "object",
+    required: ["entity", "start", "count"],
+    properties: {
+      entity: { type: "string", description: "Type of the entities" },
+      start: { type: "integer", minimum: 0, description: "How many to pass over" },
+      count: {
+        type: "integer",
+        minimum: 0,
+        description: `How many to list; at most ${listCountMax}`,
+      },
+    },
+  },
+  reply: valueReply(schemas.urnPage("How many this page lists")),
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
+    { code: "invalid", when: "the entity type is unknown" },
+  ],
+  async handle(ask, { catalog }) {
+    const { entity, start, count } = ask.body as { entity: string; start: number; count: number };
+    const page = {
+      start: Math.min(start, Number.MAX_SAFE_INTEGER),
+      count: Math.min(count, listCountMax),
+    };
+    return valueAnswer(await catalog.listUrns(entity, page));
+  },
+};
+
+const getTotalEntityCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "getTotalEntityCount",
+  summary: "Count the entities of a type",
+  body: {
+    type: "object",
+    required: ["entity"],
+    properties: { entity: { type: "string", description: "Type of the entities" } },
+  },
+  reply: valueReply({ type: "integer" }),
+  reads: "entities",
+  errors: [{ code: "invalid", when: "the entity type is unknown" }],
+  async handle(ask, { catalog }) {
+    const { entity } = ask.body as { entity: string };
+    const counts = await catalog.countEntities([entity]);
+    return valueAnswer(Object.values(counts)[0] ?? 0);
+  },
+};
+
+const batchGetTotalEntityCount: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "batchGetTotalEntityCount",
+  summary: "Count the entities of several types",
+  body: {
+    type: "object",
+    required: ["entities"],
+    properties: {
+      entities: {
+        type: "array",
+        items: { type: "string" },
+        maxItems: namesMax,
+        description: "Entity types",
+      },
+    },
+  },
+  reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
+  reads: "entities",
+  errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
+  async handle(ask, { catalog }) {
+    const { entities } = ask.body as { entities: readonly string[] };
+    return valueAnswer(await catalog.countEntities(entities));
+  },
+};
+
+const getSnapshot: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/entities/{urn}",
+  name: "getSnapshot",
+  summary: "Read an entity as a snapshot",
+  about: "An entity that does not exist has only its key aspect.",
+  deprecated: "Use `GET /entitiesV2/{urn}`.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    aspects,
+    ...momentParameters,
+  ],
+  reply: snapshotReply,
+  reads: "entities",
+  errors: readErrors,
+  handle: (ask, { catalog }) => catalog.getSnapshot(ask.key, wanted(ask.parameters)),
+};
+
+const getSnapshots: Endpoint = {
+  method: "GET",
+  kind: "batch_get",
+  path: "/entities",
+  name: "getSnapshots",
+  summary: "Read several entities as snapshots",
+  deprecated: "Use `GET /entitiesV2?ids=…`.",
+  parameters: [
+    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    aspects,
+    ...momentParameters,
+  ],
+  reply: schemas.batchOf(snapshotReply),
+  reads: "entities",
+  errors: readErrors,
+  handle(ask, { catalog }) {
+    const { ids } = ask.parameters as { ids: readonly string[] };
+    return catalog.getSnapshots(ids, wanted(ask.parameters));
+  },
+};
+
+export const entityRoutes: readonly Endpoint[] = [
+  ingest,
+  batchIngest,
+  exists,
+  filterExistingUrns,
+  listUrns,
+  getTotalEntityCount,
+  batchGetTotalEntityCount,
+  getSnapshot,
+  getSnapshots,
+];
+
+const written = ({ position }: Pick<Answer, "position">): Answer => ({ position });
+
+function wanted(parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { aspects } = parameters as { aspects?: readonly string[] };
+  return aspects && namesIn(aspects);
+}

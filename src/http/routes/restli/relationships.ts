@@ -1,0 +1,245 @@
+/** /relationships: the neighbours of an entity, and its lineage. */
+import type { Catalog } from "../../../catalog/catalog.ts";
+import { namesIn } from "../../request/parameters.ts";
+import {
+  type Answer,
+  type Endpoint,
+  type Parameter,
+  type Resource,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+export const relationshipsResource: Resource = {
+  name: "relationships",
+  implementation: "lineage.Relationships",
+  about:
+    "The graph that aspects state: owners, tags, parts, lineage. Reads include every write that was answered before.",
+};
+
+const urn: Parameter = {
+  name: "urn",
+  in: "query",
+  type: "string",
+  required: true,
+  about: "The entity; one that no edge names has no relationships",
+};
+
+const direction: Parameter = {
+  name: "direction",
+  in: "query",
+  type: "string",
+  required: true,
+  values: ["INCOMING", "OUTGOING", "UNDIRECTED"],
+  about: "`OUTGOING`: from the entity to the answered ones. `INCOMING`: to it. `UNDIRECTED`: both",
+};
+
+const start: Parameter = {
+  name: "start",
+  in: "query",
+  type: "long",
+  about: "How many to leave out at the beginning. 0 when absent",
+};
+
+const count = (standard: number): Parameter => ({
+  name: "count",
+  in: "query",
+  type: "long",
+  about: `At most so many, and never more than 10,000. ${standard} when absent`,
+});
+
+const readErrors = [
+  {
+    code: "malformed",
+    when: "a parameter is missing or mistyped, `start` or `count` is negative, or the urn does not parse",
+  },
+  { code: "unavailable", when: "the graph did not come to the last answered write in time" },
+] as const;
+
+const getRelationships: Endpoint = {
+  method: "GET",
+  kind: "get",
+  path: "/relationships",
+  name: "getRelationships",
+  summary: "Read the neighbours of an entity",
+  about:
+    "Each neighbour once per type, types in the requested order, then in the order of the writes; later edges come last, so that pages fit together. `entities` are the same neighbours as urns alone. Soft-deleted entities are included, and so are urns without an entity.",
+  parameters: [
+    urn,
+    direction,
+    {
+      name: "types",
+      in: "query",
+      type: "strings",
+      required: true,
+      about:
+        "Names of relationships, as the model has them: once, repeated, with commas, or `List(a,b)`. A name that no edge has is answered with none",
+    },
+    start,
+    count(100),
+  ],
+  reply: {
+    type: "object",
+    required: ["start", "count", "total", "relationships", "entities"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      relationships: { type: "array", items: schemas.relationship },
+      entities: { type: "array", items: schemas.urn },
+    },
+  },
+  reads: "relationships",
+  errors: readErrors,
+  handle({ parameters }, { catalog }) {
+    const query = parameters as Query & { types: readonly string[] };
+    const page = catalog.listRelationships({ ...query, types: namesIn(query.types) });
+    return page instanceof Promise ? page.then(shown) : shown(page);
+  },
+};
+
+type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
+
+/** Cached by page: the catalog returns the same object until the graph changes. */
+const answers = new WeakMap<Page, Answer>();
+
+function shown(page: Page): Answer {
+  let answer = answers.get(page);
+  if (answer === undefined) {
+    const { relationships, ...counts } = page;
+    const json = JSON.stringify({
+      ...counts,
+      relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
+      entities: relationships.map(({ urn: entity }) => entity),
+    });
+    answer = { json };
+    answers.set(page, answer);
+  }
+  return answer;
+}
+
+type Query = {
+  readonly urn: string;
+  readonly direction: string;
+  readonly start?: number;
+  readonly count?: number;
+};
+
+const deleteRelationships: Endpoint = {
+  method: "DELETE",
+  kind: "delete",
+  path: "/relationships",
+  name: "deleteRelationships",
+  summary: "Forget the edges of an entity",
+  about:
+    "Deletes every edge from and to the entity; a record of the log keeps them deleted when the graph is rebuilt. The aspects that state them are unchanged: a new value of one states its edges again. To end a single relationship, change its aspect.",
+  parameters: [urn],
+  writes: true,
+  errors: [{ code: "malformed", when: "`urn` is missing or does not parse" }],
+  async handle({ parameters, caller }, { catalog }) {
+    const { position } = await catalog.forgetRelationships(String(parameters.urn), caller);
+    return { position };
+  },
+};
+
+const getLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/relationships",
+  name: "getLineage",
+  summary: "Read what lies up- or downstream of an entity",
+  about:
+    "Nearest first, each entity once, by a shortest path. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `partial`.",
+  body: {
+    type: "object",
+    required: ["urn", "direction"],
+    properties: {
+      urn: schemas.urn,
+      direction: {
+        type: "string",
+        enum: ["UPSTREAM", "DOWNSTREAM"],
+        description: "Where data comes from, or where it goes",
+      },
+      start: { type: "integer", minimum: 0, description: "0 when absent" },
+      count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
+      maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1 when absent" },
+      ...schemas.lineageTimes,
+    },
+  },
+  reply: valueReply({
+    type: "object",
+    required: ["start", "count", "total", "partial", "relationships"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many were asked for" },
+      total: { type: "integer", description: "How many were found" },
+      partial: { type: "boolean", description: "The traversal reached a limit: more may exist" },
+      relationships: { type: "array", items: schemas.lineageRelationship },
+    },
+  }),
+  reads: "relationships",
+  errors: readErrors,
+  async handle({ body }, { catalog }) {
+    return valueAnswer(await catalog.getLineage(body as Query & { maxHops?: number }));
+  },
+};
+
+/** The same neighbours, for newer clients of DataHub. */
+const getRelatedEntities: Endpoint = {
+  method: "GET",
+  kind: "page",
+  path: "/openapi/relationships/v1",
+  name: "getRelatedEntities",
+  summary: "Read the neighbours of an entity, with what the edges run through",
+  about: "As `GET /relationships`. Beyond the end `count` is 0.",
+  parameters: [
+    urn,
+    direction,
+    {
+      name: "relationshipTypes",
+      in: "query",
+      type: "strings",
+      required: true,
+      about: "Names of relationships: once, repeated, or with commas",
+    },
+    start,
+    count(200),
+  ],
+  reply: {
+    type: "object",
+    required: ["start", "count", "total", "entities"],
+    properties: {
+      start: { type: "integer" },
+      count: { type: "integer", description: "How many are in this answer" },
+      total: { type: "integer", description: "How many there are" },
+      entities: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["relationshipType", "urn"],
+          properties: { relationshipType: { type: "string" }, urn: schemas.urn, via: schemas.urn },
+        },
+      },
+    },
+  },
+  reads: "relationships",
+  errors: readErrors,
+  async handle({ parameters }, { catalog }) {
+    const { relationshipTypes, ...query } = parameters as Query & {
+      relationshipTypes: readonly string[];
+    };
+    const types = namesIn(relationshipTypes);
+    const page = await catalog.listRelationships({ count: 200, ...query, types });
+    const { relationships, ...counts } = page;
+    const entities = relationships.map(({ type, ...end }) => ({ relationshipType: type, ...end }));
+    return { json: JSON.stringify({ ...counts, entities }) };
+  },
+};
+
+export const relationshipRoutes: readonly Endpoint[] = [
+  getRelationships,
+  deleteRelationships,
+  getLineage,
+  getRelatedEntities,
+];

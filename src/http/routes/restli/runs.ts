@@ -1,0 +1,193 @@
+/** /runs: lists ingestion runs and their writes, and rolls runs back. */
+import type { RollbackRequest } from "../../../catalog/catalog.ts";
+import {
+  type Answer,
+  type Ask,
+  type Backing,
+  type Endpoint,
+  type Resource,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const runsResource: Resource = {
+  name: "runs",
+  implementation: "com.linkedin.metadata.resources.entity.BatchIngestionRunResource",
+  about: "Runs of ingestion, and their rollback",
+};
+
+const action = { method: "POST", kind: "action", path: "/runs" } as const;
+
+const runId: Schema = {
+  type: "string",
+  minLength: 1,
+  description: "The run, as its client names it in `systemMetadata`",
+};
+const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
+const flag = (description: string): Schema => ({ type: "boolean", description });
+
+const row: Schema = {
+  type: "object",
+  required: ["runId", "urn", "aspectName", "timestamp", "metadata", "version", "keyAspect"],
+  properties: {
+    runId: { type: "string" },
+    urn: schemas.urn,
+    aspectName: { type: "string" },
+    timestamp: { type: "integer", description: "When it was written, in epoch milliseconds" },
+    version: { type: "integer", description: "Number of the value; 0 of an event" },
+    keyAspect: { type: "boolean", description: "True when it created the entity" },
+    metadata: { type: "string", description: "Always empty" },
+    aspect: { type: "object", description: "The written value, on request" },
+  },
+};
+
+const listRuns: Endpoint = {
+  ...action,
+  name: "list",
+  summary: "List the runs of ingestion, latest write first",
+  about:
+    "`rows` counts the records of a run, also those that changed nothing, without those of entities that were deleted for good since. A run that was rolled back is listed only if it has written again, or with `includeSoft`.",
+  body: {
+    type: "object",
+    properties: {
+      pageOffset: count("How many to leave out. 0 when absent"),
+      pageSize: count("At most so many: 100 when absent, 10,000 at most"),
+      includeSoft: flag(
+        "List runs that were rolled back, too, and count what they wrote of what was not deleted since",
+      ),
+    },
+  },
+  reply: valueReply({
+    type: "array",
+    items: {
+      type: "object",
+      required: ["runId", "rows", "timestamp"],
+      properties: {
+        runId: { type: "string" },
+        rows: { type: "integer", description: "Records that it wrote" },
+        timestamp: { type: "integer", description: "Of the last one, in epoch milliseconds" },
+      },
+    },
+  }),
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "a parameter is mistyped or negative" },
+    { code: "forbidden", when: "the caller may not see all entities" },
+  ],
+  handle: async ({ body }, { catalog }) => valueAnswer(await catalog.listRuns(body ?? {})),
+};
+
+const describeRun: Endpoint = {
+  ...action,
+  name: "describe",
+  summary: "List the writes of a run",
+  about:
+    "In their order, without writes from before an entity was deleted for good. Without `includeSoft` also without soft-deleted entities and rolled-back writes. An unknown run has no writes.",
+  body: {
+    type: "object",
+    required: ["runId"],
+    properties: {
+      runId,
+      start: count("How many to leave out. 0 when absent"),
+      count: count("At most so many: 100 when absent, 10,000 at most"),
+      includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
+      includeAspect: flag("Include the written values"),
+    },
+  },
+  reply: valueReply({ type: "array", items: row }),
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "runId is missing, or a parameter is mistyped or negative" },
+    { code: "forbidden", when: "the caller may not see all entities" },
+    { code: "too_large", when: "the values have more bytes than an answer may have" },
+  ],
+  async handle({ body }, { catalog }) {
+    const asked = body as { readonly runId: string };
+    const rows = await catalog.describeRun({ start: 0, count: 100, ...asked });
+    return valueAnswer(rows.map(shown));
+  },
+};
+
+/** Result of rolling back a run, or all writes with a registry. */
+export const rollbackReply: Schema = valueReply({
+  type: "object",
+  required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
+  properties: {
+    aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
+    entitiesAffected: { type: "integer" },
+    entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
+    aspectsReverted: { type: "integer", description: "Aspects and events that are rolled back" },
+    aspectsAffected: {
+      type: "integer",
+      description: "Aspects of deleted entities that others wrote, and that are deleted, too",
+    },
+    unsafeEntitiesCount: {
+      type: "integer",
+      description: "Entities that the run created and others wrote to",
+    },
+    unsafeEntities: {
+      type: "array",
+      description: "1,000 of them, at most",
+      items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+    },
+  },
+});
+
+/** Rolls back the writes and returns a summary. */
+export async function undone(
+  request: RollbackRequest,
+  { caller }: Pick<Ask, "caller">,
+  { catalog }: Pick<Backing, "catalog">,
+): Promise<Answer> {
+  const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(request, caller);
+  const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
+  return { ...valueAnswer(value), position };
+}
+
+const rollback: Endpoint = {
+  ...action,
+  access: "watcher",
+  name: "rollback",
+  summary: "Undo a run",
+  about:
+    "Every entity becomes as if the run had written nothing: earlier values of others are restored, later ones stay, events of timeseries are deleted. Entities that the run created are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those that others wrote to as well (`unsafeEntities`) are only deleted, never hidden. A rollback appends records: the log keeps the run's writes, and version numbers continue.",
+  body: {
+    type: "object",
+    required: ["runId"],
+    properties: {
+      runId,
+      dryRun: flag("Only count the changes. False when absent"),
+      safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
+      hardDelete: flag("The opposite of `safe`, which goes before it"),
+    },
+  },
+  reply: rollbackReply,
+  writes: true,
+  errors: [
+    ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
+    {
+      code: "malformed",
+      when: 'runId is missing, or "no-run-id-provided", which is no single run',
+    },
+    {
+      code: "forbidden",
+      when: "the caller may not see all entities, or may not write some of them",
+    },
+  ],
+  handle(ask, backing) {
+    const asked = ask.body as { runId: string; dryRun?: boolean } & Parameters<typeof isHard>[0];
+    const { runId, dryRun = false } = asked;
+    return undone({ runId, dryRun, hardDelete: isHard(asked) }, ask, backing);
+  },
+};
+
+const isHard = ({ safe, hardDelete }: { safe?: boolean; hardDelete?: boolean }): boolean =>
+  safe === undefined ? (hardDelete ?? false) : !safe;
+
+/** The reference's record has this member, and clients expect those that it has. */
+const shown = <T extends object>(summary: T) => ({ ...summary, metadata: "" });
+
+export const runsRoutes: readonly Endpoint[] = [listRuns, describeRun, rollback];

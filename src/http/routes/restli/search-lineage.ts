@@ -1,0 +1,93 @@
+/** Impact analysis: searches in the lineage of an entity. */
+import type { LineageSearchRequest } from "../../../catalog/catalog.ts";
+import { lineageAnswer } from "../../response/search-replies.ts";
+import { type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import * as search from "../../schemas/search-schemas.ts";
+import { acrossRequestOf, type SearchBody } from "./search.ts";
+
+interface LineageBody extends SearchBody {
+  readonly urn: string;
+  readonly direction: string;
+  readonly maxHops?: number;
+  readonly startTimeMillis?: number;
+  readonly endTimeMillis?: number;
+  readonly scrollId?: string;
+}
+
+function requestOf(body: unknown): LineageSearchRequest {
+  const { urn, direction, maxHops, startTimeMillis, endTimeMillis } = body as LineageBody;
+  const times = { startTimeMillis, endTimeMillis };
+  return { ...acrossRequestOf(body as SearchBody), urn, direction, maxHops, ...times };
+}
+
+const where = {
+  urn: schemas.urn,
+  direction: {
+    type: "string",
+    enum: ["UPSTREAM", "DOWNSTREAM"],
+    description: "Where data comes from, or where it goes",
+  },
+  entities: search.entityTypes,
+  input: search.input,
+  maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1,000 when absent" },
+  ...search.looking,
+  ...schemas.lineageTimes,
+};
+
+const lineageErrors = [
+  {
+    code: "malformed",
+    when: "a parameter is missing or mistyped, the urn does not parse, or the query or filter cannot be asked",
+  },
+  { code: "invalid", when: "an entity type is unknown" },
+  {
+    code: "unavailable",
+    when: "a view did not come to the position that the answer needs in time",
+  },
+] as const;
+
+const searchAcrossLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "searchAcrossLineage",
+  summary: "Search what lies up- or downstream of an entity",
+  about:
+    "Nearest first, unless words are looked for or a sort is asked. `degree` is a field of filters here (1, 2, 3+), and a facet. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `isPartial`.",
+  body: {
+    type: "object",
+    required: ["urn", "direction", "start", "count"],
+    properties: { ...where, start: search.start, count: search.count },
+  },
+  reply: valueReply(search.lineageSearchResult),
+  reads: ["relationships", "search"],
+  errors: lineageErrors,
+  async handle({ body }, { catalog }) {
+    const { start, count } = body as LineageBody;
+    return lineageAnswer(await catalog.searchLineage(requestOf(body), { start, count }));
+  },
+};
+
+const scrollAcrossLineage: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "scrollAcrossLineage",
+  summary: "Read all that lies up- or downstream of an entity",
+  about: "As `searchAcrossLineage`, page by page: each answer has the `scrollId` of the next one.",
+  body: {
+    type: "object",
+    required: ["urn", "direction", "count"],
+    properties: { ...where, ...search.scrolling, count: search.count },
+  },
+  reply: valueReply(search.lineageScrollResult),
+  reads: ["relationships", "search"],
+  errors: lineageErrors,
+  async handle({ body }, { catalog }) {
+    const { scrollId, count } = body as LineageBody;
+    return lineageAnswer(await catalog.scrollLineage(requestOf(body), { scrollId, count }));
+  },
+};
+
+export const searchLineageRoutes: readonly Endpoint[] = [searchAcrossLineage, scrollAcrossLineage];

@@ -1,0 +1,204 @@
+/** Searches: by words and by filters, in pages and in scrolls. */
+import type { SearchFlags, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
+import type { Filter } from "../../../core/query/filter.ts";
+import { searchAnswer } from "../../response/search-replies.ts";
+import { type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import * as search from "../../schemas/search-schemas.ts";
+
+/** As requests have it. */
+export interface SearchBody {
+  readonly entity?: string;
+  readonly entities?: readonly string[];
+  readonly input?: string;
+  readonly filter?: Filter;
+  readonly sort?: SortCriterion;
+  readonly sortCriteria?: readonly SortCriterion[];
+  readonly searchFlags?: SearchFlags;
+  readonly start: number;
+  readonly count: number;
+}
+
+export function searchRequestOf(body: SearchBody): SearchRequest {
+  const { entity, entities, input, filter, sort, sortCriteria = [], searchFlags: flags } = body;
+  return {
+    entities: entity === undefined ? entities : [entity],
+    input,
+    filter,
+    sort: sort === undefined ? sortCriteria : [...sortCriteria, sort],
+    flags,
+  };
+}
+
+/** In several types: `entity` is another action's member. */
+export const acrossRequestOf = (body: SearchBody): SearchRequest =>
+  searchRequestOf({ ...body, entity: undefined });
+
+/** By a filter alone: `input` is another action's member. */
+const filterRequestOf = (body: SearchBody): SearchRequest =>
+  searchRequestOf({ ...body, input: undefined });
+
+export const searchErrors = [
+  {
+    code: "malformed",
+    when: "a parameter is missing or mistyped; `start` or `count` is negative, or `start` beyond 10,000; the query is too long; the filter names a field that no entity type has, or a value that is none",
+  },
+  { code: "invalid", when: "the entity type is unknown" },
+  { code: "unavailable", when: "the search view did not come to the position asked for in time" },
+] as const;
+
+const queryAbout =
+  'In a query, words have to be there all; `"…"` is a phrase, `name:orders` a value of a field and `tags:urn:li:tag:gold` a urn, as they are; AND, OR, NOT, brackets, `order*`, `rows:>5` and `_exists_:tags` mean what users of search engines expect. Whatever is none of these is words.';
+
+const searchEntities: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "search",
+  summary: "Search the entities of a type",
+  about: `${queryAbout} Best first: exact before beginnings, names before descriptions. Soft-deleted entities are left out.`,
+  body: {
+    type: "object",
+    required: ["entity", "input", "start", "count"],
+    properties: {
+      entity: search.entityType,
+      input: search.input,
+      ...search.looking,
+      start: search.start,
+      count: search.count,
+      fulltext: { type: "boolean", description: "Accepted: there is one way of searching" },
+    },
+  },
+  reply: valueReply(search.searchResult),
+  reads: "search",
+  errors: searchErrors,
+  async handle({ body, dialect }, { catalog }) {
+    const { start, count } = body as SearchBody;
+    const page = await catalog.search(searchRequestOf(body as SearchBody), { start, count });
+    return searchAnswer(page, { dialect });
+  },
+};
+
+const searchAcrossEntities: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "searchAcrossEntities",
+  summary: "Search entities of several types",
+  about: "As `search`, in the types that are named, or in all of them.",
+  body: {
+    type: "object",
+    required: ["input", "start", "count"],
+    properties: {
+      entities: search.entityTypes,
+      input: search.input,
+      ...search.looking,
+      start: search.start,
+      count: search.count,
+    },
+  },
+  reply: valueReply(search.searchResult),
+  reads: "search",
+  errors: searchErrors,
+  async handle({ body, dialect }, { catalog }) {
+    const { start, count } = body as SearchBody;
+    const page = await catalog.search(acrossRequestOf(body as SearchBody), { start, count });
+    return searchAnswer(page, { dialect, across: true });
+  },
+};
+
+const scrollAcrossEntities: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "scrollAcrossEntities",
+  summary: "Read a whole result, however long",
+  about:
+    "As `searchAcrossEntities`, page by page: each answer has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
+  body: {
+    type: "object",
+    required: ["input", "count"],
+    properties: {
+      entities: search.entityTypes,
+      input: search.input,
+      ...search.looking,
+      ...search.scrolling,
+      count: search.count,
+    },
+  },
+  reply: valueReply(search.scrollResult),
+  reads: "search",
+  errors: searchErrors,
+  async handle({ body, dialect }, { catalog }) {
+    const { scrollId, count } = body as SearchBody & { readonly scrollId?: string };
+    const page = await catalog.scroll(acrossRequestOf(body as SearchBody), { scrollId, count });
+    return searchAnswer(page, { dialect, across: true });
+  },
+};
+
+const byFilter = {
+  entity: search.entityType,
+  ...search.looking,
+  start: search.start,
+  count: search.count,
+};
+
+const filterEntities: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "filter",
+  summary: "Find the entities that fulfil a filter",
+  about: "By urn, unless sorted otherwise.",
+  body: {
+    type: "object",
+    required: ["entity", "filter", "start", "count"],
+    properties: byFilter,
+  },
+  reply: valueReply(search.searchResult),
+  reads: "search",
+  errors: searchErrors,
+  async handle({ body, dialect }, { catalog }) {
+    const { start, count } = body as SearchBody;
+    const page = await catalog.filter(filterRequestOf(body as SearchBody), { start, count });
+    return searchAnswer(page, { dialect });
+  },
+};
+
+const listEntities: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/entities",
+  name: "list",
+  summary: "List the urns that fulfil a filter",
+  about: "By urn, unless sorted otherwise. Without a filter: all that are not soft-deleted.",
+  body: {
+    type: "object",
+    required: ["entity", "start", "count"],
+    properties: byFilter,
+  },
+  reply: valueReply(schemas.urnPage("The count that was applied")),
+  reads: "search",
+  errors: searchErrors,
+  async handle({ body }, { catalog }) {
+    const { start, count } = body as SearchBody;
+    const request = filterRequestOf(body as SearchBody);
+    const flags = { ...request.flags, skipAggregates: true };
+    const page = await catalog.filter({ ...request, flags }, { start, count });
+    const value = {
+      entities: page.hits.map(({ urn }) => urn),
+      start: page.from,
+      count: page.pageSize,
+      total: page.total,
+    };
+    return { json: JSON.stringify({ value }), position: page.position };
+  },
+};
+
+export const searchRoutes: readonly Endpoint[] = [
+  searchEntities,
+  searchAcrossEntities,
+  scrollAcrossEntities,
+  filterEntities,
+  listEntities,
+];

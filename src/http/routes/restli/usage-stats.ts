@@ -1,0 +1,118 @@
+/** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
+import { proposalsMax } from "../../../catalog/catalog.ts";
+import { type Endpoint, type Resource, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+import {
+  startOfUsageRange,
+  type UsageBucket,
+  usageProposals,
+  usageRanges,
+} from "../../schemas/usage-buckets.ts";
+import { writeErrors } from "./write-errors.ts";
+
+export const usageStatsResource: Resource = {
+  name: "usageStats",
+  implementation: "usage.UsageStats",
+  about: "Write and read the usage of datasets. The aspect datasetUsageStatistics holds it.",
+};
+
+const batchIngest: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "batchIngest",
+  summary: "Write usage buckets",
+  about: "Each bucket becomes an event of datasetUsageStatistics. All or none.",
+  body: {
+    type: "object",
+    required: ["buckets"],
+    properties: {
+      buckets: { type: "array", items: schemas.usageAggregation, maxItems: proposalsMax },
+    },
+  },
+  writes: true,
+  errors: writeErrors,
+  proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),
+  async handle(ask, { catalog }) {
+    const { buckets } = (ask.body ?? {}) as { buckets: readonly UsageBucket[] };
+    const proposals = ask.proposals ?? usageProposals(buckets);
+    const { position } = await catalog.ingest(proposals, ask.caller);
+    return { position };
+  },
+};
+
+const queryErrors = [
+  { code: "malformed", when: "a parameter is missing or mistyped, or the urn does not parse" },
+] as const;
+
+const query: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "query",
+  summary: "Read usage between two times",
+  body: {
+    type: "object",
+    required: ["resource", "duration"],
+    properties: {
+      resource: schemas.urn,
+      duration: schemas.windowDuration,
+      startTime: { type: "integer", description: "From when, in epoch milliseconds" },
+      endTime: { type: "integer", description: "To when, in epoch milliseconds" },
+      maxBuckets: { type: "integer", minimum: 0, description: "At most so many, the latest" },
+      timeZone: { type: "string", description: "Accepted; buckets stay as they were written" },
+    },
+  },
+  reply: valueReply(schemas.usageResult),
+  reads: "timeseries",
+  errors: queryErrors,
+  async handle(ask, { catalog }) {
+    return valueAnswer(
+      await catalog.queryUsage(ask.body as { resource: string; duration: string }),
+    );
+  },
+};
+
+const queryRange: Endpoint = {
+  method: "POST",
+  kind: "action",
+  path: "/usageStats",
+  name: "queryRange",
+  summary: "Read usage of the time just past",
+  body: {
+    type: "object",
+    required: ["resource", "duration", "rangeFromEnd"],
+    properties: {
+      resource: schemas.urn,
+      duration: schemas.windowDuration,
+      rangeFromEnd: { type: "string", enum: usageRanges, description: "How far back from now" },
+      startTime: {
+        type: "integer",
+        description: "Instead of the range's own begin, in epoch milliseconds",
+      },
+      timeZone: { type: "string", description: "Accepted; buckets stay as they were written" },
+    },
+  },
+  reply: valueReply(schemas.usageResult),
+  reads: "timeseries",
+  errors: queryErrors,
+  async handle(ask, { catalog, now }) {
+    const { resource, duration, rangeFromEnd, startTime } = ask.body as {
+      resource: string;
+      duration: string;
+      rangeFromEnd: string;
+      startTime?: number;
+    };
+    const endTime = now();
+    return valueAnswer(
+      await catalog.queryUsage({
+        resource,
+        duration,
+        startTime: startTime ?? startOfUsageRange(rangeFromEnd, endTime),
+        endTime,
+      }),
+    );
+  },
+};
+
+export const usageStatsRoutes: readonly Endpoint[] = [batchIngest, query, queryRange];

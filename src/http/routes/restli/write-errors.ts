@@ -1,0 +1,27 @@
+/** How any write may be refused; nothing of it is written then. */
+import type { ErrorCase } from "../../schemas/endpoint.ts";
+
+/** Of doors that take DELETE as a change type. */
+export const nothingToDelete: ErrorCase = {
+  code: "not_found",
+  when: "an aspect is to be deleted that is not there",
+};
+
+export const writeErrors: readonly ErrorCase[] = [
+  {
+    code: "malformed",
+    when: "the body is no JSON, a parameter is missing or mistyped, or a urn does not parse",
+  },
+  { code: "forbidden", when: "an actor header comes over an interface that is not loopback" },
+  {
+    code: "invalid",
+    when: "an entity type or aspect is unknown, a value does not fit its schema, a patch cannot be applied, or a condition does not hold",
+  },
+  { code: "too_large", when: "the body, a list in it or an aspect is larger than allowed" },
+  { code: "conflict", when: "writes to the entity kept overtaking this one; send it again" },
+  {
+    code: "gone",
+    when: "the stream of the entity is tombstoned in EventStoreDB; this is permanent",
+  },
+  { code: "unavailable", when: "the log cannot be written now; try again later" },
+];

@@ -1,0 +1,158 @@
+/** /changes: the change feed, as a stream or page by page. */
+import { type Catalog, type ChangesFilter, changesMax } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { type Position, position, START } from "../../../core/position.ts";
+import { changeText, eventStream, jsonLines, type StreamForm } from "../../response/change-text.ts";
+import { feedTexts } from "../../response/feed-texts.ts";
+import type { Endpoint, ErrorCase, StreamedBody } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+interface Parameters {
+  readonly after?: number;
+  readonly from?: string;
+  readonly entityType?: readonly string[];
+  readonly aspect?: readonly string[];
+  readonly urn?: readonly string[];
+  readonly previous?: boolean;
+  readonly limit?: number;
+  readonly "Last-Event-ID"?: string;
+}
+
+const path = "/changes";
+
+/** Error of every endpoint that reads the log in order. */
+export const unreadable: ErrorCase = {
+  code: "unreadable",
+  when: "the next record of the log is damaged, or of a later release; all records before it were returned",
+};
+
+const getChanges: Endpoint = {
+  method: "GET",
+  kind: "page",
+  group: "changes",
+  path,
+  name: "getChanges",
+  summary: "Follow the changes of the log, or read a page of them",
+  about:
+    "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
+  parameters: [
+    {
+      name: "after",
+      in: "query",
+      type: "long",
+      about: "Changes after this position; of a write, its `X-Annals-Position`",
+    },
+    {
+      name: "from",
+      in: "query",
+      type: "string",
+      values: ["start", "now"],
+      about: "Instead of a position. When absent, too: pages begin at the start, streams now",
+    },
+    {
+      name: "entityType",
+      in: "query",
+      type: "strings",
+      about: "Changes of entities of these types alone",
+    },
+    { name: "aspect", in: "query", type: "strings", about: "Changes of these aspects alone" },
+    { name: "urn", in: "query", type: "strings", about: "Changes of these entities alone" },
+    {
+      name: "previous",
+      in: "query",
+      type: "boolean",
+      about: "With `true` changes contain the value before: `previousAspectValue`",
+    },
+    {
+      name: "limit",
+      in: "query",
+      type: "long",
+      about: `Of a page: at most so many, 1 to ${changesMax}; 100 when absent. There may be fewer, also none, before the end`,
+    },
+    {
+      name: "Last-Event-ID",
+      in: "header",
+      type: "string",
+      about: "The last position that the stream sent; takes precedence over `after` and `from`",
+    },
+  ],
+  reply: {
+    type: "object",
+    required: ["changes", "position", "end"],
+    properties: {
+      changes: { type: "array", items: schemas.change },
+      position: { type: "integer", description: "Every record up to here was scanned" },
+      end: { type: "boolean", description: "There are no more at present" },
+    },
+  },
+  errors: [
+    { code: "malformed", when: "a parameter is mistyped, or a urn does not parse" },
+    { code: "not_found", when: "a urn is of a type that the model does not have" },
+    {
+      code: "invalid",
+      when: "the log does not have the position yet, or an entity type or aspect is unknown",
+    },
+    { code: "rate_limited", when: "as many streams are open as may be" },
+    { code: "unavailable", when: "the values before are not there yet" },
+    unreadable,
+  ],
+  async handle({ parameters, accept }, { catalog }) {
+    const asked = parameters as Parameters;
+    const { entityType: entityTypes, aspect: aspects, urn: urns, previous, limit } = asked;
+    const filter = { entityTypes, aspects, urns, previous };
+    const form = formOf(accept);
+    const from = placeOf(asked);
+    if (form !== undefined) {
+      const after = from === "start" ? START : from === "now" ? undefined : from;
+      return { stream: streamOf(catalog, form, { ...filter, after }) };
+    }
+    const after = from === "now" ? (await catalog.health()).log : from;
+    const query = { ...filter, limit, after: after === "start" ? START : after };
+    return pageOf(await catalog.readChanges(query));
+  },
+};
+
+type Place = Position | "start" | "now" | undefined;
+
+const POSITION = /^\d{1,15}$/;
+
+function placeOf({ after, from, "Last-Event-ID": last }: Parameters): Place {
+  if (last !== undefined && last !== "") return readPosition("header Last-Event-ID", last);
+  if (after !== undefined && from !== undefined) {
+    throw new CatalogError("malformed", "both after and from are given", {
+      hint: "Give one of them",
+    });
+  }
+  if (after !== undefined) return readPosition("after", String(after));
+  if (from === undefined || from === "start" || from === "now") return from;
+  throw new CatalogError("malformed", `from is "${from.slice(0, 60)}"`, {
+    hint: "Send start or now",
+  });
+}
+
+function readPosition(name: string, text: string): Position {
+  if (POSITION.test(text)) return position(Number(text));
+  throw new CatalogError("malformed", `${name} is "${text.slice(0, 60)}"`, {
+    hint: "Send a position of the log: a whole number, 0 or more",
+  });
+}
+
+/** Undefined for a page. */
+const formOf = (accept = ""): StreamForm | undefined =>
+  [eventStream, jsonLines].find(({ type }) => accept.includes(type.split(";", 1)[0] ?? type));
+
+function pageOf({ changes, position: upTo, end }: Awaited<ReturnType<Catalog["readChanges"]>>) {
+  const texts = changes.map(changeText).join(",");
+  return { json: `{"changes":[${texts}],"position":${upTo},"end":${end}}`, keep: false };
+}
+
+const streamOf = (
+  catalog: Catalog,
+  form: StreamForm,
+  query: ChangesFilter & { readonly after: Position | undefined },
+): StreamedBody => ({
+  type: form.type,
+  open: async (signal) => feedTexts(await catalog.followChanges(query, signal), form, { signal }),
+});
+
+export const changesRoutes: readonly Endpoint[] = [getChanges];

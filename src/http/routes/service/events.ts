@@ -1,0 +1,144 @@
+/** /openapi/v1/events/poll: events of DataHub's topics, for clients without Kafka. */
+import type { Catalog, ChangeEntry, Meaning } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { type Position, position } from "../../../core/position.ts";
+import type { EventTexts } from "../../../feed/event-texts.ts";
+import { topics } from "../../../feed/topic-names.ts";
+import { atLeast } from "../../request/parameters.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import { unreadable } from "./changes.ts";
+
+export interface EventsOptions {
+  readonly texts: EventTexts;
+}
+
+type Asked = {
+  readonly topic: string;
+  readonly offsetId?: string;
+  readonly limit?: number;
+  readonly pollTimeoutSeconds?: number;
+  readonly lookbackWindowDays?: number;
+};
+
+type Kind = Parameters<Catalog["pollChanges"]>[0]["kind"];
+
+const kinds: Readonly<Record<string, Kind>> = {
+  [topics.versioned]: "versioned",
+  [topics.timeseries]: "timeseries",
+  [topics.platformEvents]: "meanings",
+};
+
+const OFFSET = /^\d{1,15}$/;
+const dayMs = 86_400_000;
+
+export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
+  {
+    method: "GET",
+    kind: "page",
+    group: "changes",
+    path: "/openapi/v1/events/poll",
+    name: "pollEvents",
+    summary: "Wait for events of a topic, without Kafka",
+    about:
+      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these.",
+    parameters: [
+      {
+        name: "topic",
+        in: "query",
+        type: "string",
+        required: true,
+        values: Object.keys(kinds),
+        about: "Whose events",
+      },
+      {
+        name: "offsetId",
+        in: "query",
+        type: "string",
+        about: "That of the answer before. When absent, events that happen from now on",
+      },
+      {
+        name: "limit",
+        in: "query",
+        type: "long",
+        about:
+          "Of at most so many changes, 1 to 5,000; 100 when absent. Fewer where they are large",
+      },
+      {
+        name: "pollTimeoutSeconds",
+        in: "query",
+        type: "long",
+        about: "How long to wait while there are none; 10 when absent, which is the most",
+      },
+      {
+        name: "lookbackWindowDays",
+        in: "query",
+        type: "long",
+        about: "Without an offset: from so many days ago, instead of now",
+      },
+    ],
+    reply: {
+      type: "object",
+      required: ["offsetId", "count", "events"],
+      properties: {
+        offsetId: { type: "string", description: "Where to go on" },
+        count: { type: "integer", description: "How many events there are" },
+        events: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["contentType", "value"],
+            properties: {
+              contentType: { type: "string" },
+              value: { type: "string", description: "The record, as JSON text" },
+            },
+          },
+        },
+      },
+    },
+    errors: [
+      {
+        code: "malformed",
+        when: "the topic is missing or unknown, or a parameter is mistyped or negative",
+      },
+      { code: "invalid", when: "the log does not have the offset" },
+      { code: "unavailable", when: "the values before are not there yet" },
+      unreadable,
+    ],
+    async handle({ parameters, signal }, { catalog, now }) {
+      const asked = parameters as Asked;
+      const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
+      atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
+      const { changes, meanings, position } = await catalog.pollChanges({
+        kind: kindOf(asked.topic),
+        after: offsetOf(asked.offsetId),
+        limit,
+        since: days === undefined ? undefined : now() - days * dayMs,
+        waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
+        signal: signal?.(),
+      });
+      const values = [
+        ...changes.map((one: ChangeEntry) => texts.change(one)),
+        ...meanings.map((one: Meaning) => texts.meaning(one)),
+      ];
+      const events = values.map((value) => ({ contentType: "application/json", value }));
+      const offsetId = String(position);
+      return { json: JSON.stringify({ offsetId, count: events.length, events }), keep: false };
+    },
+  },
+];
+
+function kindOf(topic: string): Kind {
+  const kind = Object.hasOwn(kinds, topic) ? kinds[topic] : undefined;
+  if (kind !== undefined) return kind;
+  throw new CatalogError("malformed", `unknown topic "${topic.slice(0, 120)}"`, {
+    hint: `There are ${Object.keys(kinds).join(", ")}`,
+  });
+}
+
+function offsetOf(text: string | undefined): Position | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (OFFSET.test(text)) return position(Number(text));
+  throw new CatalogError("malformed", `offsetId is "${text.slice(0, 60)}"`, {
+    hint: "Send that of the answer before",
+  });
+}

@@ -1,0 +1,84 @@
+/** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
+import type { GraphqlDoor, GraphqlRequest } from "../../../graphql/graphql-door.ts";
+import { asked } from "../../request/conditions.ts";
+import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+
+export interface GraphqlOptions {
+  readonly door: GraphqlDoor;
+  /** Served to browsers when enabled. */
+  readonly explorer: Pick<Answer, "html" | "contentSecurityPolicy"> | undefined;
+}
+
+const bodyBytesMax = 2 ** 20;
+const path = "/api/graphql";
+
+export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endpoint[] => [
+  {
+    method: "POST",
+    kind: "page",
+    path,
+    name: "graphql",
+    summary: "GraphQL: entities, searches, labels, access tokens",
+    about:
+      "Entities by urn, searches and lineage; tags, terms, owners, domains and descriptions of entities; ingestion sources; results of assertions; access tokens. Introspection returns the schema. Also at /api/v2/graphql and /graphql. Errors of fields are in `errors`, with status 200.",
+    body: {
+      type: "object",
+      required: ["query"],
+      properties: {
+        query: { type: "string", description: "At most 50,000 characters, 16 levels, 30 aliases" },
+        variables: { type: ["object", "null"], description: "By name" },
+        operationName: { type: ["string", "null"], description: "Where the query has several" },
+      },
+    },
+    bodyBytesMax,
+    conditional: true,
+    changes: (body) => String((body as GraphqlBody).query).includes("mutation"),
+    reads: ["entities", "timeseries", "relationships", "search"],
+    reply: {
+      type: "object",
+      properties: {
+        data: { type: ["object", "null"] },
+        errors: { type: "array", items: { type: "object" } },
+        extensions: { type: "object" },
+      },
+    },
+    errors: [
+      {
+        code: "malformed",
+        when: "the body is no GraphQL request, the query is too large, or a mutation has an Idempotency-Key or conditions",
+      },
+      { code: "too_large", when: "the body has more than 1 MiB" },
+    ],
+    async handle({ body, caller, conditions }) {
+      const { query, variables, operationName } = body as GraphqlBody;
+      const request: GraphqlRequest = {
+        query,
+        variables: variables ?? undefined,
+        operationName: operationName ?? undefined,
+        idempotencyKey: caller.idempotencyKey,
+        conditions: asked(conditions),
+      };
+      return { ...(await door.execute(request, caller.actor)), keep: false };
+    },
+  },
+  ...(explorer === undefined ? [] : [explorerRow(explorer)]),
+];
+
+interface GraphqlBody {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>> | null;
+  readonly operationName?: string | null;
+}
+
+const explorerRow = (explorer: Answer): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  path,
+  name: "getGraphqlExplorer",
+  summary: "A page to try queries on",
+  open: true,
+  reply: { type: "string" },
+  replyType: "text/html",
+  errors: [],
+  handle: () => explorer,
+});

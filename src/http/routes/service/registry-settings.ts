@@ -1,0 +1,142 @@
+/** /schema-registry/api: levels of compatibility, and what clients ask beside schemas and subjects. */
+import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
+import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/registry-form.ts";
+import type {
+  Answer,
+  Ask,
+  Endpoint,
+  ErrorCase,
+  Parameter,
+  Schema,
+} from "../../schemas/endpoint.ts";
+
+/** A schema is at most a part of it: in JSON text in JSON it grows. */
+const bodyBytesMax = 2 ** 20;
+
+/** A row that answers with the JSON of what its handler gives. */
+export const registryRow = (
+  row: Pick<Endpoint, "name" | "path" | "summary"> & Partial<Endpoint>,
+  handle: (ask: Ask) => Promise<unknown> | unknown,
+): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  group: "schema registry",
+  errorForm: "registry",
+  open: true,
+  replyType: REGISTRY_MEDIA_TYPE,
+  errors: [],
+  ...(row.body !== undefined && { bodyBytesMax }),
+  ...row,
+  handle: async (ask): Promise<Answer> => ({ text: JSON.stringify(await handle(ask)) }),
+});
+
+export const subject: Parameter = {
+  name: "subject",
+  in: "path",
+  type: "string",
+  about: "`<topic>-value`, or whatever else a client names",
+};
+
+/** Errors of endpoints that write. */
+export const closed: readonly ErrorCase[] = [
+  {
+    code: "unauthenticated",
+    when: "the schema or level is new, the service requires tokens, and the request has none",
+  },
+  {
+    code: "forbidden",
+    when: "the schema or level is new, and the user lacks the privilege Manage Schema Registry",
+  },
+];
+
+const level: Schema = {
+  type: "object",
+  properties: { compatibilityLevel: { type: "string" }, compatibility: { type: "string" } },
+};
+const mode: Schema = { type: "object", properties: { mode: { type: "string" } } };
+
+const levelBody = {
+  type: "object",
+  required: ["compatibility"],
+  properties: {
+    compatibility: {
+      type: "string",
+      description: "NONE, or BACKWARD, FORWARD, FULL, each of them also with _TRANSITIVE",
+    },
+  },
+} as const;
+
+export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] => [
+  ...[undefined, subject].flatMap((parameter) => {
+    const at = (place: string) => `${REGISTRY}/${place}${parameter ? "/{subject}" : ""}`;
+    const of = parameter ? "OfSubject" : "";
+    const parameters = parameter && [parameter];
+    return [
+      registryRow(
+        {
+          name: `getCompatibility${of}`,
+          path: at("config"),
+          parameters,
+          summary: "The level of compatibility that holds",
+          reply: level,
+        },
+        async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
+      ),
+      registryRow(
+        {
+          method: "PUT",
+          name: `setCompatibility${of}`,
+          path: at("config"),
+          parameters,
+          summary: "Set it",
+          about:
+            "Subjects of the service's own topics always have the level FULL_TRANSITIVE, whatever is set.",
+          open: false,
+          body: levelBody,
+          reply: level,
+          errors: [
+            {
+              code: "invalid",
+              when: "the level does not exist, or the subject is one of the service's own (42203)",
+            },
+            ...closed,
+          ],
+        },
+        async ({ path, body, caller }) => {
+          const { compatibility } = body as { readonly compatibility: string };
+          return {
+            compatibility: await registry.setCompatibility(
+              path.subject,
+              compatibility,
+              caller.actor,
+            ),
+          };
+        },
+      ),
+      registryRow(
+        {
+          name: `getMode${of}`,
+          path: at("mode"),
+          parameters,
+          summary: "Whether schemas can be registered",
+          reply: mode,
+        },
+        () => ({ mode: "READWRITE" }),
+      ),
+    ];
+  }),
+  registryRow(
+    {
+      name: "getAssociations",
+      path: `${REGISTRY}/associations/resources/{namespace}/{name}`,
+      summary: "Subjects that a topic was given by hand: none",
+      about: "Clients then name the subject after the topic.",
+      parameters: [
+        { name: "namespace", in: "path", type: "string", about: "Of topics: a cluster" },
+        { name: "name", in: "path", type: "string", about: "Of the topic" },
+      ],
+      reply: { type: "array" },
+    },
+    () => [],
+  ),
+];

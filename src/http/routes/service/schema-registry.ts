@@ -1,0 +1,306 @@
+/**
+ * /schema-registry/api: the part of a schema registry's interface that its clients use. Reads are
+ * open: schemas say nothing of what is in the catalog, and producers and consumers of topics often
+ * have no token for this service. Registering what is not there yet is judged by the registry.
+ */
+import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
+import { REGISTRY } from "../../response/registry-form.ts";
+import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
+
+export interface SchemaRegistryOptions {
+  readonly registry: SchemaRegistry;
+}
+
+const version: Parameter = {
+  name: "version",
+  in: "path",
+  type: "string",
+  about: "A number from 1, or `latest`",
+};
+const prefixed: Parameter = {
+  name: "subjectPrefix",
+  in: "query",
+  type: "string",
+  about: "Those of subjects that begin with it",
+};
+const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
+
+const versioned: Schema = {
+  type: "object",
+  required: ["subject", "version", "id", "schema"],
+  properties: {
+    subject: { type: "string" },
+    version: { type: "integer" },
+    id: { type: "integer", description: "What messages name" },
+    schema: { type: "string", description: "The schema as JSON text" },
+    schemaType: { type: "string" },
+  },
+};
+const integers: Schema = { type: "array", items: { type: "integer" } };
+const strings: Schema = { type: "array", items: { type: "string" } };
+const judgement: Schema = {
+  type: "object",
+  required: ["is_compatible", "messages"],
+  properties: { is_compatible: { type: "boolean" }, messages: strings },
+};
+
+const schemaBody = {
+  type: "object",
+  required: ["schema"],
+  properties: {
+    schema: { type: "string", description: "An Avro schema as JSON text" },
+    schemaType: { enum: ["AVRO", null], description: "AVRO, also when absent" },
+    references: {
+      type: ["array", "null"],
+      maxItems: 0,
+      description: "None: a schema stands alone",
+    },
+  },
+} as const;
+
+const missing: ErrorCase = {
+  code: "not_found",
+  when: "there is no such subject (40401), version (40402) or schema (40403)",
+};
+const noSchema: ErrorCase = { code: "malformed", when: "the body has no schema" };
+const badSchema: ErrorCase = { code: "invalid", when: "it is no Avro schema (42201)" };
+const ofSubject = `${REGISTRY}/subjects/{subject}`;
+
+export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
+  return [
+    row(
+      {
+        name: "getRegistry",
+        path: REGISTRY,
+        summary: "Whether there is a registry",
+        reply: { type: "object" },
+      },
+      () => ({}),
+    ),
+    ...schemaRows(registry),
+    ...subjectRows(registry),
+    ...registrySettings(registry),
+  ];
+}
+
+const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
+  row(
+    {
+      name: "getSchemas",
+      path: `${REGISTRY}/schemas`,
+      summary: "All versions of all subjects",
+      parameters: [
+        prefixed,
+        {
+          name: "latestOnly",
+          in: "query",
+          type: "boolean",
+          about: "Only the latest of each subject",
+        },
+      ],
+      reply: { type: "array", items: versioned },
+    },
+    async ({ parameters }) => {
+      const found: object[] = [];
+      for (const name of await subjectsLike(registry, parameters)) {
+        const versions = await registry.versions(name);
+        found.push(...(parameters.latestOnly === true ? versions.slice(-1) : versions).map(shown));
+      }
+      return found;
+    },
+  ),
+  row(
+    {
+      name: "getSchemaTypes",
+      path: `${REGISTRY}/schemas/types`,
+      summary: "Kinds of schemas",
+      reply: strings,
+    },
+    () => ["AVRO"],
+  ),
+  row(
+    {
+      name: "getSchema",
+      path: `${REGISTRY}/schemas/ids/{id}`,
+      summary: "The schema that messages name",
+      about: "An id is of one schema for ever.",
+      parameters: [id],
+      reply: { type: "object", required: ["schema"], properties: versioned.properties },
+      errors: [missing],
+    },
+    async (ask) => ({ schema: await schemaOf(registry, ask), schemaType: "AVRO" }),
+  ),
+  row(
+    {
+      name: "getSchemaText",
+      path: `${REGISTRY}/schemas/ids/{id}/schema`,
+      summary: "The same, bare",
+      parameters: [id],
+      reply: { type: "object" },
+      errors: [missing],
+    },
+    async (ask) => JSON.parse(await schemaOf(registry, ask)),
+  ),
+  row(
+    {
+      name: "getSubjectsOfSchema",
+      path: `${REGISTRY}/schemas/ids/{id}/subjects`,
+      summary: "Subjects that have the schema",
+      parameters: [id],
+      reply: strings,
+      errors: [missing],
+    },
+    async (ask) => [...new Set((await usesOf(registry, ask)).map((use) => use.subject))],
+  ),
+  row(
+    {
+      name: "getVersionsOfSchema",
+      path: `${REGISTRY}/schemas/ids/{id}/versions`,
+      summary: "Subjects and versions that are the schema",
+      parameters: [id],
+      reply: { type: "array", items: { type: "object" } },
+      errors: [missing],
+    },
+    (ask) => usesOf(registry, ask),
+  ),
+];
+
+const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
+  row(
+    {
+      name: "getSubjects",
+      path: `${REGISTRY}/subjects`,
+      summary: "All subjects",
+      parameters: [prefixed],
+      reply: strings,
+    },
+    ({ parameters }) => subjectsLike(registry, parameters),
+  ),
+  row(
+    {
+      name: "getVersions",
+      path: `${ofSubject}/versions`,
+      summary: "Versions of a subject",
+      parameters: [subject],
+      reply: integers,
+      errors: [missing],
+    },
+    async ({ path }) => (await registry.versions(path.subject ?? "")).map((one) => one.version),
+  ),
+  row(
+    {
+      name: "getVersion",
+      path: `${ofSubject}/versions/{version}`,
+      summary: "One of them",
+      parameters: [subject, version],
+      reply: versioned,
+      errors: [missing, { code: "invalid", when: "that is no version (42202)" }],
+    },
+    async (ask) => shown(await versionOf(registry, ask)),
+  ),
+  row(
+    {
+      name: "getVersionText",
+      path: `${ofSubject}/versions/{version}/schema`,
+      summary: "Its schema, bare",
+      parameters: [subject, version],
+      reply: { type: "object" },
+      errors: [missing],
+    },
+    async (ask) => JSON.parse((await versionOf(registry, ask)).schema),
+  ),
+  row(
+    {
+      method: "POST",
+      name: "registerSchema",
+      path: `${ofSubject}/versions`,
+      closedToNew: true,
+      summary: "Register a schema under a subject",
+      about:
+        "A schema that the subject already has is returned without a token. A new one becomes the next version, if it is compatible and the user has the privilege Manage Schema Registry; the same schema has the same id under every subject. Subjects of the service's own topics accept only schemas that are compatible in both directions with the service's own (FULL_TRANSITIVE).",
+      parameters: [subject],
+      body: schemaBody,
+      reply: { type: "object", required: ["id"], properties: versioned.properties },
+      errors: [
+        noSchema,
+        badSchema,
+        { code: "conflict", when: "the level of the subject does not allow it (409)" },
+        ...closed,
+        { code: "too_large", when: "the body, or all schemas together, have too many bytes" },
+      ],
+    },
+    async (ask) => {
+      const found = await registry.register(ask.path.subject ?? "", textOf(ask), ask.caller.actor);
+      return { id: found.id, version: found.version };
+    },
+  ),
+  row(
+    {
+      method: "POST",
+      name: "lookUpSchema",
+      path: ofSubject,
+      summary: "Which version of a subject a schema is",
+      parameters: [subject],
+      body: schemaBody,
+      reply: versioned,
+      errors: [noSchema, missing, badSchema],
+    },
+    async (ask) => shown(await registry.lookUp(ask.path.subject ?? "", textOf(ask))),
+  ),
+  row(
+    {
+      method: "POST",
+      name: "checkSchema",
+      path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
+      summary: "Whether a schema is compatible with a version of a subject",
+      parameters: [subject, version],
+      body: schemaBody,
+      reply: judgement,
+      errors: [noSchema, missing, badSchema],
+    },
+    (ask) => judged(registry, ask),
+  ),
+  row(
+    {
+      method: "POST",
+      name: "checkSchemaBesideAll",
+      path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
+      summary: "Whether a subject would take a schema",
+      parameters: [subject],
+      body: schemaBody,
+      reply: judgement,
+      errors: [noSchema, badSchema],
+    },
+    (ask) => judged(registry, ask),
+  ),
+];
+
+const shown = (found: RegisteredSchema): object => ({ ...found, schemaType: "AVRO" });
+
+/** An id that is no number is of no schema. */
+const idOf = ({ path }: Ask): number =>
+  /^\d{1,10}$/.test(path.id ?? "") ? Number(path.id) : Number.NaN;
+
+async function subjectsLike(
+  registry: SchemaRegistry,
+  { subjectPrefix }: Ask["parameters"],
+): Promise<readonly string[]> {
+  const prefix = String(subjectPrefix ?? "");
+  return (await registry.subjects()).filter((name) => name.startsWith(prefix));
+}
+
+const usesOf = (registry: SchemaRegistry, ask: Ask) => registry.usesOf(idOf(ask));
+
+const schemaOf = (registry: SchemaRegistry, ask: Ask) => registry.schema(idOf(ask));
+
+const versionOf = (registry: SchemaRegistry, { path }: Ask): Promise<RegisteredSchema> =>
+  registry.version(path.subject ?? "", path.version ?? "");
+
+const textOf = ({ body }: Ask): string => (body as { readonly schema: string }).schema;
+
+async function judged(registry: SchemaRegistry, ask: Ask): Promise<object> {
+  const { subject: of = "", version: at } = ask.path;
+  const messages = await registry.check(of, textOf(ask), at);
+  return { is_compatible: messages.length === 0, messages };
+}

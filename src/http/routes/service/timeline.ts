@@ -1,0 +1,120 @@
+/** /openapi/…/timeline: the changes of an entity, by category. */
+import type { ChangeTransaction } from "../../../catalog/catalog.ts";
+import { changeCategories } from "../../../core/timeline/semantic-facts.ts";
+import type { Endpoint, Schema } from "../../schemas/endpoint.ts";
+import * as schemas from "../../schemas/schemas.ts";
+
+type Asked = {
+  readonly categories: readonly string[];
+  readonly startTime?: number;
+  readonly endTime?: number;
+  readonly raw?: boolean;
+};
+
+const changeEvent: Schema = {
+  type: "object",
+  required: ["category", "operation", "entityUrn", "semVerChange", "description"],
+  properties: {
+    category: { enum: changeCategories },
+    operation: {
+      enum: ["ADD", "MODIFY", "REMOVE", "CREATE", "HARD_DELETE", "SOFT_DELETE", "REINSTATE"],
+    },
+    entityUrn: schemas.urn,
+    modifier: { type: "string", description: "The urn or text that was added, changed or removed" },
+    parameters: {
+      type: "object",
+      description:
+        "The same by name. Of a field: `fieldPath`, `fieldUrn`, `nullable` and `modificationCategory` (`RENAME`, `TYPE_CHANGE` or `OTHER`); a renamed field has its old path",
+    },
+    auditStamp: schemas.auditStamp,
+    semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
+    description: { type: "string", description: "In words" },
+  },
+};
+
+const shown = ({ changeEvents, ...transaction }: ChangeTransaction) => {
+  const { timestamp: time, actor } = transaction;
+  const events = changeEvents.map((event) => ({ ...event, auditStamp: { time, actor } }));
+  return { ...transaction, changeEvents: events };
+};
+
+const timelineAt = (path: string, name: string): Endpoint => ({
+  method: "GET",
+  kind: "page",
+  group: "changes",
+  path,
+  name,
+  summary: "The history of an entity: tags, owners, terms and fields that were added or removed",
+  about:
+    "One transaction for each write since the entity's last hard delete, oldest first. `semVer` counts from the first write in these categories: a removed or retyped field is a major change, a changed text a patch. A renamed field is one `MODIFY` with `modificationCategory` `RENAME`. At most the newest 10,000 transactions, and about 16 MiB.",
+  parameters: [
+    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    {
+      name: "categories",
+      in: "query",
+      type: "strings",
+      required: true,
+      values: changeCategories,
+      about: "Which changes: once, repeated, or with commas",
+    },
+    {
+      name: "startTime",
+      in: "query",
+      type: "long",
+      about: "From when, in epoch milliseconds; without bound when absent or -1",
+    },
+    {
+      name: "endTime",
+      in: "query",
+      type: "long",
+      about: "To when, in epoch milliseconds; now when absent or 0",
+    },
+    {
+      name: "raw",
+      in: "query",
+      type: "boolean",
+      about: "With the difference of the values, as a JSON Patch",
+    },
+  ],
+  reply: {
+    type: "array",
+    items: {
+      type: "object",
+      required: ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],
+      properties: {
+        timestamp: { type: "integer", description: "When, in epoch milliseconds" },
+        actor: schemas.urn,
+        semVer: { type: "string", description: "The entity's version after it" },
+        semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
+        changeEvents: { type: "array", items: changeEvent },
+        rawDiff: { type: "array", items: { type: "object" } },
+        versionStamp: {
+          type: "string",
+          description:
+            "Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`, as `/entitiesVersionedV2` takes it",
+        },
+      },
+    },
+  },
+  reads: "entities",
+  errors: [
+    { code: "malformed", when: "the urn does not parse, or a category is missing or unknown" },
+    { code: "not_found", when: "the urn is of a type that the model does not have" },
+  ],
+  async handle({ path: { urn = "" }, parameters }, { catalog }) {
+    const { categories, startTime, endTime, raw } = parameters as Asked;
+    const transactions = await catalog.getTimeline({
+      urn,
+      raw,
+      categories: categories.flatMap((one) => one.split(",")),
+      startTime: startTime === undefined || startTime < 0 ? undefined : startTime,
+      endTime: endTime === undefined || endTime <= 0 ? undefined : endTime,
+    });
+    return { json: JSON.stringify(transactions.map(shown)), keep: false };
+  },
+});
+
+export const timelineRoutes: readonly Endpoint[] = [
+  timelineAt("/openapi/v2/timeline/v1/{urn}", "getTimeline"),
+  timelineAt("/openapi/timeline/v1/{urn}", "getTimelineV1"),
+];

@@ -1,0 +1,388 @@
+/**
+ * Schemas of the records in requests and responses. The OpenAPI document finds them by identity and
+ * refers to them by name.
+ */
+import { conditions } from "../docs/docs-filters.ts";
+import type { Schema } from "./endpoint.ts";
+
+const string = (description: string): Schema => ({ type: "string", description });
+const millis = (description: string): Schema => ({
+  type: "integer",
+  description: `${description}, in epoch milliseconds`,
+});
+const strings: Schema = { type: "array", items: { type: "string" } };
+const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
+
+/** A urn in any namespace. */
+export const urn: Schema = {
+  type: "string",
+  description:
+    "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
+};
+
+/** A page of urns; `count` says what is counted. */
+export const urnPage = (count: string): Schema => ({
+  type: "object",
+  required: ["entities", "start", "count", "total"],
+  properties: {
+    entities: { type: "array", items: urn },
+    start: { type: "integer" },
+    count: { type: "integer", description: count },
+    total: { type: "integer", description: "How many there are" },
+  },
+});
+
+export const auditStamp: Schema = {
+  type: "object",
+  description: "Time and actor.",
+  required: ["time", "actor"],
+  properties: { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
+};
+
+export const systemMetadata: Schema = {
+  type: ["object", "string"],
+  description:
+    "Origin of the metadata. JSON text is accepted for clients that cannot nest objects.",
+  properties: {
+    lastObserved: millis("When it was last seen at its source"),
+    runId: string("The ingestion run that wrote it"),
+    lastRunId: string("The run that wrote the previous value"),
+    pipelineName: string("The pipeline of that run"),
+    registryName: string("The model registry that its client used"),
+    registryVersion: string("The version of that registry"),
+    properties: { ...texts, description: "Further properties of its client" },
+    version: string("Number of the value; set by the service"),
+    schemaVersion: { type: "integer", description: "Version of the aspect's schema" },
+    aspectCreated: auditStamp,
+    aspectModified: auditStamp,
+  },
+};
+
+const genericAspect: Schema = {
+  type: "object",
+  description: "An aspect as JSON text.",
+  required: ["value"],
+  properties: {
+    value: string(
+      "The aspect, serialised. Of a PATCH: a JSON Patch, or `{patch, arrayPrimaryKeys}`",
+    ),
+    contentType: string("`application/json`; of a PATCH `application/json-patch+json`"),
+  },
+};
+
+const changeTypes = [
+  "UPSERT",
+  "CREATE",
+  "CREATE_ENTITY",
+  "UPDATE",
+  "RESTATE",
+  "PATCH",
+  "DELETE",
+] as const;
+
+export const proposal: Schema = {
+  type: "object",
+  description: "A change of one aspect of one entity.",
+  required: ["entityType", "changeType"],
+  properties: {
+    entityType: string("Type of the entity, as its urn says: `dataset`"),
+    entityUrn: { ...urn, description: "The entity. May be left out when entityKeyAspect is given" },
+    entityKeyAspect: genericAspect,
+    changeType: {
+      type: "string",
+      enum: changeTypes,
+      description:
+        "UPSERT and UPDATE write; CREATE only where there is none; CREATE_ENTITY only where the entity is new; RESTATE writes again; PATCH changes parts; DELETE removes the aspect, of a key aspect the entity",
+    },
+    aspectName: string("`ownership`, `datasetProperties`, …"),
+    aspect: genericAspect,
+    systemMetadata,
+    headers: {
+      ...texts,
+      description:
+        "Conditions: `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-None-Match`",
+    },
+  },
+};
+
+/** DataHub's clients send "unset" for the default. */
+export const asyncSwitch: Schema = {
+  enum: ["true", "false", "unset", true, false],
+  description:
+    'The answer comes after validation and a durable append in any case; "true" is accepted and promises no more',
+};
+
+export const snapshotEntity: Schema = {
+  type: "object",
+  description: "An entity with several of its aspects, in the older form.",
+  required: ["value"],
+  properties: {
+    value: {
+      type: "object",
+      minProperties: 1,
+      maxProperties: 1,
+      description:
+        "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`, records under any prefix",
+      additionalProperties: {
+        type: "object",
+        required: ["urn"],
+        properties: { urn, aspects: { type: "array", items: { type: "object" } } },
+      },
+    },
+  },
+};
+
+const enveloped: Schema = {
+  type: "object",
+  description: "An aspect's latest value with its stamps.",
+  required: ["name", "type", "version", "value", "created"],
+  properties: {
+    name: { type: "string" },
+    type: { enum: ["VERSIONED"] },
+    version: { type: "integer", description: "0: the latest" },
+    value: { type: "object" },
+    created: auditStamp,
+    systemMetadata,
+  },
+};
+
+export const entity: Schema = {
+  type: "object",
+  description: "An entity with the latest values of its aspects.",
+  required: ["urn", "entityName", "aspects"],
+  properties: {
+    urn,
+    entityName: { type: "string" },
+    aspects: { type: "object", additionalProperties: enveloped },
+  },
+};
+
+export const criterion: Schema = {
+  type: "object",
+  description: "A condition on one field.",
+  required: ["field"],
+  properties: {
+    field: { type: "string" },
+    value: { type: "string" },
+    values: strings,
+    condition: string(`One of ${Object.keys(conditions).join(", ")}; EQUAL when absent`),
+    negated: { type: "boolean" },
+  },
+};
+
+export const filter: Schema = {
+  type: "object",
+  description: "Any of `or`, each all of `and`. The older `criteria` is one `and`.",
+  properties: {
+    or: {
+      type: "array",
+      items: { type: "object", properties: { and: { type: "array", items: criterion } } },
+    },
+    criteria: { type: "array", items: criterion },
+  },
+};
+
+export const sort: Schema = {
+  type: "object",
+  required: ["field", "order"],
+  properties: {
+    field: { type: "string" },
+    order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
+  },
+};
+
+export const timeseriesValues: Schema = {
+  type: "object",
+  description: "Events of one timeseries aspect, latest first.",
+  required: ["entityName", "aspectName", "limit", "values"],
+  properties: {
+    entityName: { type: "string" },
+    aspectName: { type: "string" },
+    startTimeMillis: millis("As it was asked for, from -(2^53 - 1) on"),
+    endTimeMillis: millis("As it was asked for, up to 2^53 - 1"),
+    limit: { type: "integer", description: "The limit that was applied" },
+    values: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["aspect"],
+        properties: { aspect: genericAspect, systemMetadata },
+      },
+    },
+  },
+};
+
+const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
+
+export const windowDuration: Schema = {
+  type: "string",
+  enum: windowDurations,
+  description: "Length of a bucket",
+};
+
+const counts = { uniqueUserCount: { type: "integer" }, totalSqlQueries: { type: "integer" } };
+
+const userCounts: Schema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["count"],
+    properties: { user: urn, count: { type: "integer" }, userEmail: { type: "string" } },
+  },
+};
+
+const fieldCounts: Schema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["fieldName", "count"],
+    properties: { fieldName: { type: "string" }, count: { type: "integer" } },
+  },
+};
+
+export const usageAggregation: Schema = {
+  type: "object",
+  description: "How a dataset was used within one bucket of time.",
+  required: ["bucket", "duration", "resource", "metrics"],
+  properties: {
+    bucket: millis("Where the bucket begins"),
+    duration: windowDuration,
+    resource: urn,
+    metrics: {
+      type: "object",
+      properties: { ...counts, users: userCounts, topSqlQueries: strings, fields: fieldCounts },
+    },
+  },
+};
+
+export const usageResult: Schema = {
+  type: "object",
+  description: "Usage of one dataset: by bucket, and over all of them.",
+  properties: {
+    buckets: { type: "array", items: usageAggregation },
+    aggregations: {
+      type: "object",
+      properties: { ...counts, users: userCounts, fields: fieldCounts },
+    },
+  },
+};
+
+export const relationship: Schema = {
+  type: "object",
+  description: "An edge, seen from one of its ends.",
+  required: ["type", "entity"],
+  properties: { type: string("Its name in the model"), entity: urn },
+};
+
+/** Several records by the requested names. */
+export const batchOf = (one: Schema): Schema => ({
+  type: "object",
+  required: ["results", "statuses", "errors"],
+  properties: {
+    results: { type: "object", additionalProperties: one },
+    statuses: { type: "object" },
+    errors: { type: "object" },
+  },
+});
+
+/** The edges that lineage follows. */
+export const lineageTimes = {
+  startTimeMillis: {
+    type: "integer",
+    description: "Only along edges that were made or changed since then; 0: as if absent",
+  },
+  endTimeMillis: {
+    type: "integer",
+    description: "Only along edges that were made or changed until then; 0: as if absent",
+  },
+} as const;
+
+export const lineageRelationship: Schema = {
+  type: "object",
+  description: "An entity up- or downstream, and how it was reached.",
+  required: ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
+  properties: {
+    type: string("Name of the last edge on the way"),
+    entity: urn,
+    degree: { type: "integer", description: "Steps from the start" },
+    degrees: { type: "array", items: { type: "integer" } },
+    paths: {
+      type: "array",
+      items: { type: "array", items: urn },
+      description: "Urns of the path from the start to the entity, both included",
+    },
+    createdOn: millis("When the last edge was created"),
+    createdActor: urn,
+    updatedOn: millis("When it was last written"),
+    updatedActor: urn,
+    isManual: { type: "boolean", description: "The edge was created by hand" },
+    explored: { type: "boolean", description: "The walk went on from here" },
+    truncatedChildren: { type: "boolean", description: "Not all that is beyond could be followed" },
+  },
+};
+
+const jsonAspect: Schema = {
+  type: "object",
+  required: ["value", "contentType"],
+  properties: { value: { type: "object" }, contentType: { type: "string" } },
+};
+
+export const change: Schema = {
+  type: "object",
+  description: "A change of one aspect of one entity, as the log has it.",
+  required: ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
+  properties: {
+    position: { type: "integer", description: "Position in the log" },
+    entityType: string("Name of the entity type"),
+    entityUrn: urn,
+    changeType: {
+      enum: ["UPSERT", "DELETE"],
+      description:
+        "UPSERT: the aspect has a new value. DELETE: the aspect is deleted, with a key aspect the whole entity",
+    },
+    aspectName: string("Name of the aspect"),
+    aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
+    systemMetadata: {
+      type: "object",
+      description: "The run that wrote it; the number of the value",
+    },
+    headers: { ...texts, description: "Headers of the proposal" },
+    previousAspectValue: { ...jsonAspect, description: "The value before, if there was one" },
+    previousSystemMetadata: { type: "object", description: "System metadata of the value before" },
+    created: auditStamp,
+  },
+};
+
+export const errorReply: Schema = {
+  type: "object",
+  description: "The error that rejected a request.",
+  required: ["status", "message", "exceptionClass", "code"],
+  properties: {
+    status: { type: "integer", description: "The HTTP status" },
+    error: string("Only on `/openapi`: the kind of error in DataHub's words"),
+    message: string("The error with the invalid value, and how to correct it"),
+    exceptionClass: string("DataHub's name of the error"),
+    code: string("Stable code of the error"),
+  },
+};
+
+/** Names of the records in the OpenAPI document. */
+export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
+  [auditStamp, "AuditStamp"],
+  [systemMetadata, "SystemMetadata"],
+  [genericAspect, "GenericAspect"],
+  [proposal, "MetadataChangeProposal"],
+  [snapshotEntity, "SnapshotEntity"],
+  [enveloped, "EnvelopedAspect"],
+  [entity, "EntityResponse"],
+  [criterion, "Criterion"],
+  [filter, "Filter"],
+  [sort, "SortCriterion"],
+  [timeseriesValues, "TimeseriesAspectValues"],
+  [change, "MetadataChangeLog"],
+  [usageAggregation, "UsageAggregation"],
+  [usageResult, "UsageQueryResult"],
+  [relationship, "Relationship"],
+  [lineageRelationship, "LineageRelationship"],
+  [errorReply, "Error"],
+]);

@@ -1,0 +1,296 @@
+/** The operations over a log, its views and its projector, put together from their parts. */
+import type { AuditNote, AuditTrail } from "../auth/audit.ts";
+import type { Change } from "../core/change.ts";
+import type { Position } from "../core/position.ts";
+import type { UrnLimits } from "../core/urn.ts";
+import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
+import { promptHead } from "../log/prompt-head.ts";
+import type { Model } from "../model/model.ts";
+import type { Projection } from "../projector/sink.ts";
+import type { Progress, Restoration } from "../projector/thread/progress.ts";
+import type { TimeseriesReader, TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
+import { countEnded } from "./ended-jobs.ts";
+import { handedRebuilding, handedRestoration, handedWork } from "./handed-work.ts";
+import { openHandingOver } from "./handing-over.ts";
+import { type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
+import { nodeId } from "./node-id.ts";
+import type { IndexSize, Operations } from "./operations.ts";
+import { watchOutdated } from "./outdated-views.ts";
+import { watchPace } from "./pace.ts";
+import { createParkedOperations } from "./parked.ts";
+import { watchReadiness } from "./readiness.ts";
+import { createRebuilds, type RebuildParts } from "./rebuild.ts";
+import { createRestoring } from "./restore.ts";
+import { createScavenges } from "./scavenge.ts";
+import { findStanding } from "./standing-views.ts";
+import { createStatus, type StatusParts } from "./status.ts";
+import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
+import { createTruncation } from "./truncate.ts";
+import { createVerifications, type VerifyParts } from "./verify.ts";
+
+export interface OperationsParts {
+  readonly model: Model;
+  readonly log: ChangeLog;
+  readonly encode: (change: Change) => Uint8Array;
+  readonly timeseries: TimeseriesReader;
+  readonly projectTimeseries: Projection<TimeseriesWrite>;
+  readonly projector: Progress &
+    Restoration & {
+      stale(): readonly string[];
+      damaged(): readonly string[];
+      fed(): readonly string[];
+      emptied(): Readonly<Record<string, number>>;
+    };
+  readonly audit: Pick<AuditTrail, "list" | "note">;
+  readonly status: Pick<StatusParts, "version" | "health" | "figures">;
+  readonly rebuilds: RebuildParts & {
+    /** Rebuild views of another model automatically. */
+    readonly ofAnotherModel: boolean;
+    /** Called when a view is found to be of another model, and after its rebuild. */
+    readonly onStale: (view: string, stale: boolean) => void;
+  };
+  /** In a cluster; absent: the projector of this process applies all views. */
+  readonly handing?:
+    | {
+        /** True for a view in a server. */
+        readonly isShared: (view: string) => boolean;
+        /** True when this process runs a projector for such views. */
+        readonly leads: boolean;
+      }
+    | undefined;
+  readonly verifying: Omit<
+    VerifyParts,
+    "restoration" | "rebuild" | "findStanding" | "logger" | "namespace" | "urnLimits"
+  >;
+  /** Writes missing default aspects of the entities; returns their number. */
+  readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
+  readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
+  readonly aroundJob?: JobsParts["around"];
+  /** The data directory, which holds the node's id. */
+  readonly data: string;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  /** Milliseconds that an operation waits for a view. */
+  readonly waitMsMax: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+const TIMESERIES = "timeseries";
+/** Maximum age of the check of the log's indexes before a job, in milliseconds. The service checks once a day. */
+const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
+
+/** Resumes the jobs that the last process left unfinished. */
+export async function openOperations(
+  parts: OperationsParts,
+): Promise<Operations & { close(): Promise<void> }> {
+  const { model, log, timeseries, projector, now, logger } = parts;
+  const systemActor = `urn:${parts.namespace}:corpuser:__datahub_system`;
+  const onAppended = projector.poke;
+  const caughtUp = async () =>
+    projector.reached(TIMESERIES, await log.head(), { timeoutMs: parts.waitMsMax });
+
+  const truncation = createTruncation({
+    model,
+    log,
+    encode: parts.encode,
+    reader: timeseries,
+    systemActor,
+    now,
+    caughtUp,
+    onAppended,
+  });
+  const { rebuilding, views } = parts.rebuilds;
+  const node = nodeId(parts.data);
+  const own = { restoration: projector, rebuilding, views, fed: projector.fed };
+  const { handing } = parts;
+  const others =
+    handing &&
+    (await openHandingOver({
+      log,
+      node,
+      now,
+      logger,
+      onAppended,
+      work: handedWork(own),
+      feeds: (view) => handing.leads && handing.isShared(view) && projector.fed().includes(view),
+      onGrown: (look) => projector.onProgress(look),
+    }));
+  const restoration = others === undefined ? projector : handedRestoration(own, others);
+  const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
+  const restoring = createRestoring({
+    model,
+    log,
+    restoration,
+    giveDefaults: parts.giveDefaults,
+    restoreEdges: parts.restoreEdges,
+    ...names,
+    now,
+    logger,
+  });
+  const rebuilds = createRebuilds({
+    ...parts.rebuilds,
+    rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
+  });
+  const verifications = createVerifications({
+    ...{ ...parts.verifying, ...names, restoration, logger },
+    rebuild: rebuilds.rebuildWithin,
+    findStanding: async (names) => findStanding(projector, await log.head(), names),
+  });
+  let shared: Jobs | undefined;
+  const scavenges = createScavenges({
+    log,
+    project: parts.projectTimeseries,
+    caughtUp,
+    logger,
+    growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
+  });
+  /** Runs the work after a check of the log's indexes; fails if they are damaged. */
+  const onChecked =
+    (work: JobWork, maxAgeMs: number): JobWork =>
+    async (run) => {
+      await untilAborted(log.checkIndexes?.({ maxAgeMs }), run.signal);
+      return work(run);
+    };
+  const ended = countEnded();
+  const jobs = await openJobs({
+    log,
+    onEnded: ended.note,
+    around: parts.aroundJob,
+    nodeId: node,
+    kinds: {
+      truncate: truncation.work,
+      restore: onChecked(restoring.work, RECENT_CHECK_MS),
+      rebuild: onChecked(rebuilds.work, RECENT_CHECK_MS),
+      verify: onChecked(verifications.work, 0),
+      scavenge: onChecked(scavenges.work, RECENT_CHECK_MS),
+    },
+    systemActor,
+    now,
+    onAppended,
+    logger,
+  });
+
+  if (handing !== undefined) shared = jobs;
+
+  const endVerifying = verifications.watch();
+  const outdated = await watchOutdated({
+    stale: projector.stale,
+    damaged: projector.damaged,
+    rebuilt: rebuilds.count,
+    fed: projector.fed,
+    underWay: rebuilds.underWay,
+    logger,
+    onStale(view, stale) {
+      parts.rebuilds.onStale(view, stale);
+      // The view's progress past this record shows that a projector applies it.
+      if (stale) parts.audit.note(madeElsewhere(view, systemActor));
+    },
+    ofAnotherModel: parts.rebuilds.ofAnotherModel,
+    rebuild: (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs),
+  });
+
+  const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
+  const readiness = watchReadiness({ look, now: () => performance.now() });
+  const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
+  const pace = watchPace({ look, between, now: () => performance.now() });
+  const getStatus = createStatus({
+    ...parts.status,
+    verified: verifications.verified,
+    pace,
+    between,
+    parked: projector.parked,
+    stalled: readiness.stalled,
+    now,
+    stale: projector.stale,
+    emptied: projector.emptied,
+    rebuilds: parts.rebuilds.rebuilding.progress,
+    jobsRunning: jobs.running,
+    jobsEnded: ended.counts,
+    uptimeSeconds: () => process.uptime(),
+  });
+
+  return {
+    async getTaskStatus(query) {
+      const id = taskIdOf(query);
+      const job = await jobs.find(id);
+      if (job !== undefined) return taskStatus(job);
+      // The id may name a task of the store, such as one of a truncation.
+      const task = await timeseries.findTask?.(id);
+      return task === undefined ? unknownTask(id) : storeTaskStatus(task);
+    },
+    listJobs: (page) => jobs.list(page),
+    async getJob(id) {
+      const job = await jobs.find(id);
+      if (job === undefined) throw unknownJob(id);
+      return job;
+    },
+    cancelJob: (id) => jobs.cancel(id),
+    truncateTimeseries: (request, caller) => truncation.truncate(request, caller, jobs),
+    scavengeLog: (request, caller) => scavenges.scavenge(request, caller, jobs),
+    restoreIndices: (request, caller) => restoring.restore(request, caller, jobs),
+    rebuildViews: (request, caller) => rebuilds.rebuild(request, caller, jobs),
+    async getIndexSizes() {
+      await caughtUp();
+      const sizes: IndexSize[] = [];
+      for (const { name: entityType, aspects } of model.entities.values()) {
+        for (const aspect of aspects) {
+          if (model.aspects.get(aspect)?.timeseries !== true) continue;
+          const bytes = await timeseries.weigh({ entityType, aspect });
+          sizes.push({ entityType, aspect, bytes });
+        }
+      }
+      return sizes;
+    },
+    ...createParkedOperations({
+      log,
+      projector: { ...projector, ...restoration },
+      names,
+      maxCheckAgeMs: RECENT_CHECK_MS,
+    }),
+    verifyViews: (request, caller) => verifications.verify(request, caller, jobs),
+    listDifferences: verifications.listDifferences,
+    listAuditEvents: parts.audit.list,
+    getStatus,
+    stalledViews: readiness.stalled,
+    async close() {
+      outdated.close();
+      await endVerifying();
+      readiness.close();
+      pace.close();
+      await jobs.close();
+      await others?.close();
+    },
+  };
+}
+
+/** Settles as the promise does, or rejects with the signal's reason as soon as the signal aborts. */
+function untilAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<unknown> {
+  const aborted = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });
+  return Promise.race([promise, aborted]);
+}
+
+/** Newest jobs that are searched for rebuilds of other nodes. */
+const JOBS_MAX = 100;
+
+/** True while any node that shares the log rebuilds views. */
+async function isRebuilt({ list }: Jobs): Promise<boolean> {
+  const { jobs } = await list({ start: 0, count: JOBS_MAX });
+  return jobs.some(({ kind, state }) => kind === "rebuild" && state === "running");
+}
+
+const madeElsewhere = (view: string, actor: string): AuditNote => ({
+  action: "modelChange",
+  outcome: "allowed",
+  actor,
+  detail: `the view "${view}" was built with a model other than this node's`,
+});

@@ -1,0 +1,278 @@
+/**
+ * Verification as a job: a thread compares views with the log and repairs differences on request. Reads and writes
+ * continue meanwhile.
+ */
+import type { Caller } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { NOTHING } from "../core/job-counts.ts";
+import { type Position, position } from "../core/position.ts";
+import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import type { Restoration } from "../projector/thread/progress.ts";
+import type { Difference } from "../projector/verify/differences.ts";
+import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
+import type { VerificationResult } from "../projector/verify/verification.ts";
+import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
+import type { Jobs, JobWork, Outcome } from "./jobs.ts";
+import { noSuchView } from "./no-such-view.ts";
+import { type StandingView, standing } from "./standing-views.ts";
+
+export interface VerifyRequest {
+  /** None named: all. */
+  readonly views?: readonly string[] | undefined;
+  /** Compare only entities with a record after this position of the log. */
+  readonly since?: number | undefined;
+  /** Accepted and ignored: there is one depth. */
+  readonly full?: boolean | undefined;
+  /** Accepted and ignored. */
+  readonly quick?: boolean | undefined;
+  /** Repair differences from the log. */
+  readonly repair?: boolean | undefined;
+  /** Accepted and ignored: all entities are compared. */
+  readonly urns?: readonly string[] | undefined;
+}
+
+export interface DifferencesQuery {
+  readonly view?: string | undefined;
+  readonly start: number;
+  readonly count: number;
+}
+
+export type ViewVerification = Omit<Verified, "differences" | "count"> & {
+  readonly differences: number;
+};
+
+export interface DifferencesPage {
+  readonly total: number;
+  readonly differences: readonly Difference[];
+  /** Views that were ever verified. */
+  readonly views: readonly ViewVerification[];
+}
+
+export interface VerifyParts {
+  /** Views that can be verified. */
+  readonly views: readonly string[];
+  readonly verify: (
+    asked: {
+      readonly views: readonly string[];
+      readonly since?: Position | undefined;
+      /** Of the thread; that of verify-thread.ts when absent. */
+      readonly niceness?: number | undefined;
+    },
+    options: {
+      readonly onProgress: (done: number, total: number) => void;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<VerificationResult>;
+  /** Opened for each use: the thread writes what is read here. */
+  readonly openState: () => VerifiedState;
+  readonly restoration: Pick<Restoration, "restore">;
+  /** Rebuilds views from the log. Rejects `conflict` while others are rebuilt. */
+  readonly rebuild: (views: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Finds stuck views (standing-views.ts). */
+  readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
+  /** Seconds between two verifications in the background; 0: none. */
+  readonly intervalSeconds: number;
+  readonly namespace: string;
+  readonly urnLimits: UrnLimits;
+  readonly logger: {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+}
+
+/** Niceness of a verification in the background. */
+const NICENESS = 15;
+/** Entities restored between two batches of the projector. */
+const RESTORED_MAX = 50;
+
+export function createVerifications(parts: VerifyParts) {
+  const { restoration, logger } = parts;
+  let latest: Readonly<Record<string, ViewVerification>> = {};
+  let under = 0;
+
+  function withState<T>(use: (state: VerifiedState) => T): T {
+    const state = parts.openState();
+    try {
+      return use(state);
+    } finally {
+      state.close();
+    }
+  }
+
+  function look(): void {
+    latest = withState((state) =>
+      Object.fromEntries(
+        Object.entries(state.load()).map(([view, { count, ...result }]) => [
+          view,
+          { ...result, differences: count },
+        ]),
+      ),
+    );
+  }
+
+  const work: JobWork = async (run) => {
+    const { views = [], repair = false, since } = run.request as VerifyRequest;
+    const { signal } = run;
+    let counts = { ...NOTHING, ...run.counts };
+    const verify = async (views: readonly string[]): Promise<readonly Verified[]> => {
+      const result = await parts.verify(
+        { views, since: since === undefined ? undefined : position(since) },
+        {
+          signal,
+          onProgress(done, total) {
+            void run.report({ ...counts, total: counts.noops + total, noops: counts.noops + done });
+          },
+        },
+      );
+      look();
+      const noops = counts.noops + result.records;
+      counts = { ...counts, total: noops, noops, batches: counts.batches + 1 };
+      await run.report(counts);
+      const found = countOf(result.views);
+      if (found > 0) logger.error({ found }, "views differ from the log");
+      return result.views;
+    };
+    const asked = views.length === 0 ? parts.views : views;
+    const elsewhere = new Set<string>();
+    under++;
+    try {
+      if (!repair) {
+        await verify(asked);
+        await requireMoving(asked);
+        return;
+      }
+      const { left } = await verifyAndRepair(asked, {
+        look: verify,
+        async restore(urns) {
+          await restore(urns, elsewhere, signal);
+          counts = { ...counts, updated: counts.updated + urns.length };
+          return elsewhere.size === 0;
+        },
+        async rebuild(damaged) {
+          logger.info({ views: damaged }, "rebuilding views that repair of entities cannot mend");
+          await parts.rebuild(damaged, signal);
+        },
+        signal,
+      });
+      await bringOn(asked, signal);
+      const found = countOf(left);
+      if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
+    } finally {
+      under--;
+    }
+  };
+
+  async function requireMoving(views: readonly string[]): Promise<void> {
+    const found = await parts.findStanding(views);
+    if (found.length > 0) throw standing(found);
+  }
+
+  /** Rebuilds stuck views. */
+  async function bringOn(views: readonly string[], signal: AbortSignal): Promise<void> {
+    const found = (await parts.findStanding(views)).map(({ view }) => view);
+    if (found.length === 0) return;
+    logger.info({ views: found }, "rebuilding stuck views");
+    await parts.rebuild(found, signal);
+    await requireMoving(found);
+  }
+
+  /** Adds to `elsewhere` the views that other processes feed. */
+  async function restore(
+    urns: readonly string[],
+    elsewhere: Set<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let from = 0; from < urns.length; from += RESTORED_MAX) {
+      signal.throwIfAborted();
+      const unrestored = await restoration.restore(urns.slice(from, from + RESTORED_MAX));
+      for (const { urn, view, reason, elsewhere: other } of unrestored) {
+        if (other === true) elsewhere.add(view);
+        logger.error({ urn, view, reason }, "an entity could not be restored");
+      }
+    }
+  }
+
+  async function lookBeside(signal: AbortSignal): Promise<void> {
+    under++;
+    try {
+      const asked = { views: parts.views, niceness: NICENESS };
+      const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
+      look();
+      const differing = views.filter(({ count }) => count > 0);
+      for (const { view, count } of differing) {
+        logger.error({ view, found: count }, "a view differs from the log");
+      }
+    } catch (err) {
+      if (!signal.aborted) logger.error({ err }, "views could not be verified");
+    } finally {
+      under--;
+    }
+  }
+
+  function checkViews(views: readonly string[]): void {
+    const unknown = views.find((view) => !parts.views.includes(view));
+    if (unknown !== undefined) throw noSuchView(unknown, parts.views);
+  }
+
+  /** The request that the job stores: each name once. */
+  function checked({ views = [], urns = [], repair, since }: VerifyRequest): VerifyRequest {
+    checkViews(views);
+    for (const urn of urns) parseUrn(withNamespace(urn, parts.namespace), parts.urnLimits);
+    return { views: [...new Set(views)], repair, since };
+  }
+
+  return {
+    work,
+
+    async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+      const asked = checked(request);
+      if (under > 0) throw underWay();
+      const { id, position } = await jobs.start("verify", asked, caller);
+      return { text: id, position };
+    },
+
+    async listDifferences({ view, start, count }: DifferencesQuery): Promise<DifferencesPage> {
+      if (view !== undefined) checkViews([view]);
+      look();
+      const page = withState((state) => state.list({ view, start, count }));
+      const views = Object.values(latest).filter((one) => view === undefined || one.view === view);
+      return { ...page, views };
+    },
+
+    /** The last result; undefined for a view that was never verified. */
+    verified: (view: string) => latest[view],
+
+    /** Verifies the views at intervals, without a job and without repair. Returns the function that ends it. */
+    watch(): () => Promise<void> {
+      look();
+      const stopping = new AbortController();
+      let looking: Promise<void> = Promise.resolve();
+      const timer = setInterval(() => {
+        if (under === 0) looking = lookBeside(stopping.signal);
+      }, parts.intervalSeconds * 1_000).unref();
+      if (parts.intervalSeconds === 0) clearInterval(timer);
+      return async () => {
+        clearInterval(timer);
+        stopping.abort(new CatalogError("unavailable", "the service is stopping"));
+        await looking;
+      };
+    },
+  };
+}
+
+const underWay = (): CatalogError =>
+  new CatalogError("conflict", "views are being verified", {
+    hint: "Wait until that job has ended, or cancel it; listJobs names it",
+  });
+
+const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
+  new CatalogError(
+    "unavailable",
+    `no projector runs for the views ${[...views].join(", ")}: their differences are not repaired`,
+    { hint: "Start a node with the role projector, then repair again" },
+  );
+
+const unmended = (found: number): CatalogError =>
+  new CatalogError("conflict", `${found} differences are left after repair and rebuild`, {
+    hint: "listDifferences shows them; repair again if others wrote meanwhile",
+  });

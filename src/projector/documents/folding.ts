@@ -1,0 +1,381 @@
+/**
+ * Views of documents: each write is the whole document of one entity and depends on no write before.
+ *
+ * A batch names the entities that it changes. Their states are read from the aspect view and their
+ * latest events from the timeseries view. The projector brings both forward first, so they are never
+ * older than the batch. A batch that is applied twice, or late, therefore writes the current state,
+ * and an entity that changes a hundred times in a batch is folded once.
+ *
+ * A truncation names no entity: the entities whose documents hold truncated events are looked up in
+ * the view and folded again.
+ */
+import { setImmediate as otherTurns } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import type { PlacedChange } from "../../core/change.ts";
+import type { EntityState } from "../../core/entity-state.ts";
+import type { ValuePolicy } from "../../core/parked-values.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import { EntityRefused, isPoison, type Parking, WHOLE } from "../parking/parking.ts";
+import type { Sink, View } from "../sink.ts";
+import { awaitPosition } from "./awaited.ts";
+import { createSettling } from "./settling.ts";
+
+/** The latest event of a timeseries. */
+export interface Event {
+  readonly time: number;
+  /** Of its record. */
+  readonly position: Position;
+  /** JSON text. */
+  readonly value: string;
+}
+
+/** By aspect. */
+export type LatestEvents = ReadonlyMap<string, Event>;
+
+export interface Touch {
+  /** Empty: all entities of the type whose events of the aspect were truncated. */
+  readonly urn: string;
+  readonly entityType: string;
+  readonly position: Position;
+  /** The changed timeseries aspect; undefined for a change of the entity itself. */
+  readonly series?: string | undefined;
+}
+
+/** Where states come from: the aspect view. */
+export interface States {
+  /**
+   * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and covers
+   * every record up to here.
+   */
+  position(): Promise<Position>;
+  getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
+  /** Called when the view is closed. */
+  close(): Promise<void>;
+}
+
+/** The timeseries events that documents contain. */
+export interface Events<W> {
+  /** The timeseries aspects that documents of an entity type contain. */
+  aspectsOf(entityType: string): readonly string[];
+  /** As `States.position`, for `latest`. */
+  position(): Promise<Position>;
+  /** For each urn. */
+  latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
+  /** Entities whose documents may hold an event of the aspect: SearchSink.holding. */
+  holding(
+    entityType: string,
+    aspect: string,
+    from?: string,
+  ): Promise<{ readonly urns: readonly string[]; readonly next?: string | undefined }>;
+  /** Sink.apply for writes that come before their batch. */
+  amend(writes: readonly W[]): Promise<void>;
+  /** Called when the view is closed. */
+  close(): Promise<void>;
+  /**
+   * Its position also moves over records that the timeseries view ignores, so that every batch can
+   * wait for it; otherwise the projector orders the views (View.madeOf).
+   */
+  readonly moves: boolean;
+}
+
+export interface FoldingParts<W> {
+  readonly name: string;
+  readonly sink: Sink<W>;
+  readonly states: States;
+  /** Undefined: documents contain no timeseries. */
+  readonly events?: Events<W> | undefined;
+  /**
+   * The write of an entity; it covers every record of the entity up to `position`. It may be made
+   * lazily, when it is applied: until then it holds the immutable state. `policy`: called when the
+   * write is made; absent without a parking.
+   */
+  readonly fold: (
+    state: EntityState,
+    entityType: string,
+    position: Position,
+    latest: LatestEvents,
+    policy?: ValuePolicy,
+  ) => W;
+  /** Makes a lazy write now. Absent: `fold` makes it. */
+  readonly make?: ((write: W) => void) | undefined;
+  /** Size of the cache of folded positions by entity; 20,000 when absent. */
+  readonly foldedMax?: number | undefined;
+  /** Milliseconds that a batch waits for the states to reach its position. */
+  readonly statesMsMax?: number | undefined;
+}
+
+const ASPECTS = "aspects";
+const TIMESERIES = "timeseries";
+
+/** States read at once: a few megabytes, some of them of thousands of columns. */
+const STATES_MAX = 200;
+/** Size of the states that the writes of a batch hold; above it, some are written before the batch. */
+const HELD_CHARS_MAX = 32 * 1024 * 1024;
+const FOLDED_MAX = 20_000;
+const NONE: LatestEvents = new Map();
+
+/** How far an entity is folded: its own records, and the events of its timeseries. */
+interface Folded {
+  readonly states: Position;
+  readonly events: Position;
+}
+
+const NOWHERE: Folded = { states: START, events: START };
+
+const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): boolean =>
+  at > (series === undefined ? states : events);
+
+export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
+  const { name, sink, states, events, fold, make, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
+  // `maxSize` instead of `max`, which would allocate all entries at once.
+  const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
+  const isHeld = (entityType: string, aspect: string): boolean =>
+    events?.aspectsOf(entityType).includes(aspect) ?? false;
+
+  let parking: Parking | undefined;
+  const settling = createSettling();
+
+  /** Makes the writes of these entities, for the values that cannot be projected. */
+  async function makeAll(touches: readonly Touch[], upTo: Position): Promise<void> {
+    for (let from = 0; from < touches.length; from += STATES_MAX) {
+      for (const write of (await foldAll(touches.slice(from, from + STATES_MAX), upTo)).writes) {
+        try {
+          make?.(write);
+        } catch {
+          // The store gets the write and rejects it.
+        }
+      }
+      await otherTurns();
+    }
+  }
+
+  /** The last known checkpoint of the sink. */
+  let left = position(0);
+
+  /** The entity's document was dropped and no record has changed the entity since. */
+  const isOmitted = (urn: string, at: Position): boolean =>
+    parking !== undefined && at <= parking.omittedUpTo(urn);
+
+  /** Waits until both views cover these touches. */
+  async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
+    const last = (some: readonly Touch[]): Position =>
+      position(Math.max(0, ...some.map((touch) => touch.position)));
+    const waiting = { waiter: `the view "${name}"`, msMax: statesMsMax };
+    // A checkpoint stays behind over records that the view ignores, which touch nothing.
+    const own = last(touches.filter(({ series }) => series === undefined));
+    const at = await awaitPosition(states, own, { ...waiting, view: "aspect" });
+    if (events === undefined) return { states: at, events: at };
+    const lastEvent = last(touches.filter(({ series }) => series !== undefined));
+    const wanted = events.moves && upTo !== undefined && touches.length > 0 ? upTo : lastEvent;
+    const seen = await awaitPosition(events, wanted, { ...waiting, view: TIMESERIES });
+    return { states: at, events: seen };
+  }
+
+  const isStale = (touch: Touch): boolean => isBeyond(touch, folded.get(touch.urn) ?? NOWHERE);
+
+  /** While restores run together: the last known positions of both views. */
+  let asked: Folded | undefined;
+
+  async function latestOf(
+    touches: readonly Touch[],
+    series?: readonly string[],
+  ): Promise<ReadonlyMap<string, LatestEvents>> {
+    const found = new Map<string, LatestEvents>();
+    if (events === undefined) return found;
+    for (const [type, some] of Map.groupBy(touches, ({ entityType }) => entityType)) {
+      const aspects = series ?? events.aspectsOf(type);
+      if (aspects.length === 0) continue;
+      const urns = some.map(({ urn }) => urn);
+      const latest = await events.latest(urns, aspects);
+      for (const [n, urn] of urns.entries()) found.set(urn, latest[n] ?? NONE);
+    }
+    return found;
+  }
+
+  /** The writes of some entities, in the order of the touches, and the size of what they hold. */
+  async function foldAll(
+    touches: readonly Touch[],
+    upTo: Position,
+  ): Promise<{ readonly writes: readonly W[]; readonly chars: number }> {
+    const found = await states.getEntities(touches.map(({ urn }) => urn));
+    const latest = await latestOf(touches);
+    const writes = touches.map(({ urn, entityType }, n) => {
+      const events = latest.get(urn) ?? NONE;
+      return fold(found[n] as EntityState, entityType, upTo, events, settling.policyOf(urn));
+    });
+    let chars = 0;
+    for (const { aspects } of found) {
+      for (const { value } of aspects.values()) chars += value.length;
+    }
+    return { writes, chars };
+  }
+
+  /** Writes; on an error, finds the entity whose write the store rejects. */
+  async function amendEach(
+    touches: readonly Touch[],
+    writes: readonly W[],
+    { amend }: Events<W>,
+  ): Promise<void> {
+    try {
+      await amend(writes);
+    } catch (error) {
+      if (!isPoison(error) || settling.isDue()) throw error;
+      for (const [n, write] of writes.entries()) {
+        try {
+          await amend([write]);
+        } catch (cause) {
+          if (!isPoison(cause) || settling.isDue()) throw cause;
+          throw new EntityRefused(touches[n]?.urn ?? "", cause);
+        }
+      }
+    }
+  }
+
+  /** Folds the entities whose documents hold truncated events. */
+  async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
+    const { entityType, series = "" } = touch;
+    if (events === undefined) return;
+    let from: string | undefined;
+    do {
+      const page = await events.holding(entityType, series, from);
+      const holding = page.urns.map((urn) => ({ ...touch, urn }));
+      const latest = await latestOf(holding, [series]);
+      const lost = holding.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
+      for (let at = 0; at < lost.length; at += STATES_MAX) {
+        const some = lost.slice(at, at + STATES_MAX);
+        await amendEach(some, (await foldAll(some, upTo)).writes, events);
+      }
+      from = page.next;
+      await otherTurns();
+    } while (from !== undefined);
+  }
+
+  async function apply(given: readonly Touch[], upTo: Position, record?: string): Promise<void> {
+    const stale = new Map<string, Touch>();
+    const touches = given.filter(({ urn, position: at }) => !isOmitted(urn, at));
+    const some = touches.filter(({ urn }) => urn !== "");
+    for (const touch of some) if (isStale(touch)) stale.set(touch.urn, touch);
+    const truncations = touches.filter(({ urn }) => urn === "");
+    const all = [...stale.values()];
+    const at = await awaitStates([...some.filter(isStale), ...truncations], upTo);
+    await settling.settled(
+      upTo,
+      () => makeAll(all, upTo),
+      async () => {
+        for (const truncation of truncations) await foldTruncated(truncation, upTo);
+        let writes: W[] = [];
+        let held = 0;
+        for (let from = 0; from < all.length; from += STATES_MAX) {
+          if (held > HELD_CHARS_MAX && events !== undefined) {
+            await events.amend(writes);
+            writes = [];
+            held = 0;
+          }
+          const some = await foldAll(all.slice(from, from + STATES_MAX), upTo);
+          writes.push(...some.writes);
+          held += some.chars;
+        }
+        await sink.apply(writes, upTo, record);
+      },
+    );
+    for (const { urn } of all) folded.set(urn, at);
+    left = upTo;
+  }
+
+  /** Parking writes to the log, so within `together` it fails: such an entity is restored alone. */
+  async function restoreOne(last: Touch | undefined, urn: string): Promise<void> {
+    folded.delete(urn);
+    const own = asked === undefined ? parking : undefined;
+    if (parking?.isRejected(urn) && own === undefined) throw new Error(`"${urn}" is parked`);
+    await own?.release(urn, WHOLE.aspect);
+    if (last === undefined || isOmitted(urn, last.position)) return sink.restore(urn, []);
+    const put = async () => sink.restore(urn, (await foldAll([last], last.position)).writes);
+    if (own === undefined) return put();
+    try {
+      await settling.settled(last.position, () => makeAll([last], last.position), put);
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+      await own.park({ urn, position: last.position, ...WHOLE }, error);
+      await sink.restore(urn, []);
+      throw error;
+    }
+  }
+
+  return {
+    name,
+    costly: true,
+    madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
+    project: (change) => touchesOf(change, isHeld),
+    useParking(used) {
+      parking = used;
+      settling.use(used);
+    },
+    async letGo() {
+      await Promise.allSettled([states.position(), events?.position()]);
+    },
+    sink: {
+      apply,
+      /**
+       * Folds the states of the source views, which are restored first. An entity without records
+       * has no touch, and no write.
+       */
+      async restore(urn, touches) {
+        const own: Touch[] = [];
+        for await (const touch of touches) if (touch.urn === urn) keepLast(own, touch);
+        const last = own.toSorted((a, b) => a.position - b.position).at(-1);
+        if (own.some((touch) => isBeyond(touch, asked ?? NOWHERE))) {
+          const at = await awaitStates(own);
+          if (asked !== undefined) asked = at;
+        }
+        await restoreOne(last, urn);
+      },
+      ...(sink.together && {
+        async together(work) {
+          asked = NOWHERE;
+          try {
+            await sink.together?.(work);
+          } finally {
+            asked = undefined;
+          }
+        },
+      }),
+      ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
+      async position() {
+        const at = await sink.position();
+        // The view lost writes, so the cached positions are wrong.
+        if (at < left) folded.clear();
+        left = at;
+        return at;
+      },
+      lastRecord: async () => sink.lastRecord?.(),
+      async reset() {
+        folded.clear();
+        await sink.reset();
+      },
+      ...(sink.grown !== undefined && { grown: sink.grown }),
+      ...(sink.publish && { publish: (head) => sink.publish?.(head) ?? Promise.resolve() }),
+      async close(outcome) {
+        await sink.close(outcome);
+        await states.close();
+        await events?.close();
+      },
+    },
+  };
+}
+
+/** The documents that a change affects. */
+function touchesOf(
+  change: PlacedChange,
+  isHeld: (entityType: string, aspect: string) => boolean,
+): readonly Touch[] {
+  const { timeseries, urn, entityType, aspect, position: at } = change;
+  if (!timeseries) return [{ urn, entityType, position: at }];
+  return isHeld(entityType, aspect) ? [{ urn, entityType, position: at, series: aspect }] : [];
+}
+
+/** Keeps the last touch of each timeseries: an entity may have a million events. */
+function keepLast(touches: Touch[], touch: Touch): void {
+  const before = touches.findIndex(({ series }) => series === touch.series);
+  if (before >= 0) touches.splice(before, 1);
+  touches.push(touch);
+}

@@ -1,0 +1,132 @@
+/** Restores entities in views between two batches of the projector. */
+import type { Position } from "../../core/position.ts";
+import type { LogRecord } from "../../log/change-log.ts";
+import type { Decode } from "../batch.ts";
+import { partition } from "../groups.ts";
+import { type HistoryLog, ownStreams, recordsOf, timeseriesAspects } from "../history.ts";
+import { fedElsewhere, unknownView } from "../projector-errors.ts";
+import type { View } from "../sink.ts";
+import { notParked, type Parked, type Parking, WHOLE } from "./parking.ts";
+import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
+
+interface Mended {
+  readonly view: View;
+  readonly position: Position;
+  readonly parking: Parking | undefined;
+  /** Undefined for a view that this process feeds. */
+  readonly movedAt: number | undefined;
+}
+
+export function createMending<F extends Mended>(parts: {
+  readonly followers: readonly F[];
+  readonly log: HistoryLog;
+  readonly decode: Decode;
+  /** Resolves when no batch is in flight for these views. */
+  readonly settled: (some: readonly F[]) => Promise<void>;
+}) {
+  const { followers, log, decode, settled } = parts;
+
+  async function restore(
+    urns: readonly string[],
+    name: string | undefined,
+  ): Promise<readonly Unrestored[]> {
+    // Views that are built from the view hold its data of the entity.
+    const asked = followers.filter(
+      ({ view, movedAt }) =>
+        name === undefined ||
+        view.name === name ||
+        (movedAt === undefined && view.madeOf?.includes(name)),
+    );
+    await settled(asked);
+    const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
+    const views = await Promise.all(
+      fed.map(async ({ view, position, parking }) => {
+        // The store may have committed a batch that failed.
+        const kept = await view.sink.position();
+        return { view, parking, position: kept > position ? kept : position };
+      }),
+    );
+    const unrestored = await restoreEntities(urns, { log, decode, views });
+    const elsewhere = watched.flatMap(({ view }) =>
+      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere, elsewhere: true })),
+    );
+    return [...unrestored, ...elsewhere];
+  }
+
+  async function drop(
+    urn: string,
+    name: string,
+    actor: string | undefined,
+  ): Promise<readonly Unrestored[]> {
+    const follower = followers.find(({ view }) => view.name === name);
+    if (follower !== undefined) await settled([follower]);
+    const parking = follower?.parking;
+    if (follower === undefined || parking === undefined) throw unknownView(name);
+    const { view, position } = follower;
+    const all = parking.list().filter((one) => one.urn === urn);
+    if (all.length === 0) throw notParked(name, urn);
+    if (view.useParking !== undefined) {
+      for (const one of all) {
+        // A document that is omitted stays omitted until a later record changes it.
+        const at = one.aspect === WHOLE.aspect ? position : one.position;
+        await parking.drop({ ...one, position: at }, actor);
+      }
+      return restore([urn], name);
+    }
+    const parked = parking.find(urn);
+    const poison = parked && (await findPoison({ view, position }, parking, parked));
+    if (poison !== undefined) await parking.drop({ urn, position: poison }, actor);
+    const unrestored = await restore([urn], name);
+    const left = parking.find(urn);
+    if (left !== undefined && !unrestored.some(({ away }) => away)) {
+      // The search for the record may have left other rows.
+      const before = left.position;
+      await restoreParked(urn, { view, parking, before }, { log, decode });
+    }
+    return unrestored;
+  }
+
+  /** The record that the view cannot apply; undefined if it can apply all of them now. */
+  async function findPoison(
+    { view, position: upTo }: Pick<Mended, "view" | "position">,
+    parking: Parking,
+    { urn, position: first }: Parked,
+  ): Promise<Position | undefined> {
+    const left: Position[] = [];
+    for (const stream of ownStreams(urn, await timeseriesAspects(log))) {
+      for await (const record of recordsOf(log, stream)) {
+        const { position } = record;
+        if (position < first || position > upTo || parking.isDropped(position)) continue;
+        if (!isReadable(record)) return position;
+        left.push(position);
+      }
+    }
+    if (!parking.isDropped(first)) return first;
+    // The first one was dropped before: a later record is poison, too.
+    left.sort((a, b) => a - b);
+    const isTaken = async (upTo: Position) => {
+      const views = [{ view, position: upTo, without: parking.isDropped }];
+      const [unrestored] = await restoreEntities([urn], { log, decode, views });
+      if (unrestored?.away) throw unrestoredError(unrestored);
+      return unrestored === undefined;
+    };
+    let [taken, refused] = [-1, left.length];
+    while (refused - taken > 1) {
+      const middle = (taken + refused) >> 1;
+      if (await isTaken(left[middle] ?? first)) taken = middle;
+      else refused = middle;
+    }
+    return left[refused];
+  }
+
+  function isReadable(record: LogRecord): boolean {
+    try {
+      decode(record);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  return { restore, drop };
+}

@@ -1,0 +1,170 @@
+/**
+ * The thread that builds staging generations (staging.ts). It opens its own log reader and views, and
+ * ends with its work. staging-worker.ts is its client.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { assert, CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import { type Parked, readParking } from "../parking/parking.ts";
+import type { Grown, View } from "../sink.ts";
+import { giveWay } from "../thread/give-way.ts";
+import { restOf } from "../thread/watch-busy.ts";
+import { type BuildProgress, buildStaging } from "./staging.ts";
+
+export interface StagingThreadData {
+  /** Address of the module that opens the stores; src/app/stores.ts when absent. */
+  readonly module: string | undefined;
+  readonly config: unknown;
+  readonly views: readonly string[];
+  /** Number of threads that yield to the service during the build, including this one. */
+  readonly threads: number;
+}
+
+/** Exports of that module. */
+interface StagingStores {
+  openViews(
+    config: unknown,
+    options: {
+      readonly names: readonly string[];
+      readonly next: true;
+      readonly bulk?: true;
+      readonly beside?: readonly string[];
+    },
+  ): Promise<readonly View[]>;
+  openLogReader(config: unknown): Promise<ChangeLog>;
+  /** Views that are built from other views. */
+  readonly foldedViews: ReadonlySet<string>;
+}
+
+export type ToStagingThread =
+  /** The views of "grown" agree with the log. */
+  | { readonly kind: "compared" }
+  | { readonly kind: "finish"; readonly upTo: Position }
+  | { readonly kind: "discard" }
+  /** The load of the service changed. */
+  | { readonly kind: "busy"; readonly busy: boolean };
+
+export type FromStagingThread =
+  | { readonly kind: "progress"; readonly progress: BuildProgress }
+  /** Views in servers stand still, to be compared with the log. */
+  | {
+      readonly kind: "grown";
+      readonly grown: Readonly<Record<string, Grown>>;
+      readonly parked: readonly Parked[];
+    }
+  /** The views are near the head of the log. */
+  | { readonly kind: "near" }
+  /** The views are closed and ready to be put in place, or in place. */
+  | { readonly kind: "finished"; readonly parked: readonly Parked[] }
+  | ({ readonly kind: "failed" } & SerializedError);
+
+/** At a lower priority, a busy machine starves the thread, and it never reaches a moving head. */
+const NICENESS = 5;
+/** Minimum milliseconds between two progress messages. */
+const PROGRESS_MS_MIN = 100;
+
+const port = parentPort;
+assert(port !== null, "this file is a thread's own");
+const send = (message: FromStagingThread) => port.postMessage(message);
+const stopping = new AbortController();
+let busy = false;
+let awaited = false;
+
+giveWay(NICENESS);
+try {
+  await work(workerData as StagingThreadData);
+} catch (error) {
+  send({ kind: "failed", ...serializeError(error) });
+} finally {
+  port.close();
+}
+
+async function work({ module, config, views, threads }: StagingThreadData): Promise<void> {
+  const asked = Promise.withResolvers<Position>();
+  const compared = Promise.withResolvers<void>();
+  // The build may fail before these are awaited.
+  for (const { promise } of [asked, compared]) promise.catch(() => {});
+  parentPort?.on("message", (message: ToStagingThread) => {
+    if (message.kind === "finish") {
+      // Views may be held until it is done.
+      awaited = true;
+      return asked.resolve(message.upTo);
+    }
+    if (message.kind === "compared") return compared.resolve();
+    if (message.kind === "busy") {
+      busy = message.busy;
+      return;
+    }
+    const reason = new CatalogError("unavailable", "the rebuild was canceled");
+    for (const one of [asked, compared]) one.reject(reason);
+    stopping.abort(reason);
+  });
+  const stores: StagingStores = await import(
+    module ?? new URL("../../app/stores.ts", import.meta.url).href
+  );
+  const log = await stores.openLogReader(config);
+  let sentAt = 0;
+  let finished = false;
+  function finish(parked: readonly Parked[]): void {
+    if (!finished) send({ kind: "finished", parked });
+    finished = true;
+  }
+  const folded = views.filter((view) => stores.foldedViews.has(view));
+  const first = views.filter((view) => !stores.foldedViews.has(view));
+  const inOneGo = folded.length === 0 || first.length === 0;
+  try {
+    const parked = await buildStaging({
+      ...{ log, decode: decodeRecord, signal: stopping.signal },
+      notes: { load: (view) => readParking(log, view) },
+      views: await stores.openViews(config, {
+        ...{ names: inOneGo ? views : first, next: true, bulk: true },
+      }),
+      made: inOneGo ? undefined : () => openMade(stores, config, { first, folded }),
+      onProgress(progress) {
+        // The last one is the count of what was done.
+        const isLast = progress.position >= progress.head;
+        if (!isLast && performance.now() - sentAt < PROGRESS_MS_MIN) return;
+        sentAt = performance.now();
+        send({ kind: "progress", progress });
+      },
+      // A low priority does not limit the use of memory and disk.
+      async rest(workedMs, haste) {
+        if (!busy || awaited) return;
+        const ms = (workedMs * restOf(threads)) / haste;
+        await delay(ms, undefined, { signal: stopping.signal });
+      },
+      onGrown(grown, parked) {
+        send({ kind: "grown", grown, parked });
+        return compared.promise;
+      },
+      onNear() {
+        send({ kind: "near" });
+        return asked.promise;
+      },
+      onInPlace: finish,
+    });
+    finish(parked);
+  } finally {
+    await log.close();
+  }
+}
+
+/** Opens views that are built from the staging generations of others. */
+async function openMade(
+  { openViews }: StagingStores,
+  config: unknown,
+  { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
+) {
+  const again = await openViews(config, { names: first, next: true });
+  try {
+    const names = { names: folded, beside: first };
+    return { again, folded: await openViews(config, { ...names, next: true, bulk: true }) };
+  } catch (error) {
+    for (const { sink } of again) await sink.close("discard");
+    throw error;
+  }
+}

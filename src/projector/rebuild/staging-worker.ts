@@ -1,0 +1,121 @@
+/** The client of the thread that builds staging generations (staging-thread.ts). */
+import { Worker } from "node:worker_threads";
+import { CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import { deserializeError } from "../../core/serialized-error.ts";
+import type { Parked } from "../parking/parking.ts";
+import type { Grown } from "../sink.ts";
+import { threadLimits } from "../thread/thread-limits.ts";
+import { watchBusy } from "../thread/watch-busy.ts";
+import type { BuildProgress } from "./staging.ts";
+import type { FromStagingThread, StagingThreadData, ToStagingThread } from "./staging-thread.ts";
+
+/** Paused staging generations in servers by view, and their parked entities. */
+export interface GrownViews {
+  readonly grown: Readonly<Record<string, Grown>>;
+  readonly parked: readonly Parked[];
+}
+
+export interface StagingWorker {
+  /** Resolves when the views are near the head of the log, and compared where they are in servers. */
+  readonly near: Promise<void>;
+  /** Builds them up to the position at least and closes them; resolves with their parked entities. */
+  finish(upTo: Position): Promise<readonly Parked[]>;
+  /** Ends the thread at once. The caller removes the staging generations. */
+  end(): Promise<void>;
+}
+
+/** After this time, a thread that has not ended is terminated. */
+const END_MS_MAX = 10_000;
+
+/** The promises reject with the thread's error if it ends early. */
+function startStagingWorker(options: {
+  readonly stores: unknown;
+  readonly module?: URL | undefined;
+  readonly views: readonly string[];
+  /** Threads that build at the same time, this one included. */
+  readonly threads: number;
+  readonly onProgress: (progress: BuildProgress) => void;
+  /** Compares views in servers with the log; when it rejects, the rebuild fails. */
+  readonly compare: (views: GrownViews) => Promise<void>;
+}): StagingWorker {
+  const worker = new Worker(new URL("staging-thread.ts", import.meta.url), {
+    resourceLimits: threadLimits,
+    workerData: {
+      ...{ module: options.module?.href, config: options.stores, views: options.views },
+      threads: options.threads,
+    } satisfies StagingThreadData,
+    name: "staging",
+  });
+  const near = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<readonly Parked[]>();
+  const exit = Promise.withResolvers<void>();
+  for (const { promise } of [near, finished]) promise.catch(() => {});
+
+  function fail(error: Error): void {
+    near.reject(error);
+    finished.reject(error);
+  }
+
+  worker.on("message", (message: FromStagingThread) => {
+    if (message.kind === "progress") options.onProgress(message.progress);
+    else if (message.kind === "grown") {
+      options.compare(message).then(() => send({ kind: "compared" }), fail);
+    } else if (message.kind === "near") near.resolve();
+    else if (message.kind === "finished") finished.resolve(message.parked);
+    else fail(deserializeError(message));
+  });
+  worker.on("error", (cause) => {
+    fail(new CatalogError("internal", `the regrowing ended: ${cause}`, { cause }));
+  });
+  worker.on("exit", (code) => {
+    fail(new CatalogError("unavailable", `the regrowing ended with exit code ${code}`));
+    exit.resolve();
+  });
+  const send = (message: ToStagingThread) => worker.postMessage(message);
+  void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
+
+  return {
+    near: near.promise,
+    finish(upTo) {
+      send({ kind: "finish", upTo });
+      return finished.promise;
+    },
+    async end() {
+      send({ kind: "discard" });
+      const impatience = setTimeout(() => void worker.terminate(), END_MS_MAX);
+      await exit.promise;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+/**
+ * Starts one worker per lane and combines them. The first reports the progress: its views take
+ * longest.
+ */
+export function startStagingWorkers({
+  lanes,
+  onProgress,
+  ...options
+}: Omit<Parameters<typeof startStagingWorker>[0], "views" | "threads"> & {
+  readonly lanes: readonly (readonly string[])[];
+}): StagingWorker {
+  const all = lanes.map((views, n) =>
+    startStagingWorker({
+      ...{ ...options, views, threads: lanes.length },
+      onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, beside: true }),
+    }),
+  );
+  const near = Promise.all(all.map((one) => one.near)).then(() => {});
+  near.catch(() => {});
+  return {
+    near,
+    async finish(upTo) {
+      return (await Promise.all(all.map((one) => one.finish(upTo)))).flat();
+    },
+    async end() {
+      await Promise.all(all.map((one) => one.end()));
+    },
+  };
+}

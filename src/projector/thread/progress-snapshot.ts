@@ -1,0 +1,44 @@
+/** The progress of a projector's views, as it is sent to other threads. */
+import type { Position } from "../../core/position.ts";
+import type { Parking } from "../parking/parking.ts";
+import { textOf } from "../projector-errors.ts";
+import type { View } from "../sink.ts";
+import type { Failure } from "../start-places.ts";
+
+export interface ViewProgress {
+  readonly position: Position;
+  /** The error that stops it; the projector keeps retrying. */
+  readonly error?: string | undefined;
+  /** Number of parked entities (parking.ts); absent when there are none. */
+  readonly parked?: number | undefined;
+  /** Another process feeds it. */
+  readonly elsewhere?: true | undefined;
+}
+
+export type ProjectorProgress = Readonly<Record<string, ViewProgress>>;
+
+interface ViewSnapshot {
+  readonly view: View;
+  readonly position: Position;
+  readonly failure: Failure | undefined;
+  readonly mismatch: Error | undefined;
+  readonly parking: Parking | undefined;
+  /** Undefined for a view that this process feeds. */
+  readonly movedAt: number | undefined;
+}
+
+export function progressOf(followers: readonly ViewSnapshot[]): ProjectorProgress {
+  return Object.fromEntries(
+    followers.map(({ view, position, failure, mismatch, parking, movedAt }) => {
+      const error = mismatch ?? failure?.error;
+      const parked = parking?.size ?? 0;
+      const progress: ViewProgress = {
+        position,
+        ...(error !== undefined && { error: textOf(error) }),
+        ...(parked > 0 && { parked }),
+        ...(movedAt !== undefined && { elsewhere: true }),
+      };
+      return [view.name, progress];
+    }),
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * The projector's thread: opens its own log reader and views, and runs until `stop`. It starts with the
+ * import of the stores' module, before `open` is called: the process loads its own modules meanwhile.
+ * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import { connect } from "../../core/thread-calls.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
+import type { ParkingRecord } from "../../log/parking-codec.ts";
+import { decodeRecord } from "../../log/record-codec.ts";
+import { type Parked, readParking } from "../parking/parking.ts";
+import type { Unrestored } from "../parking/restore.ts";
+import { type Projector, type ProjectorProgress, startProjector } from "../projector.ts";
+import type { View } from "../sink.ts";
+
+/** Exports of the module that opens the stores. */
+export interface ThreadStores<Config = unknown> {
+  openViews(
+    config: Config,
+    options: {
+      /** Called for a view that was emptied, with the reason. */
+      readonly onEmptied?: (view: string, why: string) => void;
+      /** Called with true for a view built with another model, and with false when it is rebuilt. */
+      readonly onStale?: (view: string, stale: boolean) => void;
+      /** Opens these views only; `next`: their staging generations, which must exist. */
+      readonly names?: readonly string[];
+      readonly next?: true;
+    },
+  ): Promise<readonly View[]>;
+  /** Editions.putInPlace */
+  putInPlace?(config: Config, names: readonly string[]): Promise<() => Promise<void>>;
+  openLogReader(config: Config): Promise<ChangeLog>;
+}
+
+/** The methods of the thread. `open` is called first; the thread ends when it rejects. */
+export interface ProjectorThread {
+  /** `config`: the argument of the functions of the stores' module. */
+  readonly open: (config: unknown) => Promise<void>;
+  readonly poke: () => void;
+  /** Finishes the batch in flight and ends the thread. */
+  readonly stop: () => void;
+  readonly restore: (asked: {
+    readonly urns: readonly string[];
+    readonly view?: string | undefined;
+  }) => Promise<readonly Unrestored[]>;
+  readonly drop: (asked: {
+    readonly urn: string;
+    readonly view: string;
+    readonly actor?: string | undefined;
+  }) => Promise<readonly Unrestored[]>;
+  /** Replacement (progress.ts) */
+  readonly hold: (views: readonly string[]) => Promise<Position>;
+  readonly prepare: (asked: {
+    readonly views: readonly string[];
+    readonly parked: readonly Parked[];
+  }) => Promise<void>;
+  readonly release: (asked: {
+    readonly views: readonly string[];
+    readonly take: boolean;
+  }) => Promise<void>;
+}
+
+/** The methods that the thread calls at its other end. */
+export interface ProjectorOwner {
+  /** After every batch, and once as soon as everything is open. */
+  readonly progress: (progress: ProjectorProgress) => void;
+  /** A view was made of something else; before the first progress. */
+  readonly emptied: (found: { readonly view: string; readonly why: string }) => void;
+  readonly stale: (found: { readonly view: string; readonly stale: boolean }) => void;
+  /** Writes a record to the log, which this thread only reads. Resolves when it is durable. */
+  readonly note: (note: { readonly view: string; readonly record: ParkingRecord }) => Promise<void>;
+}
+
+/** As in the main thread (cli/commands/serve.ts): after the service has started. */
+const GARBAGE_AFTER_MS = 1_000;
+
+assert(parentPort !== null, "this module runs in a thread of its own");
+const port = parentPort;
+const module: string = workerData ?? new URL("../../app/stores.ts", import.meta.url).href;
+const importing: Promise<ThreadStores> = import(module);
+// `open` reports the failure of the import.
+importing.catch(() => {});
+let running: { readonly projector: Projector; readonly log: ChangeLog } | undefined;
+
+const owner = connect<ProjectorOwner>(port, {
+  async open(config) {
+    try {
+      await open(await importing, config);
+    } catch (error) {
+      // Stores that are open keep the thread alive. The error is sent before.
+      setImmediate(() => process.exit());
+      throw error;
+    }
+  },
+  poke: () => projector().poke(),
+  stop: () => void stop(),
+  restore: ({ urns, view }) => projector().restore(urns, view),
+  drop: ({ urn, view, actor }) => projector().drop(urn, view, actor),
+  hold: (views) => projector().hold(views),
+  prepare: ({ views, parked }) => projector().prepare(views, parked),
+  release: ({ views, take }) => projector().release(views, take),
+} satisfies ProjectorThread);
+
+function projector(): Projector {
+  assert(running !== undefined, "the thread is called after it has opened its stores");
+  return running.projector;
+}
+
+async function open(stores: ThreadStores, config: unknown): Promise<void> {
+  const onStale = (view: string, stale: boolean) => owner.notify("stale", { view, stale });
+  const views = await stores.openViews(config, {
+    onEmptied: (view, why) => owner.notify("emptied", { view, why }),
+    onStale,
+  });
+  const log = await stores.openLogReader(config);
+  const projector = await startProjector({
+    log,
+    openLog: () => stores.openLogReader(config),
+    views,
+    decode: decodeRecord,
+    notes: {
+      load: (view) => readParking(log, view),
+      write: (view, record) => owner.call("note", { view, record }),
+    },
+    editions: stores.putInPlace && {
+      open: (names) => stores.openViews(config, { names, next: true, onStale }),
+      putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
+    },
+    onProgress: (progress) => owner.notify("progress", progress),
+  });
+  running = { projector, log };
+  owner.notify("progress", projector.progress());
+  setTimeout(collectStartGarbage, GARBAGE_AFTER_MS).unref();
+}
+
+function collectStartGarbage(): void {
+  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+}
+
+async function stop(): Promise<void> {
+  const { log } = running ?? {};
+  await running?.projector.stop();
+  // Views that are made of others read these: an open reader may keep a write-ahead log from being emptied.
+  for (const { sink } of running?.projector.views().toReversed() ?? []) await sink.close();
+  await log?.close();
+  port.close();
+}

@@ -1,0 +1,236 @@
+/**
+ * How a server of Elasticsearch or OpenSearch is reached: one client for both, requests that end
+ * within bounded time, and errors that become the catalog's own here. Passwords are in no message.
+ *
+ * `http(s)://` is Elasticsearch, `opensearch+http(s)://` OpenSearch, which the client would refuse.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { rootCertificates } from "node:tls";
+import { Client, type ClientOptions, errors, SniffingTransport } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
+import { decodedPart, isUntrusted, speaksNoTls } from "../../lib/server-address.ts";
+import type { ServerPlace } from "../view-origin.ts";
+
+export interface SearchServer {
+  readonly product: "elasticsearch" | "opensearch";
+  /** The product, host and port, as messages name them. */
+  readonly where: string;
+  /**
+   * Makes a request, again where the server fails for the moment: it may be made twice. Rejects
+   * `unavailable` when the server cannot be reached, refuses, or is full, also after `close`.
+   * `done`: what then is not, as in "could not be read".
+   */
+  ask<T>(done: "opened" | "read" | "written", request: (client: Client) => Promise<T>): Promise<T>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
+/** For messages: the view that uses the connection, and the setting with the address. */
+export interface Asker {
+  readonly view: string;
+  readonly setting: string;
+}
+
+const CONNECT_MS_MAX = 5_000;
+/** A bulk into a busy cluster takes seconds; what takes longer is not coming. */
+const REQUEST_MS_MAX = 30_000;
+/** A request that fails for the moment is made again, so often and for so long. */
+const TRIES_MAX = 3;
+const TRYING_MS_MAX = 5_000;
+const PAUSE_MS = 150;
+const CONNECTIONS_MAX = 32;
+
+const SCHEMES = new Map([
+  ["http:", "elasticsearch"],
+  ["https:", "elasticsearch"],
+  ["opensearch+http:", "opensearch"],
+  ["opensearch+https:", "opensearch"],
+] as const);
+
+/** Connects with the first request. Throws `invalid` for an invalid address. */
+export function connect(place: Pick<ServerPlace, "url" | "certificates">, asker: Asker) {
+  const { product, url } = addressOf(place.url, asker);
+  const where = `${product} at ${url.host}`;
+  const client = new Client(optionsOf(product, url, place.certificates));
+  let closed = false;
+
+  const server: SearchServer = {
+    product,
+    where,
+    async ask(done, request) {
+      const begun = performance.now();
+      for (let tries = 1; ; tries++) {
+        if (closed) throw new CatalogError("unavailable", `the view "${asker.view}" is closed`);
+        try {
+          return await request(client);
+        } catch (error) {
+          if (!(error instanceof errors.ElasticsearchClientError)) throw error;
+          const lost = tries === TRIES_MAX || performance.now() - begun > TRYING_MS_MAX;
+          if (lost || !passes(error)) throw translated(error, done, where, asker);
+          await delay(PAUSE_MS * 2 ** tries);
+        }
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await client.close();
+    },
+  };
+  return server;
+}
+
+/** The status that the server answered an error with; undefined for any other error. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof CatalogError) return statusOf(error.cause);
+  return error instanceof errors.ResponseError ? error.statusCode : undefined;
+}
+
+/** The server's name for an error, as "index_not_found_exception". */
+export function typeOfError(error: unknown): string | undefined {
+  if (error instanceof CatalogError) return typeOfError(error.cause);
+  if (!(error instanceof errors.ResponseError)) return undefined;
+  const type: unknown = error.body?.error?.type;
+  return typeof type === "string" ? type : undefined;
+}
+
+/** The response was larger than the limit of the request (maxResponseSize). */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof CatalogError
+    ? isTooLarge(error.cause)
+    : error instanceof errors.RequestAbortedError;
+
+/** The hint for a server that is full or read-only; undefined for other errors. */
+export function blockHint(reason: string): string | undefined {
+  if (/flood-stage|disk usage exceeded/.test(reason)) {
+    return "Its disk is full: free space or add some. It takes writes again by itself then";
+  }
+  if (/read-only|FORBIDDEN\//.test(reason)) {
+    return "Its indices are read-only: take away the block (index.blocks.*, cluster.blocks.*)";
+  }
+  if (/maximum (normal )?shards open|max_shards_per_node/.test(reason)) {
+    return "It may have no more shards: add a node, or raise cluster.max_shards_per_node";
+  }
+  return undefined;
+}
+
+function addressOf(text: string, { view, setting }: Asker) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const product = url && SCHEMES.get(url.protocol as "http:");
+  if (url === undefined || product === undefined || !text.includes("//")) {
+    const schemes = [...SCHEMES.keys()].map((scheme) => `${scheme}//`).join(", ");
+    throw new CatalogError("invalid", `the view "${view}" has no address that can be understood`, {
+      hint: `Set ${setting} to a URL that begins with one of: ${schemes}`,
+    });
+  }
+  return { product, url: new URL(text.replace(/^opensearch\+/, "")) };
+}
+
+function optionsOf(
+  product: SearchServer["product"],
+  url: URL,
+  certificates: string | undefined,
+): ClientOptions {
+  const { username, password, protocol } = url;
+  const connection = { timeout: CONNECT_MS_MAX };
+  const agent = { connect: connection, connections: CONNECTIONS_MAX };
+  // The configured certificates are trusted in addition to the system's.
+  const ca = certificates === undefined ? {} : { ca: [...rootCertificates, certificates] };
+  return {
+    node: `${protocol}//${url.host}${url.pathname}`,
+    ...(username !== "" && {
+      auth: { username: decodedPart(username), password: decodedPart(password) },
+    }),
+    ...(protocol === "https:" ? { tls: { ...connection, ...ca } } : {}),
+    agent,
+    requestTimeout: REQUEST_MS_MAX,
+    maxRetries: 0,
+    ...(product === "opensearch" && { Transport: OpensearchTransport }),
+  };
+}
+
+/** Asks nothing of what the server is, and speaks JSON without Elastic's media types. */
+class OpensearchTransport extends SniffingTransport {
+  constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
+    const { productCheck: _, ...others } = options;
+    const json = "application/json";
+    super({
+      ...others,
+      vendoredHeaders: {
+        jsonContentType: json,
+        ndjsonContentType: "application/x-ndjson",
+        accept: `${json},text/plain`,
+      },
+    });
+  }
+}
+
+/** The error is transient: a retry may succeed. */
+function passes(error: Error): boolean {
+  if (error instanceof errors.ConnectionError) return true;
+  if (!(error instanceof errors.ResponseError)) return false;
+  if (typeOfError(error) === "cluster_block_exception") return false;
+  return BUSY.has(error.statusCode ?? 0);
+}
+
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+function translated(error: Error, done: string, where: string, asker: Asker): CatalogError {
+  const { reason, hint } = explained(error, asker);
+  return new CatalogError(
+    "unavailable",
+    `the view "${asker.view}" could not be ${done}: ${where} ${reason}`,
+    { cause: error, ...(hint !== undefined && { hint }) },
+  );
+}
+
+function explained(
+  error: Error,
+  { setting }: Asker,
+): { reason: string; hint?: string | undefined } {
+  if (error instanceof errors.TimeoutError) {
+    return { reason: `did not answer within ${REQUEST_MS_MAX / 1_000} seconds` };
+  }
+  if (error instanceof errors.ProductNotSupportedError) {
+    return {
+      reason: "says that it is something else",
+      hint: `For OpenSearch, begin ${setting} with "opensearch+"`,
+    };
+  }
+  if (speaksNoTls(error)) {
+    return { reason: "speaks no TLS there", hint: `Write http:// in ${setting}, or its TLS port` };
+  }
+  if (isUntrusted(error)) {
+    return {
+      reason: "has a certificate signed by an unknown authority",
+      hint: "Give the certificate of its authority by ANNALS_STORE_CERTIFICATES_FILE",
+    };
+  }
+  if (!(error instanceof errors.ResponseError)) {
+    const hungUp = /other side closed|socket hang up/.test(error.message);
+    return {
+      reason: hungUp ? "hangs up at once" : `cannot be reached (${error.message})`,
+      hint: hungUp
+        ? `See that ${setting} has its port, and https:// where it speaks TLS`
+        : `See that it runs and that ${setting} names it`,
+    };
+  }
+  const answer: unknown = error.body?.error?.reason ?? error.body?.error ?? "";
+  const said = typeof answer === "string" ? answer : JSON.stringify(answer);
+  const reason = `answered ${error.statusCode}${said === "" ? "" : `: ${said.slice(0, 300)}`}`;
+  const block = blockHint(said);
+  if (block !== undefined) return { reason, hint: block };
+  if (error.statusCode === 401) {
+    return { reason, hint: `Put the right user and password into ${setting}` };
+  }
+  if (error.statusCode === 403) {
+    return {
+      reason,
+      hint: "Its user may not do this; `annals check` says what it must be allowed",
+    };
+  }
+  if (error.statusCode === 404 && typeOfError(error) === undefined) {
+    return { reason, hint: `See that ${setting} names a search server, and not another` };
+  }
+  return { reason };
+}

@@ -1,0 +1,321 @@
+/**
+ * Reads the rows of a view in Elasticsearch or OpenSearch for verification (verify/view-rows.ts), from
+ * the indices of the live generation. `faults` checks the aliases of readers.
+ *
+ * Documents of a batch become visible one after the other, and before the checkpoint moves. Rows are
+ * therefore at least as new as the checkpoint that was read before, but belong to no exact position,
+ * except those of a paused staging generation.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { createFitting } from "../../projector/fitting.ts";
+import { comesBefore } from "../../projector/verify/log-entities.ts";
+import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { ServerPlace } from "../view-origin.ts";
+import { type Asker, isTooLarge } from "./client.ts";
+import { type ElasticsearchReading, openElasticsearchReading } from "./elasticsearch-reading.ts";
+import { createGenerations } from "./generations.ts";
+import type { ViewShape, ViewState } from "./view-metadata.ts";
+
+type Query = estypes.QueryDslQueryContainer;
+
+/** A document, as it was found. */
+export interface FoundDocument<Source> {
+  readonly id: string;
+  /** Where it lies (names.ts); undefined in an index that is none of the view's. */
+  readonly place: string | undefined;
+  readonly source: Partial<Source>;
+  /** Names of the queries that it answers (RowQueries.marks). */
+  readonly marks: readonly string[];
+}
+
+/** The queries of one view. Documents have the urn of their entity in `urn`, a keyword. */
+export interface RowQueries<Source extends { readonly urn: string }, Kept> {
+  /** A urn as documents have it, by the bytes of which the server puts them in order. */
+  term(urn: string): string;
+  urn(term: string): string;
+  /** Fields that order the documents of an entity uniquely. */
+  readonly sort: readonly (keyof Source & string)[];
+  /** Of the source. */
+  readonly fields: readonly (keyof Source & string)[];
+  /** Documents that readers do not see any more. */
+  hidden?(kept: Kept, indexOf: (place: string) => string): readonly Query[];
+  /** Named queries: each document has the names of those that it matches. */
+  marks?(urns: readonly string[]): readonly Query[];
+  row(found: FoundDocument<Source>): Row;
+}
+
+const URNS_MAX = 500;
+const URNS_PER_PAGE = 1_000;
+const PAGE_MAX = 2_000;
+const FIRST_PAGE_MAX = 200;
+const PAGE_CHARACTERS = 4_000_000;
+const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+/** A read ends when it has so much, but for the rest of its first entity. */
+const ROWS_MAX = 10_000;
+/** How often something is read again when it was replaced meanwhile. */
+const TRIES_MAX = 6;
+/** Counts, and what is wrong, have to be the same for a moment. */
+const STEADY = { triesMax: 3, afterMs: 50 };
+const FAULTS = { looksMax: 5, afterMs: 250 };
+
+/** Connects with the first question. A view that is not there has no rows. */
+export function openElasticsearchViewRows<Source extends { readonly urn: string }, Kept>(
+  of: {
+    readonly shape: ViewShape<Kept>;
+    readonly place: ServerPlace;
+    readonly asker: Asker;
+    /** A generation that is read in the place of the one that counts. */
+    readonly grown?: ViewState<Kept> | undefined;
+  },
+  queries: RowQueries<Source, Kept>,
+): ViewRows {
+  const { shape, grown } = of;
+  const reading = openElasticsearchReading(shape, of.place, of.asker, grown);
+  const documents = createDocuments(reading, queries);
+  const generations = createGenerations(reading.server, shape, reading.names);
+  const fitting = createFitting(URNS_MAX);
+  const find = () => reading.state();
+
+  /** Both states show the same documents: same generation, same hidden documents. */
+  const sees = (state: ViewState<Kept>, later: ViewState<Kept> | undefined): boolean =>
+    later?.generation === state.generation &&
+    JSON.stringify(documents.hidden(later)) === JSON.stringify(documents.hidden(state));
+
+  async function readRows(urns: readonly string[]): Promise<HeldRows> {
+    for (let tries = 1; ; tries++) {
+      const state = await find();
+      if (state === undefined) return { from: START, to: START, rows: urns.map(() => []) };
+      const rows = await documents.ofUrns(state, urns);
+      if (sees(state, await find())) return { from: state.position, to: grown?.position, rows };
+      if (tries === TRIES_MAX) throw replaced(shape.view);
+    }
+  }
+
+  /** Faults of the aliases: documents that readers miss or see twice. */
+  async function misled(state: ViewState<Kept>): Promise<readonly string[]> {
+    const all = await generations.list();
+    const own = all.filter(({ generation }) => generation === state.generation);
+    const there = new Set(own.map(({ place }) => place));
+    const fault = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
+    const shown = (place: string) => shape.visible?.(place, state.kept) !== undefined;
+    const gone = state.places
+      .filter((place) => !there.has(place))
+      .map((place) => `the index of "${place}" is gone`);
+    // Readers are not led there yet.
+    if (grown !== undefined) return gone;
+    return [
+      ...gone,
+      ...own.filter(({ live }) => !live).map(fault("no alias points to the index")),
+      ...own
+        .filter(({ live, filtered, place }) => live && filtered !== shown(place))
+        .map(fault("the alias has the wrong filter for the index")),
+      ...all
+        .filter(({ live, generation }) => live && generation !== state.generation)
+        .map(fault("an alias points to the old index")),
+    ];
+  }
+
+  return {
+    early: true,
+    position: async () => (await find())?.position ?? START,
+
+    async read(urns) {
+      const asked = fitting.first(urns);
+      const held = await readRows(asked);
+      fitting.note(held.rows.length, held.rows.length === asked.length);
+      return held;
+    },
+
+    async count() {
+      let position: Position = START;
+      for (let tries = 0; tries < STEADY.triesMax; tries++) {
+        const before = await find();
+        if (before === undefined) return { position: START, rows: 0 };
+        const rows = await documents.count(before);
+        await pause(STEADY.afterMs);
+        const again = await documents.count(before);
+        const after = await find();
+        position = before.position;
+        const stood = after?.position === position && sees(before, after);
+        if (stood && rows === again) return { position, rows };
+      }
+      return { position, rows: undefined };
+    },
+
+    async *urns() {
+      let after: { readonly generation: number; readonly term: string } | undefined;
+      for (;;) {
+        const state = await find();
+        if (state === undefined) return;
+        const { generation } = state;
+        const from = after?.generation === generation ? after.term : undefined;
+        const found = await documents.terms(state, from);
+        if (found.urns.length > 0) yield found.urns;
+        if (found.last === undefined) return;
+        after = { generation, term: found.last };
+      }
+    },
+
+    async faults() {
+      let found: readonly string[] = [];
+      for (let looks = 0; looks < FAULTS.looksMax; looks++) {
+        // A change in progress looks like a fault until it is done.
+        if (looks > 0) await pause(FAULTS.afterMs);
+        const state = await find();
+        const now = state === undefined ? [] : await misled(state);
+        found = looks === 0 ? now : found.filter((one) => now.includes(one));
+        if (found.length === 0) return [];
+      }
+      return found;
+    },
+
+    close: () => reading.close(),
+  };
+}
+
+function createDocuments<Source extends { readonly urn: string }, Kept>(
+  { ask, names }: ElasticsearchReading<Kept>,
+  queries: RowQueries<Source, Kept>,
+) {
+  const hidden = ({ generation, kept }: ViewState<Kept>): readonly Query[] =>
+    queries.hidden?.(kept, (place) => names.index(generation, place)) ?? [];
+  const within = (state: ViewState<Kept>, filter: readonly Query[]): Query => ({
+    bool: { filter: [...filter], must_not: [...hidden(state)] },
+  });
+  const whole = { ignore_unavailable: true, allow_partial_search_results: false } as const;
+
+  async function page(
+    { generation }: ViewState<Kept>,
+    request: { readonly query: Query; readonly size: number; readonly after: Sorted | undefined },
+  ): Promise<readonly Hit<Source>[]> {
+    const { query, size, after } = request;
+    const found = await ask((client) =>
+      client.search<Partial<Source>>(
+        {
+          ...{ index: names.indices(generation), ...whole, query, size, track_total_hits: false },
+          _source: [...new Set(["urn", ...queries.fields])],
+          sort: ["urn", ...queries.sort].map((field) => ({ [field]: "asc" as const })),
+          ...(after !== undefined && { search_after: [...after] }),
+        },
+        { maxResponseSize: ANSWER_BYTES_MAX },
+      ),
+    );
+    return found.hits.hits.map(({ _id, _index, _source, sort, matched_queries }) => ({
+      sorted: sort ?? [],
+      characters: JSON.stringify(_source ?? {}).length,
+      found: {
+        ...{ id: _id ?? "", place: names.parse(_index)?.place, source: _source ?? {} },
+        marks: Array.isArray(matched_queries) ? matched_queries : [],
+      },
+    }));
+  }
+
+  /** Pages that are bounded in number and about in bytes, however large the documents are. */
+  async function* pages(state: ViewState<Kept>, query: Query, first: number) {
+    let size = first;
+    let after: Sorted | undefined;
+    for (;;) {
+      let hits: readonly Hit<Source>[];
+      try {
+        hits = await page(state, { query, size, after });
+      } catch (error) {
+        if (!isTooLarge(error) || size === 1) throw error;
+        size = Math.ceil(size / 8);
+        continue;
+      }
+      const ended = hits.length < size;
+      if (!ended) hits = withoutTies(hits);
+      yield { hits, ended };
+      if (ended) return;
+      after = hits.at(-1)?.sorted;
+      const characters = hits.reduce((sum, hit) => sum + hit.characters, 1);
+      const fitting = Math.floor((PAGE_CHARACTERS * hits.length) / characters);
+      size = Math.max(1, Math.min(PAGE_MAX, fitting));
+    }
+  }
+
+  return {
+    hidden,
+    /** Of the first urns; of one at least. */
+    async ofUrns(
+      state: ViewState<Kept>,
+      urns: readonly string[],
+    ): Promise<readonly (readonly Row[])[]> {
+      const terms = urns.map(queries.term);
+      const rows = new Map<string, Row[]>(terms.map((term) => [term, []]));
+      const marks = queries.marks?.(urns) ?? [];
+      const query: Query = {
+        bool: { must: [within(state, [{ terms: { urn: terms } }])], should: [...marks] },
+      };
+      let count = 0;
+      const first = Math.min(FIRST_PAGE_MAX, urns.length + 1);
+      for await (const { hits, ended } of pages(state, query, first)) {
+        for (const { found } of hits) rows.get(String(found.source.urn))?.push(queries.row(found));
+        count += hits.length;
+        if (ended || count < ROWS_MAX || urns.length === 1) continue;
+        const last = String(hits.at(-1)?.sorted[0]);
+        const behind = terms.findIndex((term) => !comesBefore(term, last));
+        // The first one comes late in the server's order: it is asked for alone.
+        if (behind === 0) return this.ofUrns(state, urns.slice(0, 1));
+        return terms.slice(0, behind).map((term) => rows.get(term) ?? []);
+      }
+      return terms.map((term) => rows.get(term) ?? []);
+    },
+
+    async count(state: ViewState<Kept>): Promise<number> {
+      const { hits } = await ask((client) =>
+        client.search({
+          ...{ index: names.indices(state.generation), ...whole, size: 0, track_total_hits: true },
+          query: within(state, []),
+        }),
+      );
+      return typeof hits.total === "object" ? hits.total.value : Number(hits.total ?? 0);
+    },
+
+    async terms(state: ViewState<Kept>, after: string | undefined) {
+      const { aggregations } = await ask((client) =>
+        client.search<unknown, { readonly urns: Urns }>({
+          ...{ index: names.indices(state.generation), ...whole, size: 0, track_total_hits: false },
+          query: within(state, []),
+          aggs: {
+            urns: {
+              composite: {
+                size: URNS_PER_PAGE,
+                sources: [{ urn: { terms: { field: "urn" } } }],
+                ...(after !== undefined && { after: { urn: after } }),
+              },
+            },
+          },
+        }),
+      );
+      const buckets = aggregations?.urns.buckets ?? [];
+      const last = buckets.length === URNS_PER_PAGE ? buckets.at(-1)?.key.urn : undefined;
+      return { urns: buckets.map(({ key }) => queries.urn(key.urn)), last };
+    },
+  };
+}
+
+interface Urns {
+  readonly buckets: readonly { readonly key: { readonly urn: string } }[];
+}
+
+type Sorted = readonly estypes.FieldValue[];
+
+interface Hit<Source> {
+  readonly sorted: Sorted;
+  readonly characters: number;
+  readonly found: FoundDocument<Source>;
+}
+
+/** Drops hits with the sort values of the last one: the next page reads all of these. */
+function withoutTies<Source>(hits: readonly Hit<Source>[]): readonly Hit<Source>[] {
+  const last = JSON.stringify(hits.at(-1)?.sorted);
+  const first = hits.findIndex(({ sorted }) => JSON.stringify(sorted) === last);
+  return first > 0 ? hits.slice(0, first) : hits;
+}
+
+const replaced = (view: string): CatalogError =>
+  new CatalogError("unavailable", `the view "${view}" is being replaced`);

@@ -1,0 +1,403 @@
+/**
+ * A view in Elasticsearch, opened for writing: metadata and documents of its sinks, with a cache of
+ * the metadata.
+ *
+ * With `bulk` a staging generation is built; the metadata of the live one stay unchanged until
+ * `close`. The next build removes the indices of an interrupted one.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { checkNotBehind, judge, modelAfter, type ServerView } from "../view-origin.ts";
+import { type BulkWrite, bulk, refuse } from "./bulk.ts";
+import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
+import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
+import { namesOf, type ViewNames } from "./names.ts";
+import {
+  checkVersion,
+  createMetadata,
+  emptyState,
+  type FoundState,
+  type ViewMetadata,
+  type ViewShape,
+  type ViewState,
+} from "./view-metadata.ts";
+
+/** A document and the place (names.ts) that it belongs to. */
+export interface PlacedWrite extends Omit<BulkWrite, "alias"> {
+  readonly place: string;
+}
+
+export interface ElasticsearchView<Kept> {
+  readonly server: SearchServer;
+  readonly names: ViewNames;
+  /**
+   * Where the view is, as this writer knows it. Rejects `conflict` when something went wrong and
+   * `position` was not asked since.
+   */
+  state(): Promise<ViewState<Kept>>;
+  /** Reads the checkpoint from the server; empties a view whose indices are missing. */
+  position(): Promise<Position>;
+  /**
+   * Writes documents, each id once per place, and makes them searchable (in a staging generation:
+   * `refresh` does). Resolves with the writes that were skipped because the stored document is newer.
+   * Rejects `unavailable` when a document is rejected, `conflict` when an index was removed: the view
+   * is then emptied.
+   */
+  write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
+  /** Maps fields of an index before a document has them. */
+  map(place: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
+  /** Makes all writes searchable. */
+  refresh(): Promise<void>;
+  /** Sets the filters of readers for these places from `kept` (ViewShape.visible). */
+  show(places: Iterable<string>, kept: Kept): Promise<void>;
+  /** Compare and set. Rejects `conflict` when another projector was faster. */
+  move(to: Partial<Pick<ViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
+  /** The name of the record at the checkpoint, as the server has it. */
+  lastRecord(): Promise<string | undefined>;
+  /** Empties the view and begins the next generation. */
+  reset(): Promise<void>;
+  /** Makes all writes searchable and returns the state (Sink.grown). */
+  grown(): Promise<ViewState<Kept>>;
+  /** Makes the staging generation live. */
+  publish(head?: Position): Promise<void>;
+  /** May be called twice. */
+  close(outcome: "keep" | "discard"): Promise<void>;
+}
+
+/** Opens a view for writing. Rejects `unavailable` when its server does not answer. */
+export async function openElasticsearchView<Kept>(
+  shape: ViewShape<Kept>,
+  view: ServerView,
+  asker: Asker,
+): Promise<ElasticsearchView<Kept>> {
+  const server = connect(view, asker);
+  try {
+    const parts: Parts<Kept> = partsOf(shape, view, server);
+    const open = view.bulk ? growBeside(parts, view) : growOn(parts, view);
+    return viewOf(parts, await open, view);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+interface Parts<Kept> {
+  readonly shape: ViewShape<Kept>;
+  readonly server: SearchServer;
+  readonly names: ViewNames;
+  readonly generations: Generations<Kept>;
+  readonly metadata: ViewMetadata<Kept>;
+}
+
+/** The differences between a live and a staging generation. */
+interface Standing<Kept> {
+  readonly live: boolean;
+  state(): Promise<ViewState<Kept>>;
+  /** Asks the server where that can differ. */
+  ask(): Promise<ViewState<Kept>>;
+  change(to: ViewState<Kept>): Promise<void>;
+  /** An index is gone. Rejects in any case. */
+  lost(): Promise<never>;
+  publish(head?: Position): Promise<void>;
+  end(outcome: "keep" | "discard"): Promise<void>;
+}
+
+function partsOf<Kept>(shape: ViewShape<Kept>, view: ServerView, server: SearchServer) {
+  const names = namesOf(view.name, shape.view);
+  const generations = createGenerations(server, shape, names);
+  const metadata = createMetadata<Kept>(server, shape, view);
+  return { shape, server, names, generations, metadata };
+}
+
+function viewOf<Kept>(
+  parts: Parts<Kept>,
+  standing: Standing<Kept>,
+  view: ServerView,
+): ElasticsearchView<Kept> {
+  const { server, names, generations, shape } = parts;
+  /** Places that have an index, by generation; those of the metadata have one, too. */
+  const made = new Map<number, Set<string>>();
+  let closed = false;
+
+  async function ensure(state: ViewState<Kept>, wanted: Iterable<string>): Promise<void> {
+    const { generation, kept, places } = state;
+    const there = made.get(generation) ?? new Set(places);
+    const missing = [...wanted].filter((place) => !there.has(place));
+    await Promise.all(
+      missing.map((place) =>
+        generations.make(generation, place, standing.live ? { kept } : undefined),
+      ),
+    );
+    made.clear();
+    made.set(generation, new Set([...there, ...missing]));
+  }
+
+  async function stateNow(): Promise<ViewState<Kept>> {
+    if (closed) throw new CatalogError("unavailable", `the view "${shape.view}" is closed`);
+    return standing.state();
+  }
+
+  return {
+    server,
+    names,
+    state: stateNow,
+    position: async () => (await standing.ask()).position,
+    lastRecord: async () => (await standing.ask()).record,
+    async write(writes) {
+      const all = [...writes];
+      if (all.length === 0) return [];
+      const state = await stateNow();
+      const aliases = new Map<string, string>();
+      for (const { place } of all) aliases.set(place, names.writing(state.generation, place));
+      await ensure(state, aliases.keys());
+      const { passed, failures } = await bulk(server, aliased(all, aliases));
+      if (failures.some(({ type }) => type === "index_not_found_exception")) {
+        made.clear();
+        await standing.lost();
+      }
+      refuse(failures, shape.view, server.where);
+      if (standing.live) await generations.refresh(state.generation, aliases.keys());
+      return passed;
+    },
+    async map(place, properties) {
+      const state = await stateNow();
+      const index = names.index(state.generation, place);
+      await ensure(state, [place]);
+      try {
+        await server.ask("written", (client) => client.indices.putMapping({ index, properties }));
+      } catch (error) {
+        // The index is gone: the next write finds that out and handles it.
+        if (statusOf(error) !== NOT_FOUND) throw error;
+      }
+    },
+    async refresh() {
+      await generations.refresh((await stateNow()).generation);
+    },
+    async show(places, kept) {
+      if (!standing.live) return;
+      const { generation } = await stateNow();
+      const wanted = new Set(places);
+      const there = (await generations.list())
+        .filter((one) => one.generation === generation && wanted.has(one.place))
+        .map(({ place }) => place);
+      await generations.show(generation, there, kept);
+    },
+    async move(to) {
+      const state = await stateNow();
+      const places = new Set([...state.places, ...(made.get(state.generation) ?? [])]);
+      await standing.change({ ...state, ...to, places: [...places] });
+    },
+    async reset() {
+      const { generation, model, log } = await stateNow();
+      const own = ownModel(view) ?? model;
+      await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
+      await generations.drop((one) => one.generation === generation);
+    },
+    async grown() {
+      const state = await stateNow();
+      await generations.refresh(state.generation);
+      return state;
+    },
+    publish: (head) => standing.publish(head),
+    async close(outcome) {
+      if (closed) return;
+      closed = true;
+      try {
+        await standing.end(outcome);
+      } finally {
+        await server.close();
+      }
+    },
+  };
+}
+
+/** Undefined for a process that only watches the view: it does not change its model. */
+const ownModel = ({ model, watched }: ServerView): string | undefined =>
+  watched ? undefined : model;
+
+function* aliased(writes: readonly PlacedWrite[], aliases: ReadonlyMap<string, string>) {
+  for (const write of writes) yield { ...write, alias: aliases.get(write.place) ?? "" };
+}
+
+/** The view that counts: its metadata are in the server. */
+async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+  const { shape, generations, metadata } = parts;
+  const notAsked = `where the view "${shape.view}" is was not asked again`;
+  let known: FoundState<Kept> | undefined;
+
+  /** A view without metadata has nothing that counts. */
+  async function begin(): Promise<FoundState<Kept>> {
+    const last = Math.max(0, ...(await generations.list()).map(({ generation }) => generation));
+    await generations.drop(() => true);
+    return metadata.create(emptyState(shape, last + 1));
+  }
+
+  async function change(to: ViewState<Kept>): Promise<void> {
+    const from = known;
+    if (from === undefined) throw new CatalogError("conflict", notAsked);
+    known = undefined;
+    known = await metadata.replace(from, to);
+  }
+
+  /** Adds this writer's model to those that the view is built with. */
+  const fed = (to: ViewState<Kept>): ViewState<Kept> => ({
+    ...to,
+    model: modelAfter(to.model, ownModel(view)),
+  });
+
+  /** Empties the view: begins the next generation. */
+  async function beginNext({ state }: FoundState<Kept>): Promise<void> {
+    const { log, generation } = state;
+    const model = ownModel(view) ?? state.model;
+    await change({ ...emptyState(shape, generation + 1), model, log });
+    await generations.drop((one) => one.generation === generation);
+  }
+
+  /** Puts right what was cut off, or what another projector did that was behind. */
+  async function settle({ generation, kept }: ViewState<Kept>, all: readonly ViewIndex[]) {
+    // The content of filters is not compared: filters are set again.
+    const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
+      live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
+    if (!all.every(led)) await generations.swapAliases(generation, kept);
+    if (all.some((one) => one.generation < generation)) {
+      await generations.drop((one) => one.generation < generation);
+    }
+  }
+
+  async function ask(): Promise<FoundState<Kept>> {
+    const astray = known === undefined;
+    const found = (await metadata.find()) ?? (await begin());
+    checkVersion(shape, found.state);
+    known = found;
+    if (astray) {
+      const all = view.watched ? undefined : await generations.list();
+      // A process that only watches the view repairs nothing.
+      if (all !== undefined && isWhole(found.state, all)) await settle(found.state, all);
+      else if (all !== undefined) await beginNext(found);
+      if (known !== undefined) view.onStale?.(judge(known.state, view) === "stale");
+    }
+    return known;
+  }
+
+  await ask();
+  await takeOrigin();
+
+  /** As for views in files (storage/sqlite/sqlite-view.ts). */
+  async function takeOrigin(): Promise<void> {
+    const { state } = known ?? (await ask());
+    const verdict = judge(state, view);
+    // A process that only watches the view does not change its origin.
+    if (verdict === "ahead" || view.watched) return;
+    const origin = { model: view.model ?? state.model, log: view.log?.id ?? state.log };
+    const kept = { model: state.model ?? origin.model, log: origin.log };
+    if (verdict !== "own" && verdict !== "stale") {
+      await change({ ...emptyState(shape, state.generation + 1), ...origin });
+      await generations.drop((one) => one.generation === state.generation);
+      if (state.position > START) view.onEmptied?.(verdict);
+    } else if (state.model !== kept.model || state.log !== kept.log) {
+      await change({ ...state, ...kept });
+    }
+  }
+
+  return {
+    live: true,
+    async state() {
+      if (known !== undefined) return known.state;
+      throw new CatalogError("conflict", notAsked);
+    },
+    ask: async () => (await ask()).state,
+    change: (to) => change(fed(to)),
+    async lost() {
+      const before = known;
+      const found = await metadata.find();
+      known = found;
+      if (found === undefined || found.writer !== before?.writer) {
+        known = undefined;
+        throw new CatalogError("conflict", `the view "${shape.view}" was moved or dropped`);
+      }
+      await beginNext(found);
+      known = undefined;
+      throw new CatalogError("conflict", `the view "${shape.view}" has lost an index`);
+    },
+    async publish() {},
+    async end() {},
+  };
+}
+
+/** Every place with documents has its index. */
+function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boolean {
+  const there = all.filter(({ generation }) => generation === state.generation);
+  return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
+}
+
+const NOT_FOUND = 404;
+const TAKE_TRIES_MAX = 5;
+
+/** A staging generation: only its writer knows its position. */
+async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+  const { shape, generations, metadata } = parts;
+  const live = (await metadata.find())?.state.generation ?? 0;
+  const all = await generations.list();
+  const last = Math.max(live, ...all.map(({ generation }) => generation));
+  await generations.drop(({ generation }) => generation > live);
+  const origin = { model: view.model ?? null, log: view.log?.id ?? null };
+  let state = { ...emptyState(shape, last + 1), ...origin };
+
+  /** Whatever the metadata say by now. */
+  async function take(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const found = await metadata.find();
+      try {
+        const taken = found ?? (await metadata.create(state));
+        if (taken.state.generation !== state.generation) await metadata.replace(taken, state);
+        return;
+      } catch (error) {
+        const lost = error instanceof CatalogError && error.code === "conflict";
+        if (!lost || tries === TAKE_TRIES_MAX) throw error;
+      }
+    }
+  }
+
+  let published = false;
+  async function publish(head?: Position): Promise<void> {
+    const own = state.generation;
+    if (published) return;
+    await generations.refresh(own);
+    const inPlace = (await metadata.find())?.state.position;
+    checkNotBehind(shape.view, { own: state.position, inPlace, head });
+    await generations.swapAliases(own, state.kept);
+    await take();
+    published = true;
+  }
+
+  return {
+    live: false,
+    state: async () => state,
+    // Asked all the same: a view that is closed, or whose server is gone, says so.
+    async ask() {
+      await metadata.find();
+      return state;
+    },
+    async change(to) {
+      state = to;
+    },
+    async lost() {
+      throw new CatalogError(
+        "unavailable",
+        `the generation ${state.generation} of the view "${shape.view}" was dropped while it grew`,
+        { hint: "Another rebuild of the view may be running" },
+      );
+    },
+    publish,
+    async end(outcome) {
+      const own = state.generation;
+      if (!published && outcome === "discard") {
+        return generations.drop(({ generation }) => generation === own);
+      }
+      if (!published) await publish();
+      // A later one may be a staging generation.
+      await generations.drop(({ generation }) => generation < own);
+    },
+  };
+}

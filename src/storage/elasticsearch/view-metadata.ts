@@ -1,0 +1,168 @@
+/**
+ * The metadata of a view in Elasticsearch: its checkpoint and its generations.
+ *
+ * One document per view has the checkpoint and the number of the live generation. It is changed by
+ * compare and set, so a second projector gets a conflict and reads it again. It is written after the
+ * documents that it covers are searchable.
+ *
+ * Readers use aliases, which move from one generation to the next atomically. The metadata is updated
+ * after the aliases, and the old indices are deleted last; the next writer completes an interrupted
+ * change.
+ */
+import { randomUUID } from "node:crypto";
+import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, START } from "../../core/position.ts";
+import { ownCommand } from "../../lib/own-command.ts";
+import type { ServerPlace } from "../view-origin.ts";
+import { type SearchServer, statusOf, typeOfError } from "./client.ts";
+
+/** The shape of one kind of view. */
+export interface ViewShape<Kept> {
+  readonly view: string;
+  /** Raised with every change to what documents hold: a view of another version is refused. */
+  readonly version: number;
+  /** The `kept` data of an empty view. */
+  readonly empty: Kept;
+  /** Mappings and settings of an index. */
+  readonly index: Pick<estypes.IndicesCreateRequest, "mappings" | "settings">;
+  /** Documents of a place that readers see; undefined: all. */
+  readonly visible?:
+    | ((place: string, kept: Kept) => estypes.QueryDslQueryContainer | undefined)
+    | undefined;
+}
+
+export interface ViewState<Kept> {
+  readonly version: number;
+  readonly generation: number;
+  readonly position: Position;
+  /** Places (names.ts) that have an index, all of them where they have documents. */
+  readonly places: readonly string[];
+  /** Fingerprint of the model, and id of the log, that it was built from; null: unknown. */
+  readonly model: string | null;
+  readonly log: string | null;
+  readonly kept: Kept;
+  /** Name of the record at the position; absent when the view has none. */
+  readonly record?: string | undefined;
+}
+
+/** A state, and where it was found: what a change is compared with. */
+export interface FoundState<Kept> {
+  readonly state: ViewState<Kept>;
+  readonly revision: { readonly if_seq_no: number; readonly if_primary_term: number };
+  /** Id of the writer. */
+  readonly writer: string;
+}
+
+export interface ViewMetadata<Kept> {
+  /** Undefined where there is none. */
+  find(): Promise<FoundState<Kept> | undefined>;
+  /** For a view that has no metadata; gives those of another writer that was faster. */
+  create(state: ViewState<Kept>): Promise<FoundState<Kept>>;
+  /** Rejects `conflict` when they are not any more what was found. */
+  replace(found: FoundState<Kept>, state: ViewState<Kept>): Promise<FoundState<Kept>>;
+}
+
+const CONFLICT = 409;
+const NOT_FOUND = 404;
+
+export function createMetadata<Kept>(
+  server: SearchServer,
+  { view }: Pick<ViewShape<Kept>, "view">,
+  { name }: Pick<ServerPlace, "name">,
+): ViewMetadata<Kept> {
+  const alias = `${name}.views`;
+  const index = `${alias}.1`;
+  const mappings = { dynamic: false } as const;
+
+  async function find(): Promise<FoundState<Kept> | undefined> {
+    try {
+      const { _source, _seq_no, _primary_term } = await server.ask("read", (client) =>
+        client.get<ViewState<Kept> & { writer: string }>({ index: alias, id: view }),
+      );
+      if (_source === undefined) return undefined;
+      const { writer, ...state } = _source;
+      const revision = { if_seq_no: Number(_seq_no), if_primary_term: Number(_primary_term) };
+      return { state, revision, writer };
+    } catch (error) {
+      if (statusOf(error) === NOT_FOUND) return undefined;
+      throw error;
+    }
+  }
+
+  /** Through an alias, which no write brings into being. */
+  async function write(
+    state: ViewState<Kept>,
+    condition: FoundState<Kept>["revision"] | { readonly op_type: "create" },
+  ): Promise<FoundState<Kept>> {
+    const writer = randomUUID();
+    try {
+      const { _seq_no, _primary_term } = await server.ask("written", (client) =>
+        client.index({
+          ...{ index: alias, id: view, require_alias: true, ...condition },
+          document: { view, ...state, writer },
+        }),
+      );
+      const revision = { if_seq_no: Number(_seq_no), if_primary_term: Number(_primary_term) };
+      return { state, revision, writer };
+    } catch (error) {
+      if (statusOf(error) !== CONFLICT && statusOf(error) !== NOT_FOUND) throw error;
+      const found = await find();
+      // The answer to a first try may have been lost.
+      if (found?.writer === writer) return found;
+      throw new CatalogError("conflict", movedTo(view, found?.state.position), { cause: error });
+    }
+  }
+
+  async function createIndex(): Promise<void> {
+    try {
+      await server.ask("written", (client) =>
+        client.indices.create({ index, mappings, aliases: { [alias]: {} } }),
+      );
+    } catch (error) {
+      if (typeOfError(error) !== "resource_already_exists_exception") throw error;
+    }
+  }
+
+  return {
+    find,
+    async create(state) {
+      await createIndex();
+      try {
+        return await write(state, { op_type: "create" });
+      } catch (error) {
+        const found = await find();
+        if (found === undefined) throw error;
+        return found;
+      }
+    },
+    replace: ({ revision }, state) => write(state, revision),
+  };
+}
+
+const movedTo = (view: string, position: Position | undefined): string =>
+  position === undefined
+    ? `the view "${view}" came back empty`
+    : `the view "${view}" was moved to position ${position} by another projector`;
+
+/** Throws `unavailable` for a view that another release made. */
+export function checkVersion<Kept>(
+  { view, version: own }: ViewShape<Kept>,
+  { version }: Pick<ViewState<Kept>, "version">,
+): void {
+  if (version === own) return;
+  const command = ownCommand(`rebuild ${view}`);
+  const newer = version > own;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${view}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its documents, this one has ${own})`,
+    { hint: newer ? `Start that release, or run: ${command}` : `Run: ${command}` },
+  );
+}
+
+export const emptyState = <Kept>(
+  { version, empty }: ViewShape<Kept>,
+  generation: number,
+): ViewState<Kept> => ({
+  ...{ version, generation, position: START, places: [], model: null, log: null, kept: empty },
+});

@@ -1,0 +1,97 @@
+/** Reads the rows of a SQLite view for verification (verify/view-rows.ts). */
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+import { CatalogError } from "../../core/errors.ts";
+import { type Position, position } from "../../core/position.ts";
+import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import { openSqliteViewReader, translated } from "./sqlite-view.ts";
+import { unlikeParts, type ViewSchema } from "./view-tables.ts";
+
+/** The queries of one view; each function runs within one read transaction. */
+export interface RowQueries {
+  rowsOf(urn: string): readonly Row[];
+  /** Number of all rows; undefined if it is not known. */
+  count(position: Position): number | undefined;
+  /** One page of urns after a cursor, and the cursor of the next one. */
+  urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
+  faults(): readonly string[];
+  /** Called before each read: cached values may have changed. */
+  begin?(): void;
+}
+
+/** Small: reads follow the order of urns and seldom hit a page twice. */
+const CACHE_KIB = 16 * 1024;
+/** Rows in memory at a time: a read ends with the entity that exceeds them. */
+const ROWS_MAX = 10_000;
+
+export function openSqliteViewRows(
+  schema: ViewSchema,
+  path: string,
+  prepare: (db: DatabaseSync) => RowQueries,
+): ViewRows {
+  const db = openSqliteViewReader(schema, path);
+  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  const queries = translated(schema, "read", () => prepare(db));
+  const checkpoint = db.prepare("SELECT position FROM view");
+  const positionNow = (): Position => position(Number(checkpoint.get()?.position));
+
+  async function read<T>(query: () => T): Promise<T> {
+    if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
+    return translated(schema, "read", () => {
+      db.exec("BEGIN");
+      try {
+        queries.begin?.();
+        return query();
+      } finally {
+        db.exec("COMMIT");
+      }
+    });
+  }
+
+  return {
+    position: () => read(positionNow),
+    read: (urns) =>
+      read(() => {
+        const at = positionNow();
+        const rows: (readonly Row[])[] = [];
+        let count = 0;
+        for (const urn of urns) {
+          const found = queries.rowsOf(urn);
+          rows.push(found);
+          count += found.length;
+          if (count >= ROWS_MAX) break;
+        }
+        return { from: at, to: at, rows };
+      }),
+    count: () =>
+      read(() => {
+        const at = positionNow();
+        return { position: at, rows: queries.count(at) };
+      }),
+    async *urns() {
+      let after: unknown;
+      do {
+        const from = after;
+        const page = await read(() => queries.urns(from));
+        yield page.urns;
+        after = page.next;
+        await turn();
+      } while (after !== undefined);
+    },
+    faults: () => read(() => [...unlikeParts(db, schema), ...queries.faults(), ...fileFaults(db)]),
+    async close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+const FILE_FAULTS_MAX = 10;
+
+/** Faults that SQLite finds in the pages of the file, and entries of indexes that differ from their tables. */
+function fileFaults(db: DatabaseSync): readonly string[] {
+  const found = db.prepare(`PRAGMA integrity_check(${FILE_FAULTS_MAX})`).all();
+  return found
+    .map(({ integrity_check }) => String(integrity_check))
+    .filter((one) => one !== "ok")
+    .map((one) => `the file is damaged: ${one}`);
+}

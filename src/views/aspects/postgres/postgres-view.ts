@@ -1,0 +1,398 @@
+/**
+ * The view's metadata in PostgreSQL: the live generation, its position, its model and log. This file
+ * creates and drops all tables, in transactions with an advisory lock, so that several processes may
+ * start at once.
+ */
+import { createHash } from "node:crypto";
+import { CatalogError } from "../../../core/errors.ts";
+import { type Position, position } from "../../../core/position.ts";
+import { ownCommand } from "../../../lib/own-command.ts";
+import {
+  checkNotBehind,
+  judge,
+  type ServerView,
+  severalModels,
+} from "../../../storage/view-origin.ts";
+import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
+import {
+  tables as createTables,
+  dropTables,
+  metadata,
+  migrations,
+  TABLES_VERSION,
+  type Tables,
+  tablesOf,
+  VIEW,
+} from "./schema.ts";
+
+/** One generation: a row of the metadata. */
+export interface Edition {
+  readonly tables: Tables;
+  readonly edition: string;
+  readonly position: Position;
+  readonly turn: number;
+  readonly lastEntity: number;
+  /** Name of the record at the position; undefined when the view has none. */
+  readonly record: string | undefined;
+}
+
+/** Timeout of a migration step, which may have to rewrite all rows. */
+const MIGRATION_MS_MAX = 24 * 3_600_000;
+
+/** Tables of earlier releases have no column `record`: it is null there. */
+const COLUMNS =
+  "generation, edition, version, position, turn, last_entity, to_jsonb(view) ->> 'record'";
+
+/**
+ * Prepares the view for writes: creates missing tables, migrates tables of an earlier release, and
+ * resets a view of another log or model. With `bulk` it creates a staging generation, and drops
+ * staging generations of earlier rebuilds.
+ */
+export async function prepareView(connections: Connections, view: ServerView): Promise<Edition> {
+  const prepared = await exclusively(connections, view.name, async (connection) => {
+    await requireUtf8(connection, connections.server);
+    await createMetadata(connection, view.name);
+    if (view.bulk) {
+      for (const leftover of await leftovers(connection, view.name)) {
+        await drop(connection, leftover);
+      }
+      return { edition: await create(connection, view, false), old: undefined, why: undefined };
+    }
+    await migrate(connection, view.name);
+    const live = await findLive(connection, view.name, true);
+    if (live === undefined) {
+      return { edition: await create(connection, view, true), old: undefined, why: undefined };
+    }
+    if (!(await isWhole(connection, live.tables))) {
+      return { edition: await replace(connection, view, live), old: live, why: undefined };
+    }
+    const verdict = await judgeLive(connection, live, view);
+    if (verdict === "own" || verdict === "stale") view.onStale?.(verdict === "stale");
+    if (verdict === "own" || verdict === "stale" || verdict === "ahead") {
+      return { edition: live, old: undefined, why: undefined };
+    }
+    const edition = await replace(connection, view, live);
+    return { edition, old: live, why: live.position > 0 ? verdict : undefined };
+  });
+  if (prepared.old !== undefined) await dropLater(connections, view.name, prepared.old.tables);
+  if (prepared.why !== undefined) view.onEmptied?.(prepared.why);
+  return prepared.edition;
+}
+
+/** Replaces the live generation by an empty one, and drops the old one. */
+export async function resetView(connections: Connections, view: ServerView): Promise<Edition> {
+  const { old, edition } = await exclusively(connections, view.name, async (connection) => {
+    await createMetadata(connection, view.name);
+    const old = await findLive(connection, view.name, true);
+    return { old, edition: await replace(connection, view, old) };
+  });
+  if (old !== undefined) await dropLater(connections, view.name, old.tables);
+  return edition;
+}
+
+/** Empties a generation that is not live. */
+export async function resetBeside(
+  connections: Connections,
+  view: ServerView,
+  beside: Edition,
+): Promise<Edition> {
+  return exclusively(connections, view.name, async (connection) => {
+    await drop(connection, beside.tables);
+    return create(connection, view, false);
+  });
+}
+
+/**
+ * Makes a staging generation live. Resolves with a function that drops the old one, and waits for its
+ * readers.
+ */
+export async function publish(
+  connections: Connections,
+  view: ServerView,
+  { grown, head }: { readonly grown: Edition; readonly head?: Position },
+): Promise<() => Promise<void>> {
+  const { tables } = grown;
+  const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
+  for (const table of own) await connections.query({ text: `ANALYZE ${table}` });
+  const old = await exclusively(connections, view.name, async (connection) => {
+    // This commit also makes all earlier writes durable.
+    await connection.query({ text: "SET LOCAL synchronous_commit = on" });
+    // The old generation may be of any release.
+    const rows = await connection.query({
+      text: `UPDATE ${tables.view} SET live = false WHERE name = $1 AND live
+        RETURNING generation, position`,
+      values: [VIEW],
+    });
+    for (const [, at] of rows) {
+      checkNotBehind(VIEW, { own: grown.position, inPlace: position(Number(at)), head });
+    }
+    if (!(await setLive(connection, tables, true, grown.edition))) throw gone(view.name);
+    return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
+  });
+  return async () => {
+    for (const tables of old) await dropLater(connections, view.name, tables);
+  };
+}
+
+/** Drops a staging generation. */
+export async function discard(connections: Connections, name: string, grown: Edition) {
+  await exclusively(connections, name, (connection) => drop(connection, grown.tables));
+}
+
+/**
+ * The live generation; undefined if there is no view. Throws `unavailable` if another release created
+ * it.
+ */
+async function findLive(
+  connection: Connection,
+  name: string,
+  lock = false,
+): Promise<Edition | undefined> {
+  const { view } = tablesOf(name, 0);
+  const [row] = await connection.query({
+    text: `SELECT ${COLUMNS} FROM ${view} WHERE name = $1 AND live ${lock ? "FOR UPDATE" : ""}`,
+    values: [VIEW],
+  });
+  if (row === undefined) return undefined;
+  checkVersion(Number(row[2]));
+  return editionOf(name, row);
+}
+
+/** Locks the row of a generation until the transaction ends. */
+export async function lockEdition(
+  connection: Connection,
+  tables: Tables,
+): Promise<{ readonly live: boolean; readonly edition: Edition } | undefined> {
+  const [row] = await connection.query({
+    text: `SELECT ${COLUMNS}, live FROM ${tables.view}
+      WHERE name = $1 AND generation = $2 FOR UPDATE`,
+    values: [VIEW, tables.generation],
+  });
+  if (row === undefined) return undefined;
+  checkVersion(Number(row[2]));
+  return { live: row[7] === "t", edition: { ...editionOf("", row), tables } };
+}
+
+/** `model`: model of the writer; a view that several models were written to has none. */
+export async function saveEdition(
+  connection: Connection,
+  edition: Edition,
+  model: string | undefined,
+): Promise<void> {
+  const { tables, position, turn, lastEntity, record } = edition;
+  await connection.query({
+    name: "annals_save_edition",
+    text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5,
+      model = CASE WHEN $6::text IS NULL OR model = $6 THEN model ELSE $7 END, record = $8
+      WHERE name = $1 AND generation = $2`,
+    values: [
+      ...[VIEW, tables.generation, position, turn, lastEntity],
+      ...[model ?? null, severalModels, record ?? null],
+    ],
+  });
+}
+
+export const gone = (name: string): CatalogError =>
+  new CatalogError("conflict", `another process changed the view "${VIEW}" in "${name}"`, {
+    hint: "It was emptied, rebuilt or dropped; this process continues from its current position",
+  });
+
+/**
+ * Migrates the live generation to the tables of this release, if an earlier one created it. Runs in the
+ * transaction that prepares the view, so that a failure changes nothing.
+ */
+async function migrate(connection: Connection, name: string): Promise<void> {
+  const { view } = tablesOf(name, 0);
+  const [row] = await connection.query({
+    text: `SELECT generation, version FROM ${view} WHERE name = $1 AND live FOR UPDATE`,
+    values: [VIEW],
+  });
+  if (row === undefined) return;
+  const found = Number(row[1]);
+  if (found >= TABLES_VERSION) return;
+  const tables = tablesOf(name, Number(row[0]));
+  await connection.query({ text: "SET LOCAL statement_timeout = 0" });
+  for (const { to, statements } of migrations) {
+    if (to <= found) continue;
+    await connection.query({ text: statements(tables), timeoutMs: MIGRATION_MS_MAX });
+  }
+  await connection.query({
+    text: `UPDATE ${view} SET version = $3 WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation, TABLES_VERSION],
+  });
+}
+
+function checkVersion(version: number): void {
+  if (version === TABLES_VERSION) return;
+  const newer = version > TABLES_VERSION;
+  throw new CatalogError(
+    "unavailable",
+    `the view "${VIEW}" was created by ${newer ? "a newer" : "an older"} release (its tables have version ${version}, this release has ${TABLES_VERSION})`,
+    {
+      hint: newer
+        ? `Start that release, or run: ${ownCommand(`rebuild ${VIEW}`)}`
+        : "A node of this release with the role projector migrates it when it starts",
+    },
+  );
+}
+
+async function createMetadata(connection: Connection, name: string): Promise<void> {
+  const names = tablesOf(name, 0);
+  const [found] = await connection.query({
+    text: `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL,
+      EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($2) AND attname = 'record')`,
+    values: [names.schema, names.view],
+  });
+  // IF NOT EXISTS would require the privilege to create it even if it exists.
+  if (found?.[0] !== "t") await connection.query({ text: `CREATE SCHEMA ${names.schema}` });
+  if (found?.[1] !== "t") await connection.query({ text: metadata(names) });
+  else if (found[2] !== "t") {
+    // Earlier releases did not store names of records.
+    await connection.query({ text: `ALTER TABLE ${names.view} ADD COLUMN record text` });
+  }
+}
+
+async function requireUtf8(connection: Connection, server: string): Promise<void> {
+  const [row] = await connection.query({ text: "SHOW server_encoding" });
+  if (row?.[0] === "UTF8") return;
+  throw new CatalogError(
+    "unavailable",
+    `the database at ${server} has the encoding "${row?.[0]}"`,
+    {
+      hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
+    },
+  );
+}
+
+/** False if the tables were dropped, but not their row. */
+async function isWhole(connection: Connection, tables: Tables): Promise<boolean> {
+  const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
+  const [row] = await connection.query({
+    text: `SELECT ${own.map((_, n) => `to_regclass($${n + 1}) IS NOT NULL`).join(" AND ")}`,
+    values: own,
+  });
+  return row?.[0] === "t";
+}
+
+async function create(connection: Connection, view: ServerView, live: boolean): Promise<Edition> {
+  const { generations } = tablesOf(view.name, 0);
+  const [next] = await connection.query({ text: "SELECT nextval($1)", values: [generations] });
+  const tables = tablesOf(view.name, Number(next?.[0]));
+  await connection.query({ text: createTables(tables) });
+  const [row] = await connection.query({
+    text: `INSERT INTO ${tables.view} (name, generation, version, live, model, log)
+      VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
+    values: [
+      ...[VIEW, tables.generation, TABLES_VERSION, String(live)],
+      ...[view.model ?? null, view.log?.id ?? null],
+    ],
+  });
+  if (row === undefined) throw gone(view.name);
+  return editionOf(view.name, row);
+}
+
+/** Creates a new live generation with the log and model of the old one. */
+async function replace(
+  connection: Connection,
+  view: ServerView,
+  old: Edition | undefined,
+): Promise<Edition> {
+  if (old !== undefined) await setLive(connection, old.tables, false);
+  return create(connection, view, true);
+}
+
+async function setLive(
+  connection: Connection,
+  { view, generation }: Tables,
+  live: boolean,
+  edition?: string,
+): Promise<boolean> {
+  const rows = await connection.query({
+    text: `UPDATE ${view} SET live = $3 WHERE name = $1 AND generation = $2
+      AND edition = coalesce($4::uuid, edition) RETURNING 1`,
+    values: [VIEW, generation, String(live), edition ?? null],
+  });
+  return rows.length > 0;
+}
+
+/** Compares log and model (storage/view-origin.ts); a view that continues stores its own. */
+async function judgeLive(connection: Connection, { tables, position }: Edition, view: ServerView) {
+  const [made] = await connection.query({
+    text: `SELECT model, log FROM ${tables.view} WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation],
+  });
+  const [model = null, log = null] = made ?? [];
+  const verdict = judge({ model, log, position }, view);
+  if (view.watched || (verdict !== "own" && verdict !== "stale")) return verdict;
+  await connection.query({
+    text: `UPDATE ${tables.view} SET model = coalesce(model, $3), log = coalesce($4, log)
+      WHERE name = $1 AND generation = $2`,
+    values: [VIEW, tables.generation, view.model ?? null, view.log?.id ?? null],
+  });
+  return verdict;
+}
+
+async function leftovers(connection: Connection, name: string): Promise<readonly Tables[]> {
+  const rows = await connection.query({
+    text: `SELECT generation FROM ${tablesOf(name, 0).view} WHERE name = $1 AND NOT live`,
+    values: [VIEW],
+  });
+  return rows.map(([generation]) => tablesOf(name, Number(generation)));
+}
+
+async function drop(connection: Connection, tables: Tables): Promise<void> {
+  await connection.query({ text: dropTables(tables) });
+  await connection.query({
+    text: `DELETE FROM ${tables.view} WHERE name = $1 AND generation = $2 AND NOT live`,
+    values: [VIEW, tables.generation],
+  });
+}
+
+/**
+ * Drops tables that are no longer used. It waits for readers; after a timeout or an error, the next
+ * rebuild drops them.
+ */
+async function dropLater(connections: Connections, name: string, tables: Tables) {
+  await exclusively(connections, name, async (connection) => {
+    await connection.query({ text: "SET LOCAL lock_timeout = '2s'" });
+    await drop(connection, tables);
+  }).catch((error) => {
+    if (!(error instanceof CatalogError)) throw error;
+  });
+}
+
+function exclusively<T>(
+  connections: Connections,
+  name: string,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const lock = createHash("sha256").update(`annals ${name}`).digest().readBigInt64BE();
+  return connections.transaction(async (connection) => {
+    await connection.query({ text: "SELECT pg_advisory_xact_lock($1)", values: [String(lock)] });
+    return work(connection);
+  });
+}
+
+function editionOf(name: string, row: Row): Edition {
+  return {
+    tables: tablesOf(name, Number(row[0])),
+    edition: String(row[1]),
+    position: position(Number(row[3])),
+    turn: Number(row[4]),
+    lastEntity: Number(row[5]),
+    record: row[6] ?? undefined,
+  };
+}
+
+/** The live generation; undefined if there is no view. */
+export async function lookForLive(
+  connection: Connection,
+  name: string,
+): Promise<Edition | undefined> {
+  try {
+    return await findLive(connection, name);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+/** The reader of the graph in Neo4j, and all edges for verification. Connects with the first query. */
+import type { Dump } from "../../../storage/compare.ts";
+import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { GraphReader, GraphRow } from "../graph.ts";
+import { connectNeo4j } from "./connection.ts";
+import { createStampsQuery, dumpEdges } from "./edge-details.ts";
+import { createEdition } from "./edition.ts";
+import { createFollowing } from "./following.ts";
+import { createNeighbourhood } from "./neighbourhood.ts";
+import { namesOf } from "./schema.ts";
+
+export async function openNeo4jGraphReader(
+  place: ServerPlace,
+): Promise<GraphReader & Dump<GraphRow>> {
+  const server = connectNeo4j(place);
+  const edition = createEdition(server, namesOf(place.name));
+  const neighbours = createNeighbourhood(edition);
+  const follow = createFollowing(edition);
+  const stamps = createStampsQuery(edition);
+
+  return {
+    async neighbours(query) {
+      server.usable();
+      return neighbours(query);
+    },
+    async follow(urns, steps, { edgesMax }) {
+      server.usable();
+      return follow(urns, steps, edgesMax);
+    },
+    async stamps(pairs) {
+      server.usable();
+      return stamps(pairs);
+    },
+    dump: () => dumpEdges(edition),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * The reader of the search view in Elasticsearch and OpenSearch. The checkpoint is read before the
+ * query: results cover at least that position, because documents become searchable before the
+ * checkpoint moves past them.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import { type Position, position, START } from "../../../core/position.ts";
+import type { Dump } from "../../../storage/compare.ts";
+import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
+import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
+import { decodeDocument } from "../stored-document.ts";
+import { totalOf } from "./candidates.ts";
+import { everything, isNothing } from "./clauses.ts";
+import { facetAggregations, readFacets } from "./facets.ts";
+import { findFolders } from "./folders.ts";
+import { findPage } from "./hits.ts";
+import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
+import { createKnownState } from "./known-state.ts";
+import { findNearWords } from "./near-words.ts";
+import { scopeQuery } from "./scope.ts";
+import {
+  idOf,
+  placeOfType,
+  placeOfUrn,
+  type SearchKept,
+  type StoredSource,
+  searchAsker,
+  searchShape,
+} from "./search-shape.ts";
+import { fromUnitOrder } from "./stored-text.ts";
+
+/** The stored document of an entity; in the order of urns, by UTF-16 code unit. */
+export interface SearchRow {
+  readonly position: number;
+  readonly document: SearchDocument;
+}
+
+/** The view may be created later; until then it is empty. */
+export async function openElasticsearchSearchReader(
+  place: ServerPlace,
+): Promise<SearchReader & Dump<SearchRow>> {
+  const reading = openElasticsearchReading(searchShape, place, searchAsker);
+  const known = createKnownState(() => reading.state());
+  let closed = false;
+
+  const usable = (): void => {
+    if (closed) {
+      throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
+    }
+  };
+
+  /** Queries some indices of the view; returns `none` if they do not exist. */
+  async function ask<T>(
+    places: ReadonlySet<string>,
+    none: (position: Position) => T,
+    question: (indices: SuggestingIndices, state: ViewState<SearchKept>) => Promise<T>,
+  ): Promise<T> {
+    usable();
+    const answer = async (state: ViewState<SearchKept> | undefined): Promise<T> => {
+      if (state === undefined) return none(START);
+      const indices = createIndices(reading, state, places);
+      return indices.empty ? none(state.position) : await question(indices, state);
+    };
+    return await again(() => known.ask(answer));
+  }
+
+  return {
+    async search({ entityTypes, facets, nearWordsOf, ...query }) {
+      const none = (at: Position): SearchAnswer => ({
+        hits: [],
+        total: 0,
+        facets: facets.map(() => []),
+        position: at,
+        ...(nearWordsOf && { nearWords: nearWordsOf.map(() => []) }),
+      });
+      return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
+        const asked = await scopeQuery(query, kept.kinds, indices);
+        const near = async () =>
+          nearWordsOf && {
+            nearWords: await findNearWords(nearWordsOf, { ...query, ...kept }, indices),
+          };
+        if (isNothing(asked)) return { ...none(at), ...(await near()) };
+        const aggs = facetAggregations(facets);
+        const { hits, response } = await findPage(indices, asked, query, {
+          track_total_hits: true,
+          ...(Object.keys(aggs).length > 0 && { aggs }),
+        });
+        const total = totalOf(response);
+        return {
+          hits,
+          total,
+          facets: await readFacets(facets, response, asked, indices),
+          position: at,
+          ...(total === 0 && (await near())),
+        };
+      });
+    },
+
+    async folders({ entityTypes, ...query }) {
+      const none = (at: Position) => ({ folders: [], total: 0, position: at });
+      return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
+        const scope = await scopeQuery(query, kept.kinds, indices);
+        if (isNothing(scope)) return none(at);
+        const found = await findFolders({ ...query, entityTypes }, scope, indices);
+        return { ...found, position: at };
+      });
+    },
+
+    async documents(urns) {
+      usable();
+      return await again(async () => {
+        const state = await known.read();
+        const asked = urns.filter((urn) => state?.places.includes(placeOfUrn(urn)));
+        const found = new Map<string, SearchDocument>();
+        for (let from = 0; from < asked.length; from += DOCUMENTS_MAX) {
+          const some = asked.slice(from, from + DOCUMENTS_MAX);
+          const { docs } = await reading.ask((client) =>
+            client.mget<Pick<StoredSource, "document">>({
+              realtime: false,
+              _source: ["document"],
+              docs: some.map((urn) => ({
+                _index: reading.names.index(state?.generation ?? 0, placeOfUrn(urn)),
+                _id: idOf(urn),
+              })),
+            }),
+          );
+          for (const [n, one] of docs.entries()) {
+            const urn = some[n] ?? "";
+            if ("error" in one) return indexGone;
+            if (one.found && one._source) found.set(urn, decodeDocument(urn, one._source.document));
+          }
+        }
+        return urns.map((urn) => found.get(urn));
+      });
+    },
+
+    async *dump() {
+      usable();
+      const state = await reading.state();
+      if (state === undefined) return;
+      const indices = createIndices(reading, state, new Set(state.places));
+      if (indices.empty) return;
+      let after: string | undefined;
+      do {
+        const { hits } = await indices.search({
+          query: everything(0),
+          size: ROWS_MAX,
+          sort: [{ urn: "asc" }],
+          ...(after !== undefined && { search_after: [after] }),
+        });
+        for (const { _source } of hits.hits) yield rowOf(_source);
+        after = hits.hits.length < ROWS_MAX ? undefined : hits.hits.at(-1)?._source?.urn;
+      } while (after !== undefined);
+    },
+
+    async close() {
+      closed = true;
+      await reading.close();
+    },
+  };
+}
+
+const DOCUMENTS_MAX = 1_000;
+const ROWS_MAX = 1_000;
+
+const placesOf = (entityTypes: readonly string[]): ReadonlySet<string> =>
+  new Set(entityTypes.map(placeOfType));
+
+function rowOf(source: Partial<StoredSource> = {}): SearchRow {
+  const { urn = "", at = 0, document = "" } = source;
+  return { position: position(at), document: decodeDocument(fromUnitOrder(urn), document) };
+}

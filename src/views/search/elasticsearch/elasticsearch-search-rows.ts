@@ -1,0 +1,55 @@
+/**
+ * The rows of the search view in Elasticsearch and OpenSearch, for verification: documents, as they
+ * are stored. Whether one is found by its words is looked at by one of its terms: all of them go
+ * when somebody changes a document behind the view's back, since its source has none.
+ */
+
+import type { Grown } from "../../../projector/sink.ts";
+import type { ViewRows } from "../../../projector/verify/view-rows.ts";
+import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
+import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { ServerPlace } from "../../../storage/view-origin.ts";
+import { encoded } from "./fields.ts";
+import {
+  idOf,
+  placeOfUrn,
+  type SearchKept,
+  type StoredSource,
+  searchAsker,
+  searchShape,
+} from "./search-shape.ts";
+import { fromUnitOrder, inUnitOrder, storedText } from "./stored-text.ts";
+
+const INDEXED = "indexed";
+/** Every document has its urn among its values. */
+const URN_TEXT = `text.${encoded("urn")}`;
+
+/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+export async function openElasticsearchSearchRows(
+  place: ServerPlace,
+  grown?: Grown,
+): Promise<ViewRows> {
+  return openElasticsearchViewRows<StoredSource, SearchKept>(
+    {
+      shape: searchShape,
+      place,
+      asker: searchAsker,
+      grown: grown as ViewState<SearchKept> | undefined,
+    },
+    {
+      term: (urn) => inUnitOrder(urn.toWellFormed()),
+      urn: fromUnitOrder,
+      sort: [],
+      fields: ["document"],
+      marks: (urns) => [{ terms: { [URN_TEXT]: urns.map(storedText), _name: INDEXED } }],
+      row({ id, place: at, source, marks }) {
+        const urn = fromUnitOrder(String(source.urn));
+        // Somewhere else nobody looks for it.
+        const astray = id !== idOf(urn) || at !== placeOfUrn(urn);
+        const { document } = source;
+        const text = typeof document === "string" ? document : JSON.stringify(document ?? null);
+        return [astray ? `${at}/${id}` : "", marks.includes(INDEXED) ? 1 : 0, text];
+      },
+    },
+  );
+}

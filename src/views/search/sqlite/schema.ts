@@ -1,0 +1,80 @@
+/**
+ * The search view in SQLite: documents, and the segments of their index. A batch commits its
+ * checkpoint, documents, segments and tombstones in one transaction; a merge is one more.
+ *
+ * Every version of a document has an id of its own, greater than all before. A segment holds the
+ * documents of a range of ids, and ranges do not overlap. A version that was replaced or removed
+ * has a tombstone until a merge leaves it out.
+ */
+import type { ViewSchema } from "../../../storage/sqlite/view-tables.ts";
+
+/** Bytes of a segment in one row. */
+export const CHUNK_BYTES = 16 * 1024;
+/** The id of the first chunk of a segment. */
+export const firstChunk = (segment: number): number => segment * 2 ** 20;
+
+export const searchSchema: ViewSchema = {
+  view: "search",
+  version: 4,
+  // Segments and chunks have checksums; verification compares the documents with the log.
+  tables: `
+-- Every entity that has had a document. hash: CRC-32 of the urn, which is too long for an index of its own.
+-- document: the id of its document; null without one.
+CREATE TABLE entity (
+  id INTEGER PRIMARY KEY,
+  hash INTEGER NOT NULL,
+  urn TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  document INTEGER
+) STRICT;
+CREATE INDEX entity_hash ON entity (hash);
+
+CREATE TABLE document (
+  id INTEGER PRIMARY KEY,
+  entity INTEGER NOT NULL,
+  json TEXT NOT NULL
+) STRICT;
+
+-- No id is given twice, because readers cache segments by their ids. directory: the content of the
+-- segment, and where it is (JSON). content: CRC-32 of its bytes. sum: CRC-32 of the directory and the
+-- numbers.
+CREATE TABLE segment (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  content INTEGER NOT NULL,
+  directory TEXT NOT NULL,
+  sum INTEGER NOT NULL
+) STRICT;
+
+-- The bytes of segments. id: of the segment, times 2^20, and the index of the chunk in it. sum: CRC-32
+-- of the id and the bytes.
+CREATE TABLE chunk (
+  id INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL,
+  sum INTEGER NOT NULL
+) STRICT;
+
+-- Versions of documents that are in a segment and no longer valid. turn: the change that deleted it.
+CREATE TABLE tombstone (
+  id INTEGER PRIMARY KEY,
+  urn TEXT NOT NULL,
+  turn INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tombstone_turn ON tombstone (turn);
+
+-- turn: how often segments or tombstones have changed. document: the last id that was given to one.
+CREATE TABLE state (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  turn INTEGER NOT NULL,
+  document INTEGER NOT NULL
+) STRICT;
+INSERT INTO state (one, turn, document) VALUES (1, 0, 0);
+`,
+  // Ids are not given twice, also after a reset: readers cache segments by their ids.
+  reset: `
+DELETE FROM entity; DELETE FROM document; DELETE FROM segment; DELETE FROM chunk;
+DELETE FROM tombstone; UPDATE state SET turn = turn + 1;
+`,
+};

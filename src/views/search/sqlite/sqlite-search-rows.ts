@@ -1,0 +1,90 @@
+/**
+ * The rows of the search view in SQLite, for verification: documents as they are stored, and whether
+ * the index has each under its urn. The bytes of the index are compared with their checksums.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import { saidBy } from "../../../core/errors.ts";
+import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
+import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
+import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
+import { searchSchema } from "./schema.ts";
+import { createSegmentReader } from "./segment-store.ts";
+
+const URNS_PER_PAGE = 1_000;
+
+interface Position {
+  readonly hash: number;
+  readonly urn: string;
+}
+
+export const openSqliteSearchRows = (path: string): ViewRows =>
+  openSqliteViewRows(searchSchema, path, queriesOf);
+
+type FoundColumns = readonly [json: string, id: number];
+
+function queriesOf(db: DatabaseSync): RowQueries {
+  const { arrays, objects } = preparingOn(db);
+  const index = createSegmentReader(db);
+  const find = arrays<FoundColumns>(`
+    SELECT json, document.id FROM entity JOIN document ON document.id = entity.document
+    WHERE hash = ? AND urn = ?`);
+  const countDocuments = arrays<readonly [number]>("SELECT count(*) FROM document");
+  const urnsAfter = objects<Position>(`
+    SELECT hash, urn FROM entity JOIN document ON document.id = entity.document
+    WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
+  const greatestDocument = arrays<readonly [number]>("SELECT coalesce(max(id), 0) FROM document");
+
+  /** True if the index has a document under its urn; false for a damaged index. */
+  function isIndexed(id: number, urn: string): boolean {
+    try {
+      return index.segments().some((segment) => {
+        const doc = segment.docOf(id, urn);
+        return doc >= 0 && segment.deleted?.[doc] !== 1;
+      });
+    } catch {
+      return false;
+    }
+  }
+
+  function indexFaults(): readonly string[] {
+    try {
+      const isBehind = numberOf(greatestDocument) > index.state().document;
+      let indexed = 0;
+      for (const { row, docs, deleted } of index.segments()) {
+        indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
+        // Reading compares the checksums.
+        index.read(row, [0, row.bytes]);
+      }
+      const documents = numberOf(countDocuments);
+      return [
+        ...(documents === indexed
+          ? []
+          : [`the index has ${indexed} documents, the view has ${documents}`]),
+        ...(isBehind ? ["the last id is not that of the documents"] : []),
+      ];
+    } catch (error) {
+      return [`the index cannot be read: ${saidBy(error)}`];
+    }
+  }
+
+  return {
+    rowsOf(given): readonly Row[] {
+      const urn = given.toWellFormed();
+      const row = find.get(crc32(urn), urn);
+      if (row === undefined) return [];
+      const [json, id] = row;
+      return [["", isIndexed(id, urn) ? 1 : 0, json]];
+    },
+    count: () => numberOf(countDocuments),
+    urns(after) {
+      const { hash, urn } = (after as Position | undefined) ?? { hash: -1, urn: "" };
+      const page = urnsAfter.all(hash, urn);
+      return {
+        urns: page.map((one) => one.urn),
+        next: page.length === URNS_PER_PAGE ? page.at(-1) : undefined,
+      };
+    },
+    faults: indexFaults,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * The rows of the timeseries view in Elasticsearch and OpenSearch, for verification: events as
+ * readers see them, without those that truncations will take yet.
+ */
+
+import type { Grown } from "../../../projector/sink.ts";
+import type { Cell, ViewRows } from "../../../projector/verify/view-rows.ts";
+import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
+import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { TimeseriesRow } from "../timeseries-table.ts";
+import {
+  idOf,
+  type Kept,
+  placeOfEvent,
+  rowOf,
+  type StoredEvent,
+  takenYet,
+  timeseriesAsker,
+  timeseriesShape,
+} from "./documents.ts";
+
+/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+export async function openElasticsearchTimeseriesRows(
+  place: ServerPlace,
+  grown?: Grown,
+): Promise<ViewRows> {
+  return openElasticsearchViewRows<StoredEvent, Kept>(
+    {
+      shape: timeseriesShape,
+      place,
+      asker: timeseriesAsker,
+      grown: grown as ViewState<Kept> | undefined,
+    },
+    {
+      term: (urn) => urn.toWellFormed(),
+      urn: (term) => term,
+      sort: ["aspect", "time", "key"],
+      fields: ["aspect", "time", "key", "wholeKey", "position", "system", "value"],
+      hidden: takenYet,
+      row({ id, place: at, source }) {
+        const event = rowOf(source as StoredEvent);
+        const { aspect, time, key, position, system, value } = event;
+        return [
+          ...[isInPlace(event, id, at) ? aspect : `${aspect} in ${at}/${id}`],
+          ...[cell(time), cell(key)],
+          ...[cell(position), cell(system), cell(value)],
+        ];
+      },
+    },
+  );
+}
+
+/** Somewhere else it is there a second time, or not where it is looked for. */
+const isInPlace = (event: TimeseriesRow, id: string, place: string | undefined): boolean =>
+  typeof event.aspect === "string" && id === idOf(event) && place === placeOfEvent(event);
+
+/** Whatever somebody may have put there. */
+const cell = (value: unknown): Cell =>
+  typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value ?? null);

@@ -1,0 +1,174 @@
+/**
+ * The sink of the timeseries view in Elasticsearch.
+ *
+ * Events of a batch are folded in memory first, so that an invalid batch sends nothing. Removals query
+ * the store for their events, and delete them with the removal's position as version: later events
+ * stay, and delayed writes of earlier events do not restore them. The checkpoint moves last.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { estypes } from "@elastic/elasticsearch";
+import type { Position } from "../../../core/position.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import {
+  type ElasticsearchView,
+  openElasticsearchView,
+  type PlacedWrite,
+} from "../../../storage/elasticsearch/elasticsearch-view.ts";
+import type { ServerView } from "../../../storage/view-origin.ts";
+import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
+import { createFold, isRemovedBy, type Remove } from "./batch.ts";
+import {
+  documentOf,
+  type Event,
+  type Kept,
+  placeOfEvent,
+  placeOfIndex,
+  rowOf,
+  type StoredEvent,
+  timeseriesAsker,
+  timeseriesShape,
+} from "./documents.ts";
+import { type Hit, pagesOf } from "./pages.ts";
+import { createTruncations, noted } from "./truncations.ts";
+
+/** Removals that are looked for together. */
+const REMOVES_MAX = 200;
+
+export async function openElasticsearchTimeseriesSink(place: ServerView): Promise<TimeseriesSink> {
+  const view = await openElasticsearchView(timeseriesShape, place, timeseriesAsker);
+  const truncations = createTruncations(view);
+  const { removeStored, storedOf } = createLooking(view);
+
+  return {
+    async apply(writes, upTo, record) {
+      const { position: checkpoint, kept } = await view.state();
+      if (upTo <= checkpoint) return;
+      const fold = createFold();
+      for (const write of writes) if (write.position > checkpoint) fold.add(write);
+      const { events, removes, truncates } = fold.batch;
+      await removeStored(removes);
+      await view.write(placedEvents(events));
+      const after = noted(kept, truncates);
+      if (truncates.length > 0) await view.show(truncates.map(placeOfIndex), after);
+      await view.move({ position: upTo, record, kept: after });
+    },
+    async restore(urn, writes) {
+      const wanted = await foldWhole(urn, writes);
+      const { position: checkpoint } = await view.state();
+      await view.refresh();
+      const gone: PlacedWrite[] = [];
+      for await (const hits of storedOf(urn)) {
+        for (const hit of hits) {
+          const place = view.names.parse(hit.index)?.place ?? "";
+          const event = wanted.get(hit.id);
+          if (event === undefined || placeOfEvent(event) !== place)
+            gone.push({ place, id: hit.id });
+          else if (isAs(hit.event, event)) wanted.delete(hit.id);
+        }
+      }
+      // At the checkpoint: all later writes are newer.
+      const passed = await view.write([...gone, ...placedEvents(wanted, checkpoint)]);
+      await view.write(passed.map(({ place, id, document }) => ({ place, id, document })));
+    },
+    tidy: () => truncations.step(),
+    position: () => view.position(),
+    lastRecord: () => view.lastRecord(),
+    reset: () => view.reset(),
+    grown: () => view.grown(),
+    publish: (head) => view.publish(head),
+    close: (outcome = "keep") => view.close(outcome),
+  };
+}
+
+function* placedEvents(
+  events: ReadonlyMap<string, Event>,
+  version?: Position,
+): Generator<PlacedWrite> {
+  const places = new Map<string, string>();
+  for (const [id, event] of events) {
+    const series = `${entityTypeOf(event.urn)}\0${event.aspect}`;
+    let place = places.get(series);
+    if (place === undefined) {
+      place = placeOfEvent(event);
+      places.set(series, place);
+    }
+    yield { place, id, version: version ?? event.position, document: documentOf(event) };
+  }
+}
+
+/** Folds these writes without stored events, in memory, so that all of them are sent or none. */
+async function foldWhole(
+  urn: string,
+  writes: Iterable<TimeseriesWrite> | AsyncIterable<TimeseriesWrite>,
+): Promise<Map<string, Event>> {
+  const fold = createFold();
+  for await (const write of writes) {
+    if (write.op !== "truncate") fold.add(write);
+    // Removes all events of the entity that are not among these writes.
+    else fold.drop(urn, ({ aspect, time }) => aspect === write.aspect && time < write.before);
+  }
+  return new Map(fold.batch.events);
+}
+
+const isAs = (stored: StoredEvent, { entityType: _, op: __, ...written }: Event): boolean =>
+  isDeepStrictEqual(rowOf(stored), written);
+
+function createLooking(view: ElasticsearchView<Kept>) {
+  /** In the generation that is written, whether readers see it or not. */
+  async function* stored(query: estypes.QueryDslQueryContainer): AsyncGenerator<readonly Hit[]> {
+    const { generation } = await view.state();
+    yield* pagesOf((request) => view.server.ask("read", request), {
+      index: view.names.indices(generation),
+      query,
+      sort: ["urn", "aspect", "time", "key"],
+      order: "asc",
+      named: true,
+    });
+  }
+
+  return {
+    storedOf: (urn: string) => stored({ term: { urn } }),
+    async removeStored(removes: readonly Remove[]): Promise<void> {
+      // Also finds events of an earlier batch that failed.
+      if (removes.length > 0) await view.refresh();
+      for (let from = 0; from < removes.length; from += REMOVES_MAX) {
+        const some = removes.slice(from, from + REMOVES_MAX);
+        for await (const hits of stored({ bool: { should: some.map(bearingOn) } })) {
+          await view.write(hits.flatMap((hit) => deletions(hit, some)));
+        }
+      }
+    },
+  };
+
+  function deletions(
+    { id, index, event }: Hit,
+    removes: readonly Remove[],
+  ): readonly PlacedWrite[] {
+    const place = view.names.parse(index)?.place ?? "";
+    const last = removes.findLast((remove) => isRemovedBy(remove, event));
+    return last === undefined ? [] : [{ place, id, version: last.position }];
+  }
+}
+
+/** Events that a removal may delete; the aspect is compared later. */
+const bearingOn = ({
+  urn,
+  aspect,
+  from,
+  to,
+  position,
+}: Remove): estypes.QueryDslQueryContainer => ({
+  bool: {
+    filter: [
+      { term: { urn } },
+      { range: { position: { lt: position } } },
+      ...(aspect === undefined ? [] : [{ term: { aspect } }]),
+      ...(from === undefined && to === undefined ? [] : [{ range: { time: boundsOf(from, to) } }]),
+    ],
+  },
+});
+
+const boundsOf = (from: number | undefined, to: number | undefined) => ({
+  ...(from !== undefined && { gte: from }),
+  ...(to !== undefined && { lte: to }),
+});

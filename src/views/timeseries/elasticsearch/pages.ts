@@ -1,0 +1,89 @@
+/**
+ * Reads the results of a search in pages, in a total order, so that each document is returned once
+ * even with concurrent writes. Pages are bounded in number and approximately in bytes.
+ */
+import type { Client, estypes } from "@elastic/elasticsearch";
+import { isTooLarge } from "../../../storage/elasticsearch/client.ts";
+import type { StoredEvent } from "./documents.ts";
+
+export interface Hit {
+  readonly id: string;
+  readonly index: string;
+  readonly event: StoredEvent;
+}
+
+type SortField = "urn" | "aspect" | "time" | "key";
+
+interface Search {
+  /** Aliases or indices; what is not there has no documents. */
+  readonly index: string | readonly string[];
+  readonly query: estypes.QueryDslQueryContainer;
+  readonly sort: readonly SortField[];
+  readonly order: "asc" | "desc";
+  /** Documents of the first page, at most. */
+  readonly first?: number | undefined;
+  /** Ids and indices of documents, too. */
+  readonly named?: boolean | undefined;
+}
+
+type Ask = <T>(request: (client: Client) => Promise<T>) => Promise<T>;
+
+/** Of the first page, whose documents may be large. */
+const FIRST_MAX = 100;
+const PAGE_MAX = 2_000;
+const PAGE_CHARACTERS = 2_000_000;
+/** An answer that is larger is not read: fewer documents are asked for. */
+const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+
+export async function* pagesOf(ask: Ask, search: Search): AsyncGenerator<readonly Hit[]> {
+  let size = Math.min(search.first ?? FIRST_MAX, FIRST_MAX);
+  let after: StoredEvent | undefined;
+  for (;;) {
+    let page: readonly Hit[];
+    try {
+      page = await pageOf(ask, search, size, after);
+    } catch (error) {
+      if (!isTooLarge(error) || size === 1) throw error;
+      size = Math.ceil(size / 8);
+      continue;
+    }
+    if (page.length > 0) yield page;
+    if (page.length < size) return;
+    after = page.at(-1)?.event;
+    // Somebody may have put there what has no value.
+    const characters = page.reduce((sum, { event }) => sum + (event.value?.length ?? 0), 1);
+    const fitting = Math.floor((PAGE_CHARACTERS * page.length) / characters);
+    size = Math.max(1, Math.min(PAGE_MAX, fitting));
+  }
+}
+
+async function pageOf(
+  ask: Ask,
+  { index, query, sort, order, named }: Search,
+  size: number,
+  after: StoredEvent | undefined,
+): Promise<readonly Hit[]> {
+  const found = await ask((client) =>
+    client.search<StoredEvent>(
+      {
+        index: typeof index === "string" ? index : [...index],
+        ignore_unavailable: true,
+        allow_partial_search_results: false,
+        filter_path: named
+          ? ["hits.hits._source", "hits.hits._id", "hits.hits._index"]
+          : ["hits.hits._source"],
+        size,
+        query,
+        track_total_hits: false,
+        sort: sort.map((field) => ({ [field]: order })),
+        ...(after && { search_after: sort.map((field) => after[field]) }),
+      },
+      { maxResponseSize: ANSWER_BYTES_MAX },
+    ),
+  );
+  const hits: Hit[] = [];
+  for (const { _id, _index, _source } of found.hits?.hits ?? []) {
+    if (_source !== undefined) hits.push({ id: _id ?? "", index: _index, event: _source });
+  }
+  return hits;
+}

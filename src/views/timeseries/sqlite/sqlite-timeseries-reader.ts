@@ -1,0 +1,259 @@
+/**
+ * The reader of the timeseries view in SQLite, with its own connection. Ranges are read in pages from
+ * the index, bounded in events and in time, and yield to other requests between pages. Concurrent
+ * writes may appear in later pages, but no event appears twice. If a truncation comes meanwhile, the
+ * range is read again without the truncated events.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+import { CatalogError } from "../../../core/errors.ts";
+import { type Position, position } from "../../../core/position.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Dump } from "../../../storage/compare.ts";
+import { preparingOn } from "../../../storage/sqlite/prepared.ts";
+import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
+import { acceptedEvents } from "../accepted-events.ts";
+import type {
+  PlacedEvent,
+  TimeseriesRange,
+  TimeseriesReader,
+  TimeseriesRow,
+  TruncationProgress,
+} from "../timeseries-table.ts";
+import { untruncated } from "../untruncated.ts";
+import { createMeasuring, keptBy } from "./measuring.ts";
+import { timeseriesSchema } from "./schema.ts";
+
+/** Events read before others get their turn. */
+const PAGE_MAX = 500;
+/** They get it after this time, too: events may be large, and looking at one may take long. */
+const SLICE_MS_MAX = 5;
+
+export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
+  const db = openSqliteViewReader(timeseriesSchema, path);
+  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, lastKeptOf, truncating, lastTruncation } =
+    createQueries(db);
+  const checkpoint = db.prepare("SELECT position FROM view");
+  const measuring = createMeasuring(db);
+  const findTruncation = db.prepare(
+    "SELECT deleted, batch_size, done FROM truncation WHERE position = ?",
+  );
+
+  async function read<T>(query: () => T): Promise<T> {
+    if (!db.isOpen) {
+      throw new CatalogError("unavailable", `the view "${timeseriesSchema.view}" is closed`);
+    }
+    return translated(timeseriesSchema, "read", query);
+  }
+
+  async function inParts<T>(parts: Generator<undefined, T>): Promise<T> {
+    for (;;) {
+      const part = await read(() => parts.next());
+      if (part.done) return part.value;
+      await turn();
+    }
+  }
+
+  async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
+    let last: Row | undefined;
+    for (;;) {
+      const page = await read(() => pageOf(range, ascending, last, size));
+      yield page.rows;
+      if (page.end) return;
+      last = page.last;
+      await turn();
+    }
+  }
+
+  const whole = <T>(work: () => Promise<T>): Promise<T> =>
+    untruncated(() => read(lastTruncation), work);
+
+  const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
+    if (limit <= 0) return [];
+    const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
+    return whole(() => acceptedEvents(pages(range, ascending, size), { limit, accept, turn }));
+  };
+
+  return {
+    list,
+    latest: (urns, aspects) =>
+      whole(async () => {
+        const found = urns.map(() => new Map<string, PlacedEvent>());
+        const asked = new Set(aspects);
+        const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
+        const cutting = await read(truncating);
+        for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
+          if (!asked.has(aspect)) continue;
+          const event = await read(() => (cutting ? lastKeptOf(id, urn) : lastOf(id)));
+          if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
+        }
+        return found;
+      }),
+    position: () => read(() => position(Number(checkpoint.get()?.position))),
+    count: (range) => whole(() => read(() => countIn(range))),
+    countOlder: (index, before) => inParts(measuring.count(index, before)),
+    weigh: (index) => inParts(measuring.weigh(index)),
+    findTruncation: (position) =>
+      read((): TruncationProgress | undefined => {
+        const row = findTruncation.get(position);
+        if (row === undefined) return undefined;
+        return {
+          deleted: Number(row.deleted),
+          batches: Math.ceil(Number(row.deleted) / Number(row.batch_size)),
+          done: row.done === 1,
+        };
+      }),
+    async *dump() {
+      let last: Series | undefined;
+      for (;;) {
+        const after: Series | undefined = last;
+        const series = await read(() => seriesFrom(after));
+        for (const { urn, aspect } of series) {
+          for await (const page of pages({ urn, aspect }, true, PAGE_MAX)) {
+            for (const row of page) yield { urn, aspect, ...row };
+          }
+        }
+        last = series.at(-1);
+        if (last === undefined) return;
+      }
+    },
+    async close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+interface Row {
+  readonly time: number;
+  readonly key: string;
+  readonly position: Position;
+  readonly system: string;
+  readonly value: string;
+}
+
+interface Page {
+  readonly rows: readonly Row[];
+  /** The last visited event; the next page starts after it. */
+  readonly last: Row | undefined;
+  /** There is nothing after them. */
+  readonly end: boolean;
+}
+
+/** Events of before the position that are older are gone. */
+interface Cut {
+  readonly before: number;
+  readonly position: number;
+}
+
+type Series = Pick<TimeseriesRow, "urn" | "aspect">;
+
+const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
+/** In the order of their places. */
+const EVENTS = "place CROSS JOIN event ON event.position = place.position";
+
+function createQueries(db: DatabaseSync) {
+  const { objects } = preparingOn(db);
+  const cutsOf = objects<Cut>(
+    "SELECT before, position FROM truncation WHERE done = 0 AND entity_type = ? AND aspect = ?",
+  );
+  const truncating = db.prepare("SELECT 1 FROM truncation WHERE done = 0 LIMIT 1");
+  const newest = db.prepare("SELECT max(position) AS position FROM truncation");
+  const { first, next, count, countKept } = prepareQueries(db);
+  const lastWhere = (kept: string) =>
+    objects<PlacedEvent>(`
+      SELECT place.time AS time, place.position AS position, value, system FROM ${EVENTS} WHERE place.series = ? ${kept}
+      ORDER BY place.time DESC, place.key DESC LIMIT 1`);
+  const last = lastWhere("");
+  const lastKept = lastWhere(`AND ${keptBy("?")}`);
+  const ofUrns = objects<Series & { readonly id: number }>(`
+    SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
+    CROSS JOIN series ON series.urn = asked.value`);
+  const someSeries = objects<Series>(`
+    SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
+
+  return {
+    /**
+     * At most so many events; fewer at the end, or after the time limit. Skips events of pending
+     * truncations, page by page: there may be a million of them.
+     */
+    pageOf(range: TimeseriesRange, ascending: boolean, last: Row | undefined, size: number): Page {
+      const { urn, aspect } = range;
+      const { from, to } = boundsOf(range);
+      const cuts = cutsOf.all(entityTypeOf(urn), aspect);
+      const most = cuts.length === 0 ? size : PAGE_MAX;
+      const order = ascending ? "earliest" : "latest";
+      const found =
+        last === undefined
+          ? first[order].iterate(urn, aspect, from, to, most)
+          : next[order].iterate(...[urn, aspect, ascending ? to : from, last.time, last.key, most]);
+      const rows: Row[] = [];
+      const sliceEnd = performance.now() + SLICE_MS_MAX;
+      let looked = 0;
+      let at: Row | undefined;
+      for (const row of found) {
+        looked++;
+        at = row;
+        if (!cuts.some((cut) => row.time < cut.before && row.position < cut.position))
+          rows.push(row);
+        const full = rows.length === size && looked < most;
+        if (full || performance.now() >= sliceEnd) return { rows, last: at, end: false };
+      }
+      return { rows, last: at, end: looked < most };
+    },
+    countIn(range: Parameters<TimeseriesReader["count"]>[0]): number {
+      const { from, to } = boundsOf(range);
+      const aspect = range.aspect ?? null;
+      const asked = [from, to, range.urn, aspect, aspect] as const;
+      const found =
+        truncating.get() === undefined
+          ? count.get(...asked)
+          : countKept.get(...asked, entityTypeOf(range.urn));
+      return Number(found?.count);
+    },
+    seriesOf: (urns: readonly string[]) => ofUrns.all(JSON.stringify(urns)),
+    lastOf: (series: number) => last.get(series),
+    lastKeptOf: (series: number, urn: string) => lastKept.get(series, entityTypeOf(urn)),
+    truncating: () => truncating.get() !== undefined,
+    /** Its position; null where there is none. */
+    lastTruncation: () => newest.get()?.position,
+    seriesFrom: (after: Series | undefined) =>
+      someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),
+  };
+}
+
+function prepareQueries(db: DatabaseSync) {
+  const { objects } = preparingOn(db);
+  const columns = `
+    SELECT place.time AS time, place.key AS key, place.position AS position, system, value
+    FROM ${EVENTS}`;
+  const first = (order: string) =>
+    objects<Row>(`
+      ${columns} WHERE place.series = ${SERIES} AND place.time BETWEEN ? AND ?
+      ORDER BY ${order} LIMIT ?`);
+  const counting = `
+    SELECT count(*) AS count FROM place WHERE time BETWEEN ? AND ? AND series IN
+      (SELECT id FROM series WHERE urn = ? AND (aspect = ? OR ? IS NULL))`;
+  return {
+    first: {
+      latest: first("place.time DESC, place.key DESC"),
+      earliest: first("place.time, place.key"),
+    },
+    next: {
+      latest: objects<Row>(`
+        ${columns} WHERE place.series = ${SERIES} AND place.time >= ?
+          AND (place.time, place.key) < (?, ?)
+        ORDER BY place.time DESC, place.key DESC LIMIT ?`),
+      earliest: objects<Row>(`
+        ${columns} WHERE place.series = ${SERIES} AND place.time <= ?
+          AND (place.time, place.key) > (?, ?)
+        ORDER BY place.time, place.key LIMIT ?`),
+    },
+    count: db.prepare(counting),
+    countKept: db.prepare(`${counting} AND ${keptBy("?")}`),
+  };
+}
+
+const boundsOf = ({ from, to }: { readonly from?: number; readonly to?: number }) => ({
+  from: from ?? Number.NEGATIVE_INFINITY,
+  to: to ?? Number.POSITIVE_INFINITY,
+});
