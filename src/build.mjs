@@ -39,5 +39,8 @@ const copied = [
   ["avro", "avro"],
   ["test/data/sample/catalog.json", "sample/catalog.json"],
 ];
-for (const [from, to] of copied) cpSync(join(root, from), join(dist, to), { recursive: true });
+const filter = (path) => !path.endsWith(".ts");
+for (const [from, to] of copied) {
+  cpSync(join(root, from), join(dist, to), { recursive: true, filter });
+}
 chmodSync(join(dist, "src/annals.mjs"), 0o755);
