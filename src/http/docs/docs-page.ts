@@ -43,7 +43,7 @@ export function createDocsPage(
   const pages = new Map<string, FixedText>();
   const pageFor = (host: string, path: string): FixedText => {
     page ??= renderPage(table, options);
-    const root = "../../".repeat(path.split("/").length - 2);
+    const root = "../".repeat(path.split("/").length - 2);
     return createFixedText(page.replaceAll(HOST, host).replaceAll(ROOT, root));
   };
   return (host, path) => {
