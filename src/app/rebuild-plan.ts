@@ -26,7 +26,7 @@ export function rebuildingParts(
     isShared: (view) => sharedView(config, view as ViewName),
     lanes: async (views) => buildLanes(config, views, await countRecords(log)),
     startWorkers: (lanes, options) => startStagingWorkers({ stores, lanes, ...options }),
-    verify: (grown, signal) => verifyStaging(verifier, grown, signal),
+    verify: (staged, signal) => verifyStaging(verifier, staged, signal),
 
     clear: (views) => clearEditions(config, views),
   };

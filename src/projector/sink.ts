@@ -13,7 +13,7 @@ import type { Parking } from "./parking/parking.ts";
  * A staging generation in a server and its position. Its adapter adds what it needs to read it; plain
  * data, for other threads.
  */
-export interface Grown {
+export interface Staged {
   readonly position: Position;
 }
 
@@ -61,7 +61,7 @@ export interface Sink<W> {
    * For a staging generation in a server: makes everything applied so far readable through the result
    * (verify/view-rows.ts), until the next write. Absent for views in files.
    */
-  grown?(): Promise<Grown>;
+  staged?(): Promise<Staged>;
 
   /**
    * For a staging generation in a server: makes it live; `close` then removes the old one. Rejects

@@ -11,7 +11,7 @@ import { encodeChange } from "../../src/log/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
 import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
-import type { Grown } from "../../src/projector/sink.ts";
+import type { Staged } from "../../src/projector/sink.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { elasticsearchViews, neo4jViews, postgresViews } from "../adapter/view-rows-places.ts";
@@ -76,9 +76,9 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     return found.views.map(({ position: at, count }) => ({ position: at, count }));
   }
 
-  /** Rows that there still are of what was grown. */
-  async function left(view: ViewName, grown: Readonly<Record<string, Grown>>): Promise<unknown> {
-    const rows = await openViewRows(settings, view, { next: true, grown });
+  /** Rows that there still are of what was staged. */
+  async function left(view: ViewName, staged: Readonly<Record<string, Staged>>): Promise<unknown> {
+    const rows = await openViewRows(settings, view, { next: true, staged });
     try {
       return (await rows.count()).rows;
     } catch (error) {
@@ -93,7 +93,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     { loses, meanwhile }: { loses?: string; meanwhile?: () => Promise<void> },
   ) {
     const steps: string[] = [];
-    let grown: Readonly<Record<string, Grown>> = {};
+    let staged: Readonly<Record<string, Staged>> = {};
     const { rebuild: rebuildNow } = createRebuilding({
       replacement: {
         async hold() {
@@ -108,7 +108,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       startWorkers: (lanes, told) =>
         startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...told }),
       async verify(editions, stop) {
-        grown = editions.grown ?? {};
+        staged = editions.staged ?? {};
         await meanwhile?.();
         await verifyStaging({ ...verifyModule, config: settings }, editions, stop);
       },
@@ -123,23 +123,26 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     } catch (error) {
       steps.push(String(error));
     }
-    return { steps, grown };
+    return { steps, staged };
   }
 
-  test.each(viewNames)("stay when what was grown beside them lacks something: %s", async (view) => {
-    const before = await inPlace([view]);
-    const { steps, grown } = await rebuildBeside([view], { loses: view });
-    expect(steps).toEqual([expect.stringMatching(differing(view))]);
-    expect(Object.keys(grown)).toEqual([view]);
-    const none = view === "aspects" ? expect.stringMatching(/does not exist/) : 0;
-    expect(await left(view, grown)).toEqual(none);
-    expect(await inPlace([view])).toEqual(before);
-    expect(before).toEqual([{ position: await head(), count: 0 }]);
-  });
+  test.each(viewNames)(
+    "stay when what was staged beside them lacks something: %s",
+    async (view) => {
+      const before = await inPlace([view]);
+      const { steps, staged } = await rebuildBeside([view], { loses: view });
+      expect(steps).toEqual([expect.stringMatching(differing(view))]);
+      expect(Object.keys(staged)).toEqual([view]);
+      const none = view === "aspects" ? expect.stringMatching(/does not exist/) : 0;
+      expect(await left(view, staged)).toEqual(none);
+      expect(await inPlace([view])).toEqual(before);
+      expect(before).toEqual([{ position: await head(), count: 0 }]);
+    },
+  );
 
   test("are replaced by what is like the log, which goes on meanwhile", async () => {
     const views = ["aspects", "timeseries", "graph"] as const;
-    const { steps, grown } = await rebuildBeside(views, {
+    const { steps, staged } = await rebuildBeside(views, {
       async meanwhile() {
         const log = await stores.openLog(config);
         const records = (...changes: Parameters<typeof encodeChange>[0][]) =>
@@ -163,9 +166,9 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       },
     });
     expect(steps).toEqual(["hold", "prepare", "release: true"]);
-    expect(Object.keys(grown)).toEqual(views);
+    expect(Object.keys(staged)).toEqual(views);
     const now = await head();
-    expect(grown.graph?.position).toBeLessThan(now);
+    expect(staged.graph?.position).toBeLessThan(now);
     expect(await inPlace(views)).toEqual(views.map(() => ({ position: now, count: 0 })));
   });
 });

@@ -27,7 +27,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const module = new URL("losing-stores.ts", import.meta.url);
 
-describe("views that are grown beside those in use", () => {
+describe("views that are staged beside those in use", () => {
   const directory = temporaryDirectory("annals-rebuilding");
   const config = readConfig({ data: directory.path }, {});
   let stores: StoresConfig;

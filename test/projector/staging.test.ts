@@ -94,14 +94,14 @@ test("a view in a server is verified where it stands still, and then comes near 
   const steps: string[] = [];
   const sink = {
     ...view.sink,
-    grown: async () => ({ position: position(view.at) }),
+    staged: async () => ({ position: position(view.at) }),
     publish: async () => void steps.push(`publish at ${view.at}`),
   };
   const whole = { ...parts, log, views: [{ ...view, sink } as unknown as View] };
   await buildStaging({
     ...whole,
-    async onGrown(grown) {
-      steps.push(`compare at ${grown.graph?.position}`);
+    async onStaged(staged) {
+      steps.push(`compare at ${staged.graph?.position}`);
       log.grow(20);
     },
     async onNear() {
@@ -115,7 +115,7 @@ test("a view in a server is verified where it stands still, and then comes near 
   steps.length = 0;
   const growing = buildStaging({
     ...whole,
-    onGrown: () => Promise.reject(new CatalogError("internal", "it lacks a row")),
+    onStaged: () => Promise.reject(new CatalogError("internal", "it lacks a row")),
     onNear: () => Promise.reject(new Error("nothing is to be replaced")),
   });
   await expect(growing).rejects.toThrow("it lacks a row");

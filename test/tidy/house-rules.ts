@@ -273,9 +273,6 @@ export const replacements: Readonly<Record<string, string>> = {
 /** First words of comments that describe instead of stating what the code does. */
 export const firstWords = /^(what|who|whose|whoever|whether|of which)\b/i;
 
-/** Folders whose code follows `replacedWords` and `firstWords`. */
-export const plainCode: readonly string[] = ["projections/", "src/"];
-
 /** Replaced words in names that other processes or stored data have. */
 export const keptNames: readonly { readonly name: RegExp; readonly reason: string }[] = [
   { name: /"_tells_"/, reason: "type of relationships in Neo4j" },

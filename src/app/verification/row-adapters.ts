@@ -3,7 +3,7 @@
  * loaded where they are used: an embedded catalog does not pay for them.
  */
 
-import type { Grown } from "../../projector/sink.ts";
+import type { Staged } from "../../projector/sink.ts";
 import type { ViewRows } from "../../projector/verify/view-rows.ts";
 import { nextEdition } from "../../storage/sqlite/editions.ts";
 import type { ServerPlace } from "../../storage/view-origin.ts";
@@ -16,18 +16,18 @@ import { type Places, placeOf, sharedView, type ViewName, viewFile } from "../pl
 /** The editions beside those in place. */
 export interface Beside {
   readonly next?: boolean | undefined;
-  /** Where those are that lie in servers (Sink.grown), by view. */
-  readonly grown?: Readonly<Record<string, Grown>> | undefined;
+  /** Staging generations in servers (Sink.staged), by view. */
+  readonly staged?: Readonly<Record<string, Staged>> | undefined;
 }
 
 /** Throws `unavailable` for an embedded view that is not there; one in a server has no rows then. */
 export async function openViewRows(
   config: Places,
   name: ViewName,
-  { next, grown }: Beside = {},
+  { next, staged }: Beside = {},
 ): Promise<ViewRows> {
   return sharedView(config, name)
-    ? inServers[name](placeOf(config, name), grown?.[name])
+    ? inServers[name](placeOf(config, name), staged?.[name])
     : embedded[name](next ? nextEdition(viewFile(config, name)) : viewFile(config, name));
 }
 
@@ -38,29 +38,29 @@ const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
   search: openSqliteSearchRows,
 };
 
-type OpenInServer = (place: ServerPlace, grown: Grown | undefined) => Promise<ViewRows>;
+type OpenInServer = (place: ServerPlace, staged: Staged | undefined) => Promise<ViewRows>;
 
 const inServers: Readonly<Record<ViewName, OpenInServer>> = {
-  async aspects(place, grown) {
+  async aspects(place, staged) {
     const { openPostgresAspectRows } = await import(
       "../../views/aspects/postgres/postgres-aspect-rows.ts"
     );
-    return openPostgresAspectRows(place, grown);
+    return openPostgresAspectRows(place, staged);
   },
-  async timeseries(place, grown) {
+  async timeseries(place, staged) {
     const { openElasticsearchTimeseriesRows } = await import(
       "../../views/timeseries/elasticsearch/elasticsearch-timeseries-rows.ts"
     );
-    return openElasticsearchTimeseriesRows(place, grown);
+    return openElasticsearchTimeseriesRows(place, staged);
   },
-  async graph(place, grown) {
+  async graph(place, staged) {
     const { openNeo4jGraphRows } = await import("../../views/graph/neo4j/neo4j-graph-rows.ts");
-    return openNeo4jGraphRows(place, grown);
+    return openNeo4jGraphRows(place, staged);
   },
-  async search(place, grown) {
+  async search(place, staged) {
     const { openElasticsearchSearchRows } = await import(
       "../../views/search/elasticsearch/elasticsearch-search-rows.ts"
     );
-    return openElasticsearchSearchRows(place, grown);
+    return openElasticsearchSearchRows(place, staged);
   },
 };

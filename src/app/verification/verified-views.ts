@@ -98,7 +98,7 @@ export async function verifyStoredViews(
   config: StoresConfig,
   options: VerifyOptions,
 ): Promise<VerificationResult> {
-  const { views: names, since, next, grown, rest, onProgress, signal } = options;
+  const { views: names, since, next, staged, rest, onProgress, signal } = options;
   const closing: (() => unknown)[] = [];
   try {
     // All entities are compared: a log in a server is read forward in pages, not stream by stream.
@@ -107,7 +107,7 @@ export async function verifyStoredViews(
     const log = isCopied ? copyByStream(opened, config.data) : opened;
     closing.push(() => log.close());
 
-    const views = await openVerifiedViews(config, names, { next, grown });
+    const views = await openVerifiedViews(config, names, { next, staged });
     closing.push(
       ...views.map(
         ({ rows }) =>

@@ -352,7 +352,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
         folded.clear();
         await sink.reset();
       },
-      ...(sink.grown !== undefined && { grown: sink.grown }),
+      ...(sink.staged !== undefined && { staged: sink.staged }),
       ...(sink.publish && { publish: (head) => sink.publish?.(head) ?? Promise.resolve() }),
       async close(outcome) {
         await sink.close(outcome);

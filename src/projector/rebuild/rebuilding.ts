@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import type { Parked } from "../parking/parking.ts";
-import type { Grown } from "../sink.ts";
+import type { Staged } from "../sink.ts";
 import type { Replacement } from "../thread/progress.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
 import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
@@ -41,7 +41,7 @@ export interface RebuildingParts {
     generations: {
       readonly views: readonly string[];
       readonly parked: readonly Parked[];
-      readonly grown?: Readonly<Record<string, Grown>> | undefined;
+      readonly staged?: Readonly<Record<string, Staged>> | undefined;
     },
     signal: AbortSignal,
   ): Promise<void>;
@@ -96,7 +96,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
         for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
         if (!progress.beside) onProgress(progress);
       },
-      compare: (found) => parts.verify({ ...found, views: Object.keys(found.grown) }, signal),
+      compare: (found) => parts.verify({ ...found, views: Object.keys(found.staged) }, signal),
     });
     try {
       if (shared) {

@@ -10,7 +10,7 @@ import { type SerializedError, serializeError } from "../../core/serialized-erro
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/record-codec.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
-import type { Grown, View } from "../sink.ts";
+import type { Staged, View } from "../sink.ts";
 import { giveWay } from "../thread/give-way.ts";
 import { restOf } from "../thread/watch-busy.ts";
 import { type BuildProgress, buildStaging } from "./staging.ts";
@@ -41,7 +41,7 @@ interface StagingStores {
 }
 
 export type ToStagingThread =
-  /** The views of "grown" agree with the log. */
+  /** The views of "staged" agree with the log. */
   | { readonly kind: "compared" }
   | { readonly kind: "finish"; readonly upTo: Position }
   | { readonly kind: "discard" }
@@ -52,8 +52,8 @@ export type FromStagingThread =
   | { readonly kind: "progress"; readonly progress: BuildProgress }
   /** Views in servers stand still, to be compared with the log. */
   | {
-      readonly kind: "grown";
-      readonly grown: Readonly<Record<string, Grown>>;
+      readonly kind: "staged";
+      readonly staged: Readonly<Record<string, Staged>>;
       readonly parked: readonly Parked[];
     }
   /** The views are near the head of the log. */
@@ -137,8 +137,8 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
         const ms = (workedMs * restOf(threads)) / haste;
         await delay(ms, undefined, { signal: stopping.signal });
       },
-      onGrown(grown, parked) {
-        send({ kind: "grown", grown, parked });
+      onStaged(staged, parked) {
+        send({ kind: "staged", staged, parked });
         return compared.promise;
       },
       onNear() {

@@ -4,15 +4,15 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { deserializeError } from "../../core/serialized-error.ts";
 import type { Parked } from "../parking/parking.ts";
-import type { Grown } from "../sink.ts";
+import type { Staged } from "../sink.ts";
 import { threadLimits } from "../thread/thread-limits.ts";
 import { watchBusy } from "../thread/watch-busy.ts";
 import type { BuildProgress } from "./staging.ts";
 import type { FromStagingThread, StagingThreadData, ToStagingThread } from "./staging-thread.ts";
 
 /** Paused staging generations in servers by view, and their parked entities. */
-export interface GrownViews {
-  readonly grown: Readonly<Record<string, Grown>>;
+export interface StagedViews {
+  readonly staged: Readonly<Record<string, Staged>>;
   readonly parked: readonly Parked[];
 }
 
@@ -37,7 +37,7 @@ function startStagingWorker(options: {
   readonly threads: number;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Compares views in servers with the log; when it rejects, the rebuild fails. */
-  readonly compare: (views: GrownViews) => Promise<void>;
+  readonly compare: (views: StagedViews) => Promise<void>;
 }): StagingWorker {
   const worker = new Worker(new URL("staging-thread.ts", import.meta.url), {
     resourceLimits: threadLimits,
@@ -59,7 +59,7 @@ function startStagingWorker(options: {
 
   worker.on("message", (message: FromStagingThread) => {
     if (message.kind === "progress") options.onProgress(message.progress);
-    else if (message.kind === "grown") {
+    else if (message.kind === "staged") {
       options.compare(message).then(() => send({ kind: "compared" }), fail);
     } else if (message.kind === "near") near.resolve();
     else if (message.kind === "finished") finished.resolve(message.parked);

@@ -27,7 +27,7 @@ import {
   WHOLE,
 } from "../parking/parking.ts";
 import { isConflict } from "../projector-errors.ts";
-import type { Grown, View } from "../sink.ts";
+import type { Staged, View } from "../sink.ts";
 import { workedMs } from "../thread/thread-ms.ts";
 
 export interface StagingParts {
@@ -46,8 +46,8 @@ export interface StagingParts {
     | undefined;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Verifies views in servers, by name, without the parked entities. When it rejects, so does the build. */
-  readonly onGrown?:
-    | ((grown: Readonly<Record<string, Grown>>, parked: readonly Parked[]) => Promise<void>)
+  readonly onStaged?:
+    | ((staged: Readonly<Record<string, Staged>>, parked: readonly Parked[]) => Promise<void>)
     | undefined;
   /** Called when the views are near the head; resolves with the position that they have to reach. */
   readonly onNear: () => Promise<Position>;
@@ -135,9 +135,9 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
       all = together(first.again(again), await begin(whole, folded, passes));
       await comeNear(all);
     }
-    const grown = await grownOf(open);
-    if (Object.keys(grown).length > 0 && parts.onGrown !== undefined) {
-      await parts.onGrown(grown, all.parked());
+    const staged = await stagedOf(open);
+    if (Object.keys(staged).length > 0 && parts.onStaged !== undefined) {
+      await parts.onStaged(staged, all.parked());
       await comeNear(all);
     }
     await all.applyTo(await parts.onNear());
@@ -252,12 +252,12 @@ const brokenOff = (at: Position, head: Position): LogDamaged =>
   });
 
 /** The positions of views in servers, by name. */
-async function grownOf(views: readonly View[]): Promise<Readonly<Record<string, Grown>>> {
-  const grown: Record<string, Grown> = {};
+async function stagedOf(views: readonly View[]): Promise<Readonly<Record<string, Staged>>> {
+  const staged: Record<string, Staged> = {};
   for (const { name, sink } of views) {
-    if (sink.grown !== undefined) grown[name] = await sink.grown();
+    if (sink.staged !== undefined) staged[name] = await sink.staged();
   }
-  return grown;
+  return staged;
 }
 
 /**

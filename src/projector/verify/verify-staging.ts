@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking/parking.ts";
-import type { Grown } from "../sink.ts";
+import type { Staged } from "../sink.ts";
 import type { VerificationResult } from "./verification.ts";
 
 import { verifyInThread } from "./verifying.ts";
@@ -25,12 +25,12 @@ export async function verifyStaging(
     /** Parked entities, which may differ: they are handled when the generations are swapped in. */
     readonly parked: readonly Parked[];
     /** Staging generations in servers, by view. */
-    readonly grown?: Readonly<Record<string, Grown>> | undefined;
+    readonly staged?: Readonly<Record<string, Staged>> | undefined;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { views, parked, grown } = editions;
-  const asked = { ...how, views, grown };
+  const { views, parked, staged } = editions;
+  const asked = { ...how, views, staged };
   requireEqual(await verifyInThread({ ...stores, ...asked }, { onProgress, signal }), parked);
 }
 

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
-import type { Grown } from "../sink.ts";
+import type { Staged } from "../sink.ts";
 import { giveWay } from "../thread/give-way.ts";
 import { restOf } from "../thread/watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
@@ -18,7 +18,7 @@ export interface VerifyThreadData {
   /** Verify staging generations (verify-staging.ts); the result is not stored. */
   readonly next?: boolean | undefined;
   /** Staging generations in servers, by view. */
-  readonly grown?: Readonly<Record<string, Grown>> | undefined;
+  readonly staged?: Readonly<Record<string, Staged>> | undefined;
   /** Default: NICENESS. */
   readonly niceness?: number | undefined;
 }
@@ -37,7 +37,7 @@ export interface VerifyModule {
       readonly views: readonly string[];
       readonly since?: Position | undefined;
       readonly next?: boolean | undefined;
-      readonly grown?: Readonly<Record<string, Grown>> | undefined;
+      readonly staged?: Readonly<Record<string, Staged>> | undefined;
 
       readonly rest: (ms: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;

@@ -34,14 +34,14 @@ export function openElasticsearchReading<Kept>(
   place: ServerPlace,
   asker: Asker,
   /** A generation of this release that is read in the place of the one that counts. */
-  grown?: ViewState<Kept>,
+  staged?: ViewState<Kept>,
 ): ElasticsearchReading<Kept> {
   const server = connect(place, asker);
   const metadata = createMetadata<Kept>(server, shape, place);
-  let checked = grown !== undefined;
+  let checked = staged !== undefined;
 
   async function state(): Promise<ViewState<Kept> | undefined> {
-    if (grown !== undefined) return grown;
+    if (staged !== undefined) return staged;
     const found = await metadata.find();
     if (found === undefined) return undefined;
     checkVersion(shape, found.state);

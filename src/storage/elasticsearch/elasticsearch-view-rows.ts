@@ -68,12 +68,12 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     readonly place: ServerPlace;
     readonly asker: Asker;
     /** A generation that is read in the place of the one that counts. */
-    readonly grown?: ViewState<Kept> | undefined;
+    readonly staged?: ViewState<Kept> | undefined;
   },
   queries: RowQueries<Source, Kept>,
 ): ViewRows {
-  const { shape, grown } = of;
-  const reading = openElasticsearchReading(shape, of.place, of.asker, grown);
+  const { shape, staged } = of;
+  const reading = openElasticsearchReading(shape, of.place, of.asker, staged);
   const documents = createDocuments(reading, queries);
   const generations = createGenerations(reading.server, shape, reading.names);
   const fitting = createFitting(URNS_MAX);
@@ -89,7 +89,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
       const state = await find();
       if (state === undefined) return { from: START, to: START, rows: urns.map(() => []) };
       const rows = await documents.ofUrns(state, urns);
-      if (sees(state, await find())) return { from: state.position, to: grown?.position, rows };
+      if (sees(state, await find())) return { from: state.position, to: staged?.position, rows };
       if (tries === TRIES_MAX) throw replaced(shape.view);
     }
   }
@@ -105,7 +105,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
       .filter((place) => !there.has(place))
       .map((place) => `the index of "${place}" is gone`);
     // Readers are not led there yet.
-    if (grown !== undefined) return gone;
+    if (staged !== undefined) return gone;
     return [
       ...gone,
       ...own.filter(({ live }) => !live).map(fault("no alias points to the index")),

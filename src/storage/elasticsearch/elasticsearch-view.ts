@@ -57,8 +57,8 @@ export interface ElasticsearchView<Kept> {
   lastRecord(): Promise<string | undefined>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
-  /** Makes all writes searchable and returns the state (Sink.grown). */
-  grown(): Promise<ViewState<Kept>>;
+  /** Makes all writes searchable and returns the state (Sink.staged). */
+  staged(): Promise<ViewState<Kept>>;
   /** Makes the staging generation live. */
   publish(head?: Position): Promise<void>;
   /** May be called twice. */
@@ -194,7 +194,7 @@ function viewOf<Kept>(
       await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
       await generations.drop((one) => one.generation === generation);
     },
-    async grown() {
+    async staged() {
       const state = await stateNow();
       await generations.refresh(state.generation);
       return state;

@@ -6,7 +6,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { START } from "../../../core/position.ts";
 import { createFitting } from "../../../projector/fitting.ts";
-import type { Grown } from "../../../projector/sink.ts";
+import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { entityRow } from "../folded-rows.ts";
@@ -44,11 +44,14 @@ SET enable_mergejoin = off;`;
 const WHOLLY = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
 
 /**
- * Connects with the first query. A view that does not exist has no rows. `grown`: reads a staging
+ * Connects with the first query. A view that does not exist has no rows. `staged`: reads a staging
  * generation.
  */
-export async function openPostgresAspectRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
-  const beside = grown as Edition | undefined;
+export async function openPostgresAspectRows(
+  place: ServerPlace,
+  staged?: Staged,
+): Promise<ViewRows> {
+  const beside = staged as Edition | undefined;
   const connections = openConnections(place, {
     most: 2,
     timeoutMs: STATEMENT_MS_MAX,

@@ -173,11 +173,11 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         );
       }),
 
-    grown: () => inTurn(async () => place()),
+    staged: () => inTurn(async () => place()),
 
     publish: (head) =>
       inTurn(async () => {
-        if (view.bulk) dropOld ??= await publish(connections, view, { grown: place(), head });
+        if (view.bulk) dropOld ??= await publish(connections, view, { staged: place(), head });
       }),
 
     async close(outcome = "keep") {
@@ -185,7 +185,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       await inTurn(async () => {
         try {
           if (!view.bulk) return;
-          if (outcome === "keep") dropOld ??= await publish(connections, view, { grown: place() });
+          if (outcome === "keep") dropOld ??= await publish(connections, view, { staged: place() });
           if (dropOld !== undefined) await dropOld();
           else if (here !== undefined) await discard(connections, view.name, here);
         } catch (error) {

@@ -109,9 +109,9 @@ export async function resetBeside(
 export async function publish(
   connections: Connections,
   view: ServerView,
-  { grown, head }: { readonly grown: Edition; readonly head?: Position },
+  { staged, head }: { readonly staged: Edition; readonly head?: Position },
 ): Promise<() => Promise<void>> {
-  const { tables } = grown;
+  const { tables } = staged;
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
   for (const table of own) await connections.query({ text: `ANALYZE ${table}` });
   const old = await exclusively(connections, view.name, async (connection) => {
@@ -124,9 +124,9 @@ export async function publish(
       values: [VIEW],
     });
     for (const [, at] of rows) {
-      checkNotBehind(VIEW, { own: grown.position, inPlace: position(Number(at)), head });
+      checkNotBehind(VIEW, { own: staged.position, inPlace: position(Number(at)), head });
     }
-    if (!(await setLive(connection, tables, true, grown.edition))) throw gone(view.name);
+    if (!(await setLive(connection, tables, true, staged.edition))) throw gone(view.name);
     return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
   });
   return async () => {
@@ -135,8 +135,8 @@ export async function publish(
 }
 
 /** Drops a staging generation. */
-export async function discard(connections: Connections, name: string, grown: Edition) {
-  await exclusively(connections, name, (connection) => drop(connection, grown.tables));
+export async function discard(connections: Connections, name: string, staged: Edition) {
+  await exclusively(connections, name, (connection) => drop(connection, staged.tables));
 }
 
 /**

@@ -7,13 +7,13 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { createFitting } from "../../../projector/fitting.ts";
-import type { Grown } from "../../../projector/sink.ts";
+import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
 import { alsoOf, namesOf, STATES, VIEW } from "./schema.ts";
-import type { GrownGraph } from "./view.ts";
+import type { StagedGraph } from "./view.ts";
 import { checkVersion } from "./view-node.ts";
 
 const URNS_MAX = 200;
@@ -30,18 +30,18 @@ interface Live {
 }
 
 /**
- * Connects with the first query. A view that does not exist has no rows. `grown`: reads a staging
+ * Connects with the first query. A view that does not exist has no rows. `staged`: reads a staging
  * generation.
  */
-export async function openNeo4jGraphRows(place: ServerPlace, grown?: Grown): Promise<ViewRows> {
+export async function openNeo4jGraphRows(place: ServerPlace, staged?: Staged): Promise<ViewRows> {
   const server = connectNeo4j(place);
   const names = namesOf(place.name);
   const fitting = createFitting(URNS_MAX);
 
   async function find(): Promise<Live | undefined> {
     server.usable();
-    if (grown !== undefined) {
-      const { generation, position } = grown as GrownGraph;
+    if (staged !== undefined) {
+      const { generation, position } = staged as StagedGraph;
       return { label: names.label(generation), position };
     }
     const [columns] = await server.ask({

@@ -76,7 +76,7 @@ function createSink(server: Server, view: View): GraphSink {
     lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),
 
-    grown: async () => view.grown(),
+    staged: async () => view.staged(),
     publish: (head) => view.publish(head),
 
     async close(outcome = "keep") {

@@ -36,8 +36,8 @@ const EMPTIED_IN_PLACE_MAX = 20_000;
  */
 export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
 
-/** A generation and its position (Sink.grown). */
-export type GrownGraph = Pick<ViewState, "generation" | "position">;
+/** A generation and its position (Sink.staged). */
+export type StagedGraph = Pick<ViewState, "generation" | "position">;
 
 interface View {
   /** The label of the written generation. */
@@ -54,7 +54,7 @@ interface View {
   /** Starts a new, empty generation. */
   reset(): Promise<void>;
   /** The generation and its position. */
-  grown(): GrownGraph;
+  staged(): StagedGraph;
   /** Makes the staging generation live. */
   publish(head?: Position): Promise<void>;
   close(outcome: "keep" | "discard"): Promise<void>;
@@ -202,7 +202,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       await generations.clear();
     },
 
-    grown() {
+    staged() {
       const { generation, position } = known();
       return { generation, position };
     },

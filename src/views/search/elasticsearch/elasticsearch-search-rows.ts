@@ -4,7 +4,7 @@
  * when somebody changes a document behind the view's back, since its source has none.
  */
 
-import type { Grown } from "../../../projector/sink.ts";
+import type { Staged } from "../../../projector/sink.ts";
 import type { ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
 import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
@@ -24,17 +24,17 @@ const INDEXED = "indexed";
 /** Every document has its urn among its values. */
 const URN_TEXT = `text.${encoded("urn")}`;
 
-/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+/** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchSearchRows(
   place: ServerPlace,
-  grown?: Grown,
+  staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredSource, SearchKept>(
     {
       shape: searchShape,
       place,
       asker: searchAsker,
-      grown: grown as ViewState<SearchKept> | undefined,
+      staged: staged as ViewState<SearchKept> | undefined,
     },
     {
       term: (urn) => inUnitOrder(urn.toWellFormed()),

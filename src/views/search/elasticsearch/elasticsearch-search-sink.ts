@@ -118,7 +118,7 @@ export async function openElasticsearchSearchSink(place: ServerView): Promise<Se
       await view.reset();
     },
 
-    grown: () => view.grown(),
+    staged: () => view.staged(),
     publish: (head) => view.publish(head),
 
     async close(outcome = "keep") {

@@ -3,7 +3,7 @@
  * readers see them, without those that truncations will take yet.
  */
 
-import type { Grown } from "../../../projector/sink.ts";
+import type { Staged } from "../../../projector/sink.ts";
 import type { Cell, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
 import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
@@ -20,17 +20,17 @@ import {
   timeseriesShape,
 } from "./documents.ts";
 
-/** Connects with the first question. `grown`: of one that nobody is led to yet. */
+/** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchTimeseriesRows(
   place: ServerPlace,
-  grown?: Grown,
+  staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredEvent, Kept>(
     {
       shape: timeseriesShape,
       place,
       asker: timeseriesAsker,
-      grown: grown as ViewState<Kept> | undefined,
+      staged: staged as ViewState<Kept> | undefined,
     },
     {
       term: (urn) => urn.toWellFormed(),

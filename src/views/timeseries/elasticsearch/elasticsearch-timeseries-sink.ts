@@ -74,7 +74,7 @@ export async function openElasticsearchTimeseriesSink(place: ServerView): Promis
     position: () => view.position(),
     lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),
-    grown: () => view.grown(),
+    staged: () => view.staged(),
     publish: (head) => view.publish(head),
     close: (outcome = "keep") => view.close(outcome),
   };
