@@ -205,7 +205,7 @@ const isRefusal = (answer: string): boolean => /^(5\d\d|401) /.test(answer);
 interface Repaired {
   readonly found: number;
   readonly left: number;
-  /** True if the indexes of the log were rebuilt. */
+  /** True if the indexes of the log, or views that could not be read, were rebuilt. */
   readonly repaired: boolean;
   /** The error that prevents a repair. */
   readonly error: string | undefined;
@@ -215,13 +215,14 @@ interface Repaired {
 async function repair(directory: string): Promise<Repaired> {
   let repaired = false;
   const look = async () => {
-    const { found, left } = await verify(configOf(directory), {
+    const { found, left, rebuilt } = await verify(configOf(directory), {
       views: [],
       repair: true,
       logger: createLogger("silent"),
       onProgress: () => {},
     });
     const sum = (views: typeof found) => views.reduce((count, view) => count + view.count, 0);
+    repaired ||= rebuilt.length > 0;
     return { found: sum(found), left: sum(left), repaired, error: undefined };
   };
   try {
