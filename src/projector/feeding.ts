@@ -31,7 +31,7 @@ export async function feedView(
 ): Promise<Fed> {
   const { parking } = options;
   const view = naming(fed, changes);
-  if (view.useParking !== undefined) await releaseRejected(changes.items, parking);
+  if (view.onParking !== undefined) await releaseRejected(changes.items, parking);
   const project = passingOver(view, parking);
   const { items, upTo, failure, poison } = projectBatch(changes, project, after);
   // Other views wait until this one is past the records that it skips.
@@ -92,10 +92,10 @@ async function releaseRejected(
 
 /** A view of documents skips no changes: its documents depend on the state of the entity alone. */
 function passingOver(
-  { project, useParking }: View,
+  { project, onParking }: View,
   parking: Parking | undefined,
 ): Projection<unknown> {
-  if (parking === undefined || parking.idle || useParking !== undefined) return project;
+  if (parking === undefined || parking.idle || onParking !== undefined) return project;
   return (change) => (parking.skips(change) ? [] : project(change));
 }
 
@@ -154,7 +154,7 @@ async function park(
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  if (view.useParking === undefined) await parking.park(placeOf(poison), error);
+  if (view.onParking === undefined) await parking.park(placeOf(poison), error);
   else {
     await view.sink.restore(poison.urn, []);
     await parking.park({ ...placeOf(poison), ...WHOLE }, error);

@@ -101,7 +101,7 @@ export interface View<W = unknown> {
    * For a view of documents: sets the parking for values that cannot be projected, before the first
    * batch. Absent for a view of records, which parks entities.
    */
-  readonly useParking?: ((parking: Parking) => void) | undefined;
+  readonly onParking?: ((parking: Parking) => void) | undefined;
   /**
    * A view that it reads has a new live generation: switches to it at once, so that the old files are
    * not held open until the next batch. Never rejects.

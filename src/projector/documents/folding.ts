@@ -306,7 +306,7 @@ export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
     costly: true,
     madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, isHeld),
-    useParking(used) {
+    onParking(used) {
       parking = used;
       settling.use(used);
     },

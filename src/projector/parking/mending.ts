@@ -65,7 +65,7 @@ export function createMending<F extends Mended>(parts: {
     const { view, position } = follower;
     const all = parking.list().filter((one) => one.urn === urn);
     if (all.length === 0) throw notParked(name, urn);
-    if (view.useParking !== undefined) {
+    if (view.onParking !== undefined) {
       for (const one of all) {
         // A document that is omitted stays omitted until a later record changes it.
         const at = one.aspect === WHOLE.aspect ? position : one.position;

@@ -192,16 +192,16 @@ export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Pr
 export async function openParkingOf(
   {
     name,
-    useParking,
+    onParking,
   }: {
     readonly name: string;
-    readonly useParking?: ((parking: Parking) => void) | undefined;
+    readonly onParking?: ((parking: Parking) => void) | undefined;
   },
   notes: ParkingNotes,
   now: () => number,
 ): Promise<Parking> {
   const parking = await openParking(name, notes, now);
-  useParking?.(parking);
+  onParking?.(parking);
   return parking;
 }
 

@@ -118,7 +118,7 @@ export function createReplacing(parts: ReplacingParts) {
     const urns = new Set([...staged.list(), ...parking.list()].map(({ urn }) => urn));
     const views = [{ view, position, parking }];
     const restore = (some: readonly string[]) => restoreEntities(some, { log, decode, views });
-    if (view.useParking !== undefined) {
+    if (view.onParking !== undefined) {
       // The restore lists differing values in the log's parking, and omits those dropped meanwhile.
       for (const { urn } of parking.dropped()) urns.add(urn);
       for (const { urn, reason } of await restore([...urns])) {
