@@ -1,6 +1,6 @@
 /**
  * Builds the npm package into dist/: the sources as JavaScript, because Node strips no types under
- * node_modules, the model, and the sample. The folders in dist/ are those of the project, so that
+ * node_modules, the model, the sample, and the browser application (build-web.mjs). The folders in dist/ are those of the project, so that
  * paths relative to a module stay valid.
  */
 import { spawnSync } from "node:child_process";
@@ -44,3 +44,5 @@ for (const [from, to] of copied) {
   cpSync(join(root, from), join(dist, to), { recursive: true, filter });
 }
 chmodSync(join(dist, "src/annals.mjs"), 0o755);
+
+await import("./build-web.mjs");

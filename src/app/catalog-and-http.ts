@@ -62,6 +62,7 @@ import {
   viewNames,
 } from "./stores.ts";
 import { openVerifiedState, verifyModule } from "./verification/verified-state.ts";
+import { openWebApp } from "./web-app.ts";
 
 /** How long a read waits for a view to have what was answered. */
 const waitMsMax = 10_000;
@@ -167,6 +168,8 @@ export async function openCatalogAndHttp(
   const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
   opened.push(() => proposals?.close());
 
+  const web = openWebApp(config, logger);
+  opened.push(() => web?.close());
   const door = createHttpDoor({
     largeBodies: bodyThread,
     ...judged,
@@ -180,6 +183,7 @@ export async function openCatalogAndHttp(
     },
     schemaRegistry: { registry: schemaRegistry },
     events: { texts: createEventTexts() },
+    web: web?.app,
     proposals: proposals?.places,
     streamLimits: { ...streamLimits, perUserMax: config.streamsPerUserMax },
     metrics: createMetrics(operations.getStatus),
@@ -203,6 +207,7 @@ export async function openCatalogAndHttp(
   });
   opened.push(() => door.close());
   const address = await listen(door, config);
+  web?.build();
   if (!isLoopback(config.host) && !required) logger.warn({ address }, openToAll);
   opened.push(removeLeftValuesLater({ removeLeftValues }, logger));
   opened.push(watchIndexes(below.log, logger));

@@ -255,6 +255,11 @@ export const settings = {
     about: "Whether /api/graphql shows browsers a page to try queries on; on or off",
     commands: server,
   }),
+  web: setting(choice("when", ["on", "off", "build"]), "on", {
+    about:
+      "Whether / shows the browser application; build also builds it at the start if its sources have changed (`npm start` sets it); on, off or build",
+    commands: server,
+  }),
   bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
     about: "Largest body of a request, after decompression; a larger one is answered with 413",
     commands: server,

@@ -79,6 +79,7 @@ import {
   noneStale,
 } from "./schemas/endpoint.ts";
 import { refuseUnserved } from "./served-endpoints.ts";
+import { type WebApp, webRoutes } from "./web/web-routes.ts";
 
 export interface HttpDoorConfig {
   /** Largest request body. */
@@ -122,6 +123,8 @@ interface HttpDoorOptions {
   /** Reads bodies over 256 KiB; when absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | undefined;
   readonly events?: EventsOptions | undefined;
+  /** The browser application; when absent, `/` redirects to the documentation. */
+  readonly web?: WebApp | undefined;
   /** Progress of reading proposals from Kafka; absent without Kafka. */
   readonly proposals?: Backing["proposals"] | undefined;
   readonly streamLimits?: StreamLimits | undefined;
@@ -159,14 +162,14 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const metricsText = metrics?.text ?? (async () => "");
   const { stale = () => noneStale } = options;
   const proposals = options.proposals ?? (async () => []);
-  const table = createRouteTable({
+  const documented = createRouteTable({
     version: config.version,
     modelFingerprint: config.modelFingerprint,
     openApi: () => {
-      openApi ??= createFixedText(JSON.stringify(openApiDocument(table, config)));
+      openApi ??= createFixedText(JSON.stringify(openApiDocument(documented, config)));
       return { json: openApi.text, fixed: openApi };
     },
-    docs: (host, path) => docs(host, path),
+    docs: (host) => docs(host),
     entities: config.entities,
     graphql,
     schemaRegistry,
@@ -174,7 +177,8 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   });
   // Built on request, because it is large and rarely used.
   let openApi: FixedText | undefined;
-  const docs = createDocsPage(table, config);
+  const docs = createDocsPage(documented, config);
+  const table = { ...documented, web: webRoutes(options.web) };
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger, access);
@@ -244,7 +248,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
     }, done as Done);
   });
   compressResponses(app);
-  for (const endpoint of table.endpoints) {
+  for (const endpoint of [...table.endpoints, ...table.web]) {
     addEndpoint(app, endpoint, {
       backing: { catalog, operations, proposals, metrics: metricsText, stale, now },
       catalogFor: options.catalogFor,
@@ -339,7 +343,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         catalogFor === undefined
           ? around.backing
           : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
-      const succeed = (answer: Answer): string | undefined => {
+      const succeed = (answer: Answer): ReturnType<Replies["succeed"]> => {
         if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
         return replies.succeed(reply, answer, endpoint, noted.protocol);
       };

@@ -40,6 +40,8 @@ import type { Endpoint, Resource } from "./schemas/endpoint.ts";
 export interface RouteTable {
   readonly endpoints: readonly Endpoint[];
   readonly resources: readonly Resource[];
+  /** Endpoints that only the browser application uses; the documentation does not list them. */
+  readonly web?: readonly Endpoint[];
 }
 
 interface RouteOptions extends ServicePagesOptions {
@@ -89,7 +91,8 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
 
 /** The router's path of an endpoint. */
 export function routerPath(endpoint: Endpoint): string {
-  if (endpoint.kind === "page") return endpoint.path.replace(/\{(\w+)\}/g, ":$1");
+  if (endpoint.kind === "page")
+    return endpoint.path.replace("{*}", "*").replace(/\{(\w+)\}/g, ":$1");
   const resource = resourceOf(endpoint);
   return endpoint.kind === "action"
     ? `/${resource}/action/${endpoint.name}`
@@ -102,6 +105,7 @@ export const resourceOf = (endpoint: Endpoint): string => endpoint.path.split("/
 export function isPathOf(endpoint: Endpoint, path: string): boolean {
   if (endpoint.kind !== "page") return false;
   if (!endpoint.path.includes("{")) return endpoint.path === path;
+  if (endpoint.path.endsWith("{*}")) return path.startsWith(endpoint.path.slice(0, -"{*}".length));
   const parts = endpoint.path.split("/");
   const given = path.split("/");
   return (

@@ -215,7 +215,6 @@ describe("every endpoint of the route table", () => {
     "GET /health/ready",
     "GET /openapi.json",
     "GET /restli/docs",
-    "GET /",
     "GET /api/graphql",
     ...[
       "GET ",

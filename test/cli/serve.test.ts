@@ -31,6 +31,7 @@ describe("annals serve", () => {
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
       ready.trim(),
+      "  Catalog          http://127.0.0.1:8080",
       "  Documentation    http://127.0.0.1:8080/restli/docs",
       "  Status           http://127.0.0.1:8080/status",
       "  Load the sample  npm run -s annals -- ingest test/data/sample/catalog.json",

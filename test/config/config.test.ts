@@ -64,6 +64,7 @@ describe("settings", () => {
       requestsPerSecondMax: 0,
       builtInEntities: "on",
       graphqlExplorer: "off",
+      web: "on",
       projectorLagMax: 100_000,
       tracesEndpoint: "",
       onModelChange: "rebuild",

@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { DoorMetrics } from "../../src/http/hooks/observed-requests.ts";
 import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
 import type { StreamLimits } from "../../src/http/response/streams.ts";
+import type { WebApp } from "../../src/http/web/web-routes.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";
 
@@ -46,6 +47,7 @@ export function openTestDoor(
   config: Partial<HttpDoorConfig> = {},
   now: () => number = () => 1_772_409_600_000,
   streamLimits?: StreamLimits,
+  web?: WebApp,
 ): TestDoor {
   const catalog = createRecordingCatalog();
   const operations = createRecordingOperations();
@@ -59,6 +61,7 @@ export function openTestDoor(
     config: { ...testConfig, ...config },
     logger: { error: (fields, message) => log.push([fields as Record<string, unknown>, message]) },
     streamLimits,
+    web,
     now,
   });
   return { app, catalog, operations, log, observed };

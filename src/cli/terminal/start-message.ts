@@ -18,6 +18,7 @@ export function startMessage(config: Config, address: string): string {
   ];
   const sample = sampleFile();
   const rows = [
+    ...(config.web === "off" ? [] : [["Catalog", address]]),
     ["Documentation", `${address}/restli/docs`],
     ["Status", `${address}/status`],
     ...(needsToken ? [["First token", `in the file ${fromHere(token)}`]] : []),

@@ -19,10 +19,10 @@ const HOST = "\u0001host\u0001";
 /** A Host header that needs no escaping. */
 const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
 const usualHost = "localhost:8080";
-/** Placeholder for the relative path to the root of the service, which may be below a prefix. */
-const ROOT = "\u0001root\u0001";
+/** The relative path from the page to the root of the service, which may be below a prefix. */
+const ROOT = "../";
 
-/** Cached pages, by host and path. */
+/** Cached pages, by host. */
 const cachedPagesMax = 8;
 
 interface DocsOptions {
@@ -32,26 +32,24 @@ interface DocsOptions {
   readonly entities: readonly EntityOutline[];
 }
 
-/** Returns the page for a path, with examples that call the request's host. */
+/** Returns the page, with examples that call the request's host. */
 export function createDocsPage(
   table: RouteTable,
   options: DocsOptions,
-): (host: string | undefined, path: string) => Answer {
+): (host: string | undefined) => Answer {
   let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   const pages = new Map<string, FixedText>();
-  const pageFor = (host: string, path: string): FixedText => {
+  const pageFor = (host: string): FixedText => {
     page ??= renderPage(table, options);
-    const root = "../".repeat(path.split("/").length - 2);
-    return createFixedText(page.replaceAll(HOST, host).replaceAll(ROOT, root));
+    return createFixedText(page.replaceAll(HOST, host));
   };
-  return (host, path) => {
+  return (host) => {
     const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
-    const key = `${shown} ${path}`;
-    const fixed = pages.get(key) ?? pageFor(shown, path);
+    const fixed = pages.get(shown) ?? pageFor(shown);
     if (pages.size >= cachedPagesMax) pages.clear();
-    pages.set(key, fixed);
+    pages.set(shown, fixed);
     return { html: fixed.text, fixed, contentSecurityPolicy };
   };
 }

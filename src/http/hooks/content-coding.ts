@@ -17,14 +17,17 @@ export type Coding = "zstd" | "br" | "gzip";
 type Effort = "fast" | "small";
 
 /** In order of preference: speed first, at about the same size. */
-const codings: readonly Coding[] = ["zstd", "br", "gzip"];
+const allCodings: readonly Coding[] = ["zstd", "br", "gzip"];
 const WEIGHT = /^q=(\d(?:\.\d{1,3})?)$/i;
 
 /**
- * The coding that an Accept-Encoding header prefers; undefined if it accepts none. A client that rejects
+ * The coding of `codings` that an Accept-Encoding header prefers; undefined if it accepts none. A client that rejects
  * an uncompressed response as well still gets one, as RFC 9110 §12.5.3 allows.
  */
-export function codingFor(accepted: string): Coding | undefined {
+export function codingFor(
+  accepted: string,
+  codings: readonly Coding[] = allCodings,
+): Coding | undefined {
   const weights = new Map<string, number>();
   for (const text of accepted.toLowerCase().split(",")) {
     const [name = "", parameter] = text.split(";").map((part) => part.trim());

@@ -1,10 +1,11 @@
 /** Responses: results of endpoints, and errors. JSON texts are sent unchanged. */
+import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
 import { type Access, refusalAt } from "../request/identify.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
-import type { Answer, Endpoint } from "../schemas/endpoint.ts";
+import type { Answer, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { type Finding, misfitOf } from "./misfit-message.ts";
@@ -22,7 +23,7 @@ export interface Replies {
     answer: Answer,
     endpoint: Endpoint,
     protocol: Protocol | undefined,
-  ): string | undefined;
+  ): string | Readable | undefined;
   /** Sends the Allow header and no body. */
   allow(reply: FastifyReply, methods: string, protocol: Protocol | undefined): void;
   /** Fastify's error handler. */
@@ -70,7 +71,9 @@ export function createReplies(
 
   return {
     succeed(reply, answer, endpoint, protocol) {
-      return unlessMatched(reply, answer, write(reply, answer, endpoint, protocol));
+      const text = write(reply, answer, endpoint, protocol);
+      if (answer.file !== undefined) return describeFile(reply, answer.file);
+      return unlessMatched(reply, answer, text);
     },
 
     allow(reply, methods, protocol) {
@@ -138,6 +141,9 @@ function write(
     reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
     return answer.text;
   }
+  if (answer.contentSecurityPolicy !== undefined) {
+    reply.header("content-security-policy", answer.contentSecurityPolicy);
+  }
   if (answer.html === undefined) return undefined;
   reply.header("content-type", HTML_TYPE);
   reply.header("referrer-policy", "no-referrer");
@@ -146,6 +152,16 @@ function write(
   reply.header("cross-origin-resource-policy", "same-origin");
   reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
   return answer.html;
+}
+
+function describeFile(reply: FastifyReply, file: FileBody): Readable {
+  const { type, size, coding, varies, stream } = file;
+  reply.header("content-type", type);
+  reply.header("content-length", String(size));
+  reply.header("cross-origin-resource-policy", "same-origin");
+  if (varies) reply.header("vary", "Accept-Encoding");
+  if (coding !== undefined) reply.header("content-encoding", coding);
+  return stream;
 }
 
 /**

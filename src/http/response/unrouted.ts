@@ -61,7 +61,10 @@ export function explainUnrouted(
 }
 
 /** Methods of the endpoints of the path, whatever the query; empty for an unknown path. */
-export function methodsAt(address: Address, { endpoints }: RouteTable): readonly string[] {
+export function methodsAt(
+  address: Address,
+  { endpoints, web = [] }: RouteTable,
+): readonly string[] {
   const { resource, rawKey, path } = address;
   const isThere = (endpoint: Endpoint): boolean =>
     resource === undefined
@@ -69,7 +72,7 @@ export function methodsAt(address: Address, { endpoints }: RouteTable): readonly
       : endpoint.kind !== "page" &&
         resourceOf(endpoint) === resource &&
         hasKey(endpoint) === (rawKey !== undefined);
-  const offered = endpoints
+  const offered = [...endpoints, ...web]
     .filter(isThere)
     .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   return [...new Set(offered)];

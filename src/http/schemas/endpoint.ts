@@ -2,6 +2,7 @@
  * An endpoint as an entry of the route table: its request, its response, and the catalog call behind it.
  * Routing, validation, the OpenAPI document and the documentation page all use these entries.
  */
+import type { Readable } from "node:stream";
 import type { AuditNote } from "../../auth/audit.ts";
 import type {
   Caller,
@@ -75,6 +76,18 @@ export interface StreamedBody {
   readonly open: (signal: AbortSignal) => Promise<AsyncIterable<string>>;
 }
 
+/** A file that is read from disk while it is sent. */
+export interface FileBody {
+  readonly type: string;
+  /** Bytes of the stream. */
+  readonly size: number;
+  /** The coding that the bytes have already. */
+  readonly coding: "br" | "gzip" | undefined;
+  /** True if other requests get the file in another coding. */
+  readonly varies: boolean;
+  readonly stream: Readable;
+}
+
 export interface Answer {
   /** The endpoint's default when absent. */
   readonly status?: number;
@@ -87,6 +100,7 @@ export interface Answer {
   /** The text of `json` or `html`, if it is the same for many requests. */
   readonly fixed?: FixedText;
   readonly stream?: StreamedBody;
+  readonly file?: FileBody;
   /** Events for the audit trail. */
   readonly audited?: readonly Pick<AuditNote, "action" | "outcome" | "urn" | "detail">[];
   /** False: caches must not store it. */
@@ -121,7 +135,7 @@ export interface ErrorCase {
 export interface Endpoint {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * page: identified by its path alone, which may contain `{names}`. The other kinds belong to a
+   * page: identified by its path alone, which may contain `{names}`, and end with `{*}` for any rest. The other kinds belong to a
    * rest.li resource: an action is a POST with its name in the query, get and delete may have a key
    * in the path, batch_get has `ids` in the query.
    */
@@ -145,7 +159,7 @@ export interface Endpoint {
   /** Status of its successful response; 200 when absent. */
   readonly status?: number;
   /** Section of a page in the documentation; that of the service when absent. */
-  readonly group?: "changes" | "schema registry" | "OpenAPI";
+  readonly group?: "changes" | "schema registry" | "OpenAPI" | "web";
   /**
    * The form of its errors: `registry` as clients of a schema registry read them, `openapi` with
    * DataHub's statuses and `error` in the body. When absent, the path decides (errors.ts).

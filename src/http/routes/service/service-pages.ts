@@ -10,8 +10,8 @@ export interface ServicePagesOptions {
   /** Changes when the model does. */
   readonly modelFingerprint: string;
   readonly openApi: () => Answer;
-  /** The documentation page, asked of that host at that path. */
-  readonly docs: (host: string | undefined, path: string) => Answer;
+  /** The documentation page, with examples that call that host. */
+  readonly docs: (host: string | undefined) => Answer;
 }
 
 /**
@@ -130,24 +130,19 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       errors: [],
       handle: () => options.openApi(),
     },
-    docsPage("/restli/docs", "getDocumentation", options),
-    docsPage("/", "getStartPage", options),
+    {
+      method: "GET",
+      kind: "page",
+      open: true,
+      path: "/restli/docs",
+      name: "getDocumentation",
+      summary: "This page",
+      reply: { type: "string" },
+      replyType: "text/html",
+      errors: [],
+      handle: (ask) => options.docs(ask.host),
+    },
   ];
-}
-
-function docsPage(path: string, name: string, options: ServicePagesOptions): Endpoint {
-  return {
-    method: "GET",
-    kind: "page",
-    open: true,
-    path,
-    name,
-    summary: path === "/" ? "The documentation, again" : "This page",
-    reply: { type: "string" },
-    replyType: "text/html",
-    errors: [],
-    handle: (ask) => options.docs(ask.host, path),
-  };
 }
 
 /** Members and their types are what clients check (`noCode` is text, the capabilities are not). */
