@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { embedded } from "../config/kinds.ts";
-import type { StoreFigures } from "../jobs/status.ts";
+import type { StoreFigures } from "../jobs/status/status.ts";
 import { bytesOf, generationOf } from "../storage/sqlite/view-figures.ts";
 import { viewNames } from "./stores.ts";
 

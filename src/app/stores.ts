@@ -6,8 +6,8 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createAspectProjection } from "../../projections/aspects.ts";
-import { createGraphProjection, forgettingOf } from "../../projections/graph.ts";
-import { createSearchProjection, fieldsOfEvents } from "../../projections/search.ts";
+import { createGraphProjection, forgettingOf } from "../../projections/graph/graph.ts";
+import { createSearchProjection, fieldsOfEvents } from "../../projections/search/search.ts";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { Config } from "../config/config.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -16,8 +16,8 @@ import type { KafkaIngestion, KafkaIngestionParts } from "../feed/kafka/kafka-in
 import { ownValue } from "../lib/own-value.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { backUpLog as backUpLogFile } from "../log/sqlite/back-up.ts";
+import { repairIndexes as repairLogFile } from "../log/sqlite/indexes/repair-indexes.ts";
 import { type DirectoryLock, lockDirectory } from "../log/sqlite/lock.ts";
-import { repairIndexes as repairLogFile } from "../log/sqlite/repair-indexes.ts";
 import { checkWriteAheadLog } from "../log/sqlite/schema.ts";
 import { openSqliteChangeLog } from "../log/sqlite/sqlite-change-log.ts";
 import { createFoldingView } from "../projector/documents/folding.ts";
@@ -94,9 +94,9 @@ const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
   position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
 
 /** Steps of lineage, for the catalog. */
-export { lineageSteps } from "../../projections/graph-lineage.ts";
+export { lineageSteps } from "../../projections/graph/lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
-export { foldText, tokensOf } from "../../projections/search-words.ts";
+export { foldText, tokensOf } from "../../projections/search/words.ts";
 /** Of the data directory, for the start. */
 export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";

@@ -4,10 +4,10 @@ import {
   createGraphProjection,
   FORGETTING_STREAMS,
   forgettingOf,
-} from "../../projections/graph.ts";
-import { compileGraphRules, type GraphRules } from "../../projections/graph-rules.ts";
-import { documentBounds } from "../../projections/search-document.ts";
-import { compileSearchRules, type SearchRules } from "../../projections/search-rules.ts";
+} from "../../projections/graph/graph.ts";
+import { compileGraphRules, type GraphRules } from "../../projections/graph/rules.ts";
+import { documentBounds } from "../../projections/search/document.ts";
+import { compileSearchRules, type SearchRules } from "../../projections/search/rules.ts";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { Model } from "../model/model.ts";

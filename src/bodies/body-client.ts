@@ -10,8 +10,8 @@
  *   reading → none    the thread has ended, for example out of memory; its body is rejected
  */
 import { Worker } from "node:worker_threads";
-import { textOf } from "../catalog/write/checked-proposals.ts";
 import type { ValueThread } from "../catalog/write/computed-ahead.ts";
+import { textOf } from "../catalog/write/proposals/checked-proposals.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Connection, connect } from "../core/thread-calls.ts";
 import type { LargeBodies } from "../http/hooks/large-bodies.ts";

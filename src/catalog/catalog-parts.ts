@@ -14,7 +14,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../views/timeseries/time
 import type { LineageSteps } from "./graph/lineage.ts";
 import type { StatedEdges } from "./graph/restore-edges.ts";
 import type { ReferencePaths } from "./references/references.ts";
-import type { SearchParts } from "./search/searches.ts";
+import type { SearchParts } from "./search/create-search.ts";
 import type { ValueThread } from "./write/computed-ahead.ts";
 
 export interface CatalogParts {

@@ -9,7 +9,7 @@ import type { ChangeReads } from "./changes/change-reads.ts";
 import type { GraphReads } from "./graph/graph-reads.ts";
 import type { EntityReads, Moment, ReadsAsOf } from "./read/entity-reads.ts";
 import type { RunCatalog } from "./runs/run-requests.ts";
-import type { SearchCatalog } from "./search/search-requests.ts";
+import type { SearchCatalog } from "./search/requests.ts";
 import type { Writes } from "./write/writes.ts";
 
 export type { Criterion, Filter } from "../core/query/filter.ts";
@@ -18,7 +18,7 @@ export { changesMax } from "./changes/change-reads.ts";
 export type * from "./graph/graph-reads.ts";
 export type * from "./read/entity-reads.ts";
 export type * from "./runs/run-requests.ts";
-export type * from "./search/search-requests.ts";
+export type * from "./search/requests.ts";
 export type * from "./write/writes.ts";
 export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./write/writes.ts";
 

@@ -39,7 +39,7 @@ export const jobStream = (id: string): StreamName => `job-${id}`;
 /** Records that a view could not apply, and their retries and drops. */
 export const parkingStream = (view: string): StreamName => `parking-${view}`;
 
-/** Jobs for the node that projects a view (jobs/handing-over.ts). */
+/** Jobs for the node that projects a view (jobs/cluster/job-queue.ts). */
 export const HANDED: StreamName = "handed";
 
 /** States of one such job. */

@@ -10,7 +10,7 @@ import { CatalogError } from "../core/errors.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../core/position.ts";
 import { SCHEMAS } from "../core/stream.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
-import { type SchemaRecord, schemaCodec } from "../log/schema-codec.ts";
+import { type SchemaRecord, schemaCodec } from "../log/codecs/schema-codec.ts";
 import { incompatibilities, keyOf, type Level, readLevel, readSchema } from "./compatibility.ts";
 import { eventSchemas, foreignIdsFrom } from "./event-schemas.ts";
 import { invalidVersion, noSchema, noSubject, noVersion, RegistryError } from "./registry-error.ts";

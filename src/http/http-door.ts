@@ -2,7 +2,7 @@
  * The HTTP server: each request becomes one catalog call.
  *
  * The target is parsed, and the router gets the path of the endpoint (route-table.ts). Protocol,
- * caller, key and parameters are read (reception.ts), then the body is validated and the endpoint's
+ * caller, key and parameters are read (request/parse-request.ts), then the body is validated and the endpoint's
  * handler runs. reply.ts sends all errors in one form.
  */
 import { randomBytes } from "node:crypto";
@@ -34,18 +34,17 @@ import {
   traceRequests,
 } from "./hooks/observed-requests.ts";
 import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
-import { parseTarget } from "./request/address.ts";
-import { createLateBodyCompiler, noCompilers } from "./request/body-schemas.ts";
-import { ForgedActor } from "./request/caller.ts";
-import { createEntityPaths } from "./request/entity-paths.ts";
-import { createHeldBodies, heldBytesMax } from "./request/held-bodies.ts";
-import { type Access, identify } from "./request/identify.ts";
+import { createHeldBodies, heldBytesMax } from "./request/body/body-memory-limit.ts";
+import { createLateBodyCompiler, noCompilers } from "./request/body/body-schemas.ts";
 import {
   type BodyForm,
   jsonContentTypes,
   parseJsonBody,
   unreadableContentType,
-} from "./request/json-body.ts";
+} from "./request/body/json-body.ts";
+import { type Access, identify } from "./request/caller/authenticate.ts";
+import { ForgedActor } from "./request/caller/caller.ts";
+import { createEntityPaths } from "./request/entity-paths.ts";
 import {
   allowedAt,
   beginNotes,
@@ -54,7 +53,8 @@ import {
   type ReceptionRules,
   receive,
   refuseUnrouted,
-} from "./request/reception.ts";
+} from "./request/parse-request.ts";
+import { parseTarget } from "./request/target.ts";
 import { answerClientError, refuseExpectation } from "./response/client-error.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { answerAt } from "./response/positions.ts";

@@ -6,7 +6,7 @@
 
 import { ownValue } from "../lib/own-value.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
-import type { Address } from "./request/address.ts";
+import type { Address } from "./request/target.ts";
 import { openApiRoutes } from "./routes/openapi/openapi.ts";
 import { auditRoutes } from "./routes/operations/audit.ts";
 import { knownParametersOnly } from "./routes/operations/operation-forms.ts";

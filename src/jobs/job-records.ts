@@ -6,7 +6,7 @@ import { isUnreadable } from "../core/errors.ts";
 import { lastOf, type Position, revision } from "../core/position.ts";
 import { JOBS, jobStream } from "../core/stream.ts";
 import { type Append, type ChangeLog, WrongRevision } from "../log/change-log.ts";
-import { decodeJob, encodeJob, type JobRecord } from "../log/job-codec.ts";
+import { decodeJob, encodeJob, type JobRecord } from "../log/codecs/job-codec.ts";
 
 export interface JobRecordsParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;

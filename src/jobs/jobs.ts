@@ -14,7 +14,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { doneOf, type JobCounts, NOTHING } from "../core/job-counts.ts";
 import type { Position } from "../core/position.ts";
-import type { JobRecord } from "../log/job-codec.ts";
+import type { JobRecord } from "../log/codecs/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
 /** The result of an operation. */

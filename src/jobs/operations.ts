@@ -7,19 +7,19 @@ import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { Ended, Job, Outcome } from "./jobs.ts";
-import type { Stalled } from "./readiness.ts";
 import type { RebuildRequest } from "./rebuild.ts";
-import type { RestoredBatch, RestoreRequest } from "./restored-text.ts";
+import type { RestoredBatch, RestoreRequest } from "./restore/restore-reply.ts";
 import type { ScavengeRequest } from "./scavenge.ts";
-import type { ServiceStatus } from "./status.ts";
+import type { Stalled } from "./status/readiness.ts";
+import type { ServiceStatus } from "./status/status.ts";
 import type { TaskQuery } from "./task-status.ts";
 import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export type { Job, Outcome } from "./jobs.ts";
 export type { RebuildRequest } from "./rebuild.ts";
-export type { RestoreRequest } from "./restored-text.ts";
+export type { RestoreRequest } from "./restore/restore-reply.ts";
 export type { ScavengeRequest } from "./scavenge.ts";
-export type { ServiceStatus, ViewStatus } from "./status.ts";
+export type { ServiceStatus, ViewStatus } from "./status/status.ts";
 export type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export interface TruncateRequest {

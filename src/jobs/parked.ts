@@ -3,7 +3,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
-import { decodeRecord } from "../log/record-codec.ts";
+import { decodeRecord } from "../log/codecs/record-codec.ts";
 import { type Histories, openHistories } from "../projector/history.ts";
 import { notParked, type Parked, parkingNow } from "../projector/parking/parking.ts";
 import type { Unrestored } from "../projector/parking/restore.ts";

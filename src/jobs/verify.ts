@@ -14,7 +14,7 @@ import type { VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import type { Jobs, JobWork, Outcome } from "./jobs.ts";
 import { noSuchView } from "./no-such-view.ts";
-import { type StandingView, standing } from "./standing-views.ts";
+import { type StandingView, standing } from "./status/stalled-views.ts";
 
 export interface VerifyRequest {
   /** None named: all. */
@@ -68,7 +68,7 @@ export interface VerifyParts {
   readonly restoration: Pick<Restoration, "restore">;
   /** Rebuilds views from the log. Rejects `conflict` while others are rebuilt. */
   readonly rebuild: (views: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Finds stuck views (standing-views.ts). */
+  /** Finds stuck views (status/stalled-views.ts). */
   readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
   /** Seconds between two verifications in the background; 0: none. */
   readonly intervalSeconds: number;

@@ -10,8 +10,8 @@ import { createHash } from "node:crypto";
 import type { Position, Revision } from "../core/position.ts";
 import { parseStream, type StreamName } from "../core/stream.ts";
 import type { ChangeLog, LogRecord } from "./change-log.ts";
-import { readable } from "./readable.ts";
-import { decodeRecord } from "./record-codec.ts";
+import { decodeRecord } from "./codecs/record-codec.ts";
+import { readable } from "./codecs/try-decode.ts";
 
 export interface RecordName {
   readonly position: Position;

@@ -6,8 +6,8 @@
 import { type Change, NO_RUN_ID, type PlacedChange } from "../core/change.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "./change-log.ts";
-import { readable } from "./readable.ts";
-import { decodeRecord, encodeChange } from "./record-codec.ts";
+import { decodeRecord, encodeChange } from "./codecs/record-codec.ts";
+import { readable } from "./codecs/try-decode.ts";
 
 /** Header with the position of the truncation that removed the event. */
 const SCAVENGED_HEADER = "annals-scavenged";

@@ -19,7 +19,7 @@ import {
 import { openVerifiedViews, verifyStoredViews } from "../../src/app/verification/verified-views.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { restoreEntities } from "../../src/projector/parking/restore.ts";
 import type { View } from "../../src/projector/sink.ts";

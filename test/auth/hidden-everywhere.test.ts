@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Example, readExamples } from "../../src/http/docs/examples.ts";
-import { takesMoment } from "../../src/http/request/moments.ts";
+import { takesMoment } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";

@@ -10,7 +10,7 @@ import { accessFilterOf, filterFields } from "../../src/auth/policies/policy-fil
 import { findResource } from "../../src/auth/policies/principals.ts";
 import { toRead } from "../../src/auth/policies/privileges.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
-import { createHierarchyLookup } from "../../src/catalog/search/search-hierarchy.ts";
+import { createHierarchyLookup } from "../../src/catalog/search/filter/hierarchy.ts";
 import { entityTypeOf } from "../../src/core/urn.ts";
 import { holds } from "../../src/views/search/evaluate.ts";
 import type { SearchReader } from "../../src/views/search/search.ts";

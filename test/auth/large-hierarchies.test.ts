@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createLowering, type HierarchyLookup } from "../../src/auth/policies/hierarchies.ts";
 import type { Policy } from "../../src/auth/policies/policy.ts";
-import { createHierarchyLookup } from "../../src/catalog/search/search-hierarchy.ts";
+import { createHierarchyLookup } from "../../src/catalog/search/filter/hierarchy.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { Condition, SearchQuery, SearchReader } from "../../src/views/search/search.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";

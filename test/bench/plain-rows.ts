@@ -7,7 +7,7 @@ import { openLogReader } from "../../src/app/stores.ts";
 import type { Config } from "../../src/config/config.ts";
 import { START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { rate, report } from "./report.ts";
 

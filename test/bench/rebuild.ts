@@ -12,7 +12,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { EMPTY_STREAM } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append } from "../../src/log/change-log.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";

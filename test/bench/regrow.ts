@@ -11,7 +11,7 @@ import type { Change } from "../../src/core/change.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { Append, ChangeLog } from "../../src/log/change-log.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -4,7 +4,7 @@
  * documents, one in a thirtieth, one in three of ten thousand.
  */
 import { join } from "node:path";
-import { foldText, wordsOf } from "../../projections/search-words.ts";
+import { foldText, wordsOf } from "../../projections/search/words.ts";
 import { position } from "../../src/core/position.ts";
 import type {
   Condition,

@@ -17,7 +17,7 @@ import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import { createFeedView } from "../../src/feed/previous-values.ts";
 import type { Append } from "../../src/log/change-log.ts";
-import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { buildViews } from "../support/build-views.ts";

@@ -10,7 +10,7 @@ import { currentAspect } from "../../src/core/entity-state.ts";
 import { position } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";

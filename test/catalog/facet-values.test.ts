@@ -3,7 +3,7 @@
  * them finds, in the order of all values.
  */
 import { describe, expect, test } from "vitest";
-import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
+import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import type { Criterion } from "../../src/core/query/filter.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
 

@@ -1,6 +1,6 @@
 /** Walks over a real graph: shapes that are normal, and bounds that end them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lineageSteps } from "../../projections/graph-lineage.ts";
+import { lineageSteps } from "../../projections/graph/lineage.ts";
 import {
   createLineage,
   type LineageBounds,

@@ -4,10 +4,10 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldText, tokensOf } from "../../projections/search-words.ts";
-import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
-import type { PropertyDefinitions } from "../../src/catalog/search/searched-definitions.ts";
-import { createSearches } from "../../src/catalog/search/searches.ts";
+import { foldText, tokensOf } from "../../projections/search/words.ts";
+import { createSearches } from "../../src/catalog/search/create-search.ts";
+import type { PropertyDefinitions } from "../../src/catalog/search/filter/property-definitions.ts";
+import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
 import type { FieldValue } from "../../src/views/search/search.ts";
 import { rules } from "../projections/search-state.ts";

@@ -1,6 +1,6 @@
 /** Reading relationships over a real graph, with the position of its view in the test's hands. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lineageSteps } from "../../projections/graph-lineage.ts";
+import { lineageSteps } from "../../projections/graph/lineage.ts";
 import { createAddresses } from "../../src/catalog/address.ts";
 import { createLineage } from "../../src/catalog/graph/lineage.ts";
 import { createRelationships } from "../../src/catalog/graph/relationships.ts";

@@ -1,7 +1,7 @@
 /** A small catalog to search in: what a farmers' cooperative knows of its data. */
-import { foldText, tokensOf } from "../../projections/search-words.ts";
+import { foldText, tokensOf } from "../../projections/search/words.ts";
 import type { WalkLineage } from "../../src/catalog/graph/lineage.ts";
-import { createSearches, type SearchParts } from "../../src/catalog/search/searches.ts";
+import { createSearches, type SearchParts } from "../../src/catalog/search/create-search.ts";
 import { position } from "../../src/core/position.ts";
 import { defaultUrnLimits } from "../../src/core/urn.ts";
 import type { SearchDocument } from "../../src/views/search/search.ts";

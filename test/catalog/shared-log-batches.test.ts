@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
 import { revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
-import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { proposal } from "../support/client.ts";
 import {
   type AppendResult,

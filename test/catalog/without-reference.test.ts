@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addRuleEdges, createEdgeList } from "../../projections/graph-edges.ts";
-import { compileGraphRules } from "../../projections/graph-rules.ts";
+import { addRuleEdges, createEdgeList } from "../../projections/graph/edges.ts";
+import { compileGraphRules } from "../../projections/graph/rules.ts";
 import { createReferenceRemoval } from "../../src/catalog/references/without-reference.ts";
 import { arbitraryRecord } from "../model/arbitrary-value.ts";
 import { aspectNamed, defaultModel } from "../model/default-model.ts";

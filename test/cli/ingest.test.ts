@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { type IngestOptions, ingest } from "../../src/cli/commands/ingest.ts";
+import { type IngestOptions, ingest } from "../../src/cli/commands/catalog/ingest.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { freeAddress, openRecordingCatalog } from "./recording-catalog.ts";
 

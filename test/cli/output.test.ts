@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { treeOf } from "../../src/cli/commands/graph.ts";
-import { watchJob } from "../../src/cli/commands/jobs.ts";
+import { treeOf } from "../../src/cli/commands/catalog/graph.ts";
+import { watchJob } from "../../src/cli/commands/operations/jobs.ts";
 import { describeFailure, exitCodeOf, Interrupted, UsageError } from "../../src/cli/failure.ts";
 import { commandOutput } from "../../src/cli/terminal/output.ts";
 import type { OutputFormat } from "../../src/cli/terminal/output-flags.ts";

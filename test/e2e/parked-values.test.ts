@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { entityStream } from "../../src/core/stream.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import type { Client } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { timeseriesStream } from "../../src/core/stream.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";

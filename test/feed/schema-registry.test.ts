@@ -7,7 +7,7 @@ import { SCHEMAS } from "../../src/core/stream.ts";
 import { eventSchemas, foreignIdsFrom } from "../../src/feed/event-schemas.ts";
 import { createSchemaRegistry, type SchemaRegistry } from "../../src/feed/schema-registry.ts";
 import { type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -7,7 +7,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ingest } from "../../src/cli/commands/ingest.ts";
+import { ingest } from "../../src/cli/commands/catalog/ingest.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import type { Client } from "../support/client.ts";
 import { operatorOf, tokenOf } from "../support/operator.ts";

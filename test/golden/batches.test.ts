@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseTarget } from "../../src/http/request/address.ts";
+import { parseTarget } from "../../src/http/request/target.ts";
 
 const resources = new Set(["aspects", "entities", "entitiesV2"]);
 const parse = (target: string) => parseTarget(target, resources);

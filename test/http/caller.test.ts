@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { type CallerRules, readCaller } from "../../src/http/request/caller.ts";
+import { type CallerRules, readCaller } from "../../src/http/request/caller/caller.ts";
 
 const trusted: CallerRules = { actorHeaderTrusted: true, urnNamespace: "li" };
 const untrusted: CallerRules = { actorHeaderTrusted: false, urnNamespace: "li" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { jsonContentTypes, parseJsonBody } from "../../src/http/request/json-body.ts";
+import { jsonContentTypes, parseJsonBody } from "../../src/http/request/body/json-body.ts";
 
 const refused = (hint: unknown) =>
   expect.objectContaining({ code: "malformed", message: "Cannot parse request entity", hint });

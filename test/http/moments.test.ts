@@ -1,7 +1,7 @@
 /** Moments of the past at the door: which rows take one, in which spellings, and what is refused. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
-import { takesMoment } from "../../src/http/request/moments.ts";
+import { takesMoment } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBodyCompiler } from "../../src/http/request/body-schemas.ts";
+import { createBodyCompiler } from "../../src/http/request/body/body-schemas.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { openTestDoor, testConfig } from "./test-door.ts";
 

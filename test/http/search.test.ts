@@ -1,6 +1,6 @@
 /** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { SearchRequest } from "../../src/catalog/search/search-requests.ts";
+import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { searchRoutes } from "../../src/http/routes/restli/search.ts";

@@ -1,6 +1,6 @@
 import avro, { type Schema } from "avsc";
 import { expect, test } from "vitest";
-import { fingerprint } from "../../src/log/fingerprint.ts";
+import { fingerprint } from "../../src/log/codecs/fingerprint.ts";
 
 /** Schemas and signed fingerprints from the test data of the Avro specification. */
 const known: readonly (readonly [Schema, bigint])[] = [

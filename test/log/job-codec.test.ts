@@ -1,13 +1,13 @@
-/** Records of jobs (src/log/job-codec.ts). */
+/** Records of jobs (src/log/codecs/job-codec.ts). */
 import { readFileSync } from "node:fs";
 import avro, { type Schema } from "avsc";
 import { describe, expect, test } from "vitest";
 import { position, revision } from "../../src/core/position.ts";
 import { JOBS, jobStream, parseStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
-import { fingerprint } from "../../src/log/fingerprint.ts";
-import { decodeJob, encodeJob, type JobRecord } from "../../src/log/job-codec.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { fingerprint } from "../../src/log/codecs/fingerprint.ts";
+import { decodeJob, encodeJob, type JobRecord } from "../../src/log/codecs/job-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 
 const schema = JSON.parse(
   readFileSync(new URL("../../avro/log/JobRecord.avsc", import.meta.url), "utf8"),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { promptHead } from "../../src/log/prompt-head.ts";
+import { promptHead } from "../../src/log/cached-head.ts";
 
 test("a log that answers is where it says", async () => {
   expect(await promptHead({ head: async () => position(7) })).toBe(7);

@@ -6,8 +6,12 @@ import type { Change, SystemMetadata } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
-import { fingerprint } from "../../src/log/fingerprint.ts";
-import { createRecordCodec, decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { fingerprint } from "../../src/log/codecs/fingerprint.ts";
+import {
+  createRecordCodec,
+  decodeRecord,
+  encodeChange,
+} from "../../src/log/codecs/record-codec.ts";
 
 const schemaText = readFileSync(
   new URL("../../avro/log/MetadataChangeLog.avsc", import.meta.url),

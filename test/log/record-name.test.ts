@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { position, revision } from "../../src/core/position.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { holdsRecord, nameOf, parseRecordName } from "../../src/log/record-name.ts";
 import { scavengedChange } from "../../src/log/scavenged.ts";
 

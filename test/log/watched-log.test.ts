@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { type Append, type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
-import { troubleMsMax, type WatchedLog, watchLog } from "../../src/log/watched-log.ts";
+import { troubleMsMax, type WatchedLog, watchLog } from "../../src/log/log-health.ts";
 
 const appends = [{} as Append];
 const full = new CatalogError("unavailable", "disk full", { hint: "Make room" });

@@ -1,6 +1,6 @@
 /** Ids of nodes are given to commands as parts of the ids of jobs. */
 import { expect, test } from "vitest";
-import { newNodeId } from "../../src/jobs/node-id.ts";
+import { newNodeId } from "../../src/jobs/cluster/node-id.ts";
 
 test("an id of a node is never taken for a flag", () => {
   const made = Array.from({ length: 2_000 }, newNodeId);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import { watchPace } from "../../src/jobs/pace.ts";
+import { watchPace } from "../../src/jobs/status/throughput.ts";
 
 let now = 0;
 let head = 0;

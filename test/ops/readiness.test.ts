@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import { watchReadiness } from "../../src/jobs/readiness.ts";
+import { watchReadiness } from "../../src/jobs/status/readiness.ts";
 
 describe("a view", () => {
   let close = () => {};

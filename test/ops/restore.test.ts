@@ -5,8 +5,8 @@ import { type JobCounts, NOTHING } from "../../src/core/job-counts.ts";
 import { position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { JobRun } from "../../src/jobs/jobs.ts";
-import { createRestoring } from "../../src/jobs/restore.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { createRestoring } from "../../src/jobs/restore/restore.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 
 const entities = 130;

@@ -9,7 +9,7 @@ import { entityStream, timeseriesStream, truncationStream } from "../../src/core
 import type { Jobs } from "../../src/jobs/jobs.ts";
 import { createScavenges } from "../../src/jobs/scavenge.ts";
 import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
-import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { bytes, readEverything } from "../contract/change-log-driver.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";

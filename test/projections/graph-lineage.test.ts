@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lineageSteps } from "../../projections/graph-lineage.ts";
+import { lineageSteps } from "../../projections/graph/lineage.ts";
 import type { Step } from "../../src/views/graph/graph.ts";
 import { defaultModel } from "../model/default-model.ts";
 

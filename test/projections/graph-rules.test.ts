@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileGraphRules, type GraphRule } from "../../projections/graph-rules.ts";
+import { compileGraphRules, type GraphRule } from "../../projections/graph/rules.ts";
 import type { Annotation, Field, FieldType, Model, NamedType } from "../../src/model/model.ts";
 import { defaultModel } from "../model/default-model.ts";
 

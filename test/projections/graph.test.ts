@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createGraphProjection, forgettingOf } from "../../projections/graph.ts";
-import { fieldPairsMax } from "../../projections/graph-fields.ts";
-import { compileGraphRules } from "../../projections/graph-rules.ts";
+import { fieldPairsMax } from "../../projections/graph/fields.ts";
+import { createGraphProjection, forgettingOf } from "../../projections/graph/graph.ts";
+import { compileGraphRules } from "../../projections/graph/rules.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { position, revision } from "../../src/core/position.ts";
 import type { Edge, GraphWrite } from "../../src/views/graph/graph.ts";

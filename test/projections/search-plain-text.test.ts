@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { plainText } from "../../projections/search-plain-text.ts";
+import { plainText } from "../../projections/search/plain-text.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 describe("plain text of", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AnnotatedPlace, annotatedPlaces } from "../../projections/annotated-places.ts";
-import type { SearchField } from "../../projections/search-annotations.ts";
-import { compileSearchRules } from "../../projections/search-rules.ts";
+import type { SearchField } from "../../projections/search/annotations.ts";
+import { compileSearchRules } from "../../projections/search/rules.ts";
 import type { Annotation, Field, FieldType, Model, NamedType } from "../../src/model/model.ts";
 import { defaultModel } from "../model/default-model.ts";
 import { rules } from "./search-state.ts";

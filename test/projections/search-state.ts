@@ -1,7 +1,7 @@
 /** Entities for the tests of the search projection, as the aspect view has them. */
 
-import { createSearchProjection } from "../../projections/search.ts";
-import { compileSearchRules } from "../../projections/search-rules.ts";
+import { compileSearchRules } from "../../projections/search/rules.ts";
+import { createSearchProjection } from "../../projections/search/search.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { revision } from "../../src/core/position.ts";
 import { keyValue } from "../../src/model/entity-key.ts";

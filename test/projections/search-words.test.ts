@@ -8,7 +8,7 @@ import {
   wordCharsMax,
   wordsCharsMax,
   wordsOf,
-} from "../../projections/search-words.ts";
+} from "../../projections/search/words.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const words = (text: string): string => wordsOf(text).join(" ");

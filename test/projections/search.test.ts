@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runsMax } from "../../projections/search.ts";
 import {
   createDraft,
   documentWordsMax,
   fieldValuesMax,
   type Slot,
   valueCharsMax,
-} from "../../projections/search-document.ts";
-import { mapValueCharsMax } from "../../projections/search-values.ts";
+} from "../../projections/search/document.ts";
+import { runsMax } from "../../projections/search/search.ts";
+import { mapValueCharsMax } from "../../projections/search/values.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import type { SearchDocument } from "../../src/views/search/search.ts";
 import catalog from "../data/sample/catalog.json" with { type: "json" };

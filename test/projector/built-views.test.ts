@@ -8,7 +8,7 @@ import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { Change } from "../../src/core/change.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
-import { decodeRecord, encodeChange } from "../../src/log/record-codec.ts";
+import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { startProjector } from "../../src/projector/projector.ts";
 import type { View } from "../../src/projector/sink.ts";

@@ -7,7 +7,7 @@ import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import * as stores from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { readParking } from "../../src/projector/parking/parking.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { change, fill } from "../bench/regrow.ts";

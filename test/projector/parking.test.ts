@@ -8,7 +8,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
-import type { ParkingRecord } from "../../src/log/parking-codec.ts";
+import type { ParkingRecord } from "../../src/log/codecs/parking-codec.ts";
 import { createFoldingView } from "../../src/projector/documents/folding.ts";
 import type { ParkingNotes } from "../../src/projector/parking/parking.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";

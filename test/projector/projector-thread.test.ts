@@ -7,7 +7,7 @@ import type { Position } from "../../src/core/position.ts";
 import { position } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { noteParking, readParking } from "../../src/projector/parking/parking.ts";
 import {

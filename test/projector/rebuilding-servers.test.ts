@@ -7,7 +7,7 @@ import { verifyModule } from "../../src/app/verification/verified-state.ts";
 import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
-import { encodeChange } from "../../src/log/record-codec.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
 import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";

@@ -7,7 +7,7 @@ import { position } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import type { HistoryLog } from "../../src/projector/history.ts";
 import { areEqual, differencesOf, inOrder } from "../../src/projector/verify/differences.ts";
-import { comesBefore, entitiesOf } from "../../src/projector/verify/log-entities.ts";
+import { comesBefore, entitiesOf } from "../../src/projector/verify/entities/log-entities.ts";
 import { differencesMax, type Verified } from "../../src/projector/verify/verified-state.ts";
 import type { Row, RowShape } from "../../src/projector/verify/view-rows.ts";
 import { openSqliteVerifiedState } from "../../src/storage/sqlite/sqlite-verified-state.ts";

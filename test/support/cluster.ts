@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { openLogReader, openViews, viewNames, viewRules } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { findDifference } from "../../src/storage/compare.ts";
 import type { ServerPlace } from "../../src/storage/view-origin.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { configuredModel } from "../../src/app/configured-model.ts";
 import { openLogReader, openViews, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { decodeRecord } from "../../src/log/record-codec.ts";
+import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { type Difference, type Dump, findDifference } from "../../src/storage/compare.ts";
 import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";

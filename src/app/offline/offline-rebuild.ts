@@ -9,7 +9,7 @@ import { type Position, START } from "../../core/position.ts";
 import { noSuchView } from "../../jobs/no-such-view.ts";
 import { ownCommand } from "../../lib/own-command.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
 import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
 import { createRebuilding } from "../../projector/rebuild/rebuilding.ts";

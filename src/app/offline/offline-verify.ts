@@ -9,7 +9,7 @@ import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { noSuchView } from "../../jobs/no-such-view.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
 import { restoreEntities } from "../../projector/parking/restore.ts";
 import { verifyAndRepair } from "../../projector/verify/repair.ts";

@@ -5,9 +5,9 @@ import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, type Revision, START } from "../../core/position.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 import { copyLog } from "../../log/copy-log.ts";
-import { readable } from "../../log/readable.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
 import { checkNamespace, writtenNamespace } from "../../log/written-namespace.ts";
 import {
   lockData,

@@ -3,16 +3,16 @@
  * such rows. app/verification/row-adapters.ts says with what.
  */
 import { createAspectProjection } from "../../../projections/aspects.ts";
-import { createGraphProjection } from "../../../projections/graph.ts";
-import { createSearchProjection } from "../../../projections/search.ts";
+import { createGraphProjection } from "../../../projections/graph/graph.ts";
+import { createSearchProjection } from "../../../projections/search/search.ts";
 import { createTimeseriesProjection } from "../../../projections/timeseries.ts";
 import type { Position } from "../../core/position.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { copyByStream } from "../../log/sqlite/log-copy.ts";
+import { createVerifier } from "../../projector/verify/entities/verify-entities.ts";
 import { type VerificationResult, verifyViews } from "../../projector/verify/verification.ts";
 import type { Remembered } from "../../projector/verify/verified-state.ts";
-import { createVerifier } from "../../projector/verify/verify-entities.ts";
 import type { FoldedView, VerifiedView } from "../../projector/verify/view-rows.ts";
 import { aspectRowShape, foldAspectRows } from "../../views/aspects/folded-rows.ts";
 import { foldGraphRows, graphRowShape } from "../../views/graph/folded-rows.ts";

@@ -8,7 +8,7 @@
 import { type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Scope } from "../../views/search/search.ts";
-import { NOTHING } from "../search/search-conditions.ts";
+import { NOTHING } from "../search/filter/conditions.ts";
 import type { Restricted } from "./access-filter.ts";
 import type { ReadPorts } from "./seen-ports.ts";
 

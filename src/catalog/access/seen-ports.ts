@@ -21,9 +21,9 @@ import {
   type SearchReader,
 } from "../../views/search/search.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
-import { anyOf, everyOf } from "../search/search-conditions.ts";
-import type { DeletedRows } from "../write/deleted-rows.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import { anyOf, everyOf } from "../search/filter/conditions.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
+import type { DeletedRows } from "../write/entity-lifetimes.ts";
 import type { AccessFilter, ResolveFilter } from "./access-filter.ts";
 
 export interface ReadPorts {

@@ -10,7 +10,7 @@ import { START } from "../../core/position.ts";
 import { semanticChanges } from "../../core/timeline/semantic-changes.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
 import { type Catalog, type ChangeEntry, changesMax, type Meaning } from "../catalog.ts";
 

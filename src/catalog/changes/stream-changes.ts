@@ -4,7 +4,7 @@ import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 
 const pageMax = 500;
 

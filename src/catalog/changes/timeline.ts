@@ -22,7 +22,7 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog, ChangeTransaction } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {

@@ -4,8 +4,8 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, nestedUrn } from "../../core/urn.ts";
-import type { SearchFields } from "../search/search-fields.ts";
-import type { GroupingCriterion, GroupingSpec } from "../search/search-requests.ts";
+import type { SearchFields } from "../search/filter/fields.ts";
+import type { GroupingCriterion, GroupingSpec } from "../search/requests.ts";
 import type { Reached } from "./lineage.ts";
 
 /** One entity that groups several reached ones, at the distance of the nearest. */

@@ -18,7 +18,7 @@ import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../view
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "../catalog.ts";
 import { withoutSoftDeleted } from "../read/soft-deleted.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import {
   isDrawn,
   type LineageDirection,
@@ -41,7 +41,7 @@ const walksMax = 4;
 /** Limits for urns that edges lead to. Aspects may name longer urns than entities may have. */
 const linkedLimits: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
 
-/** The stream name that projections/graph.ts reads. */
+/** The stream name that projections/graph/graph.ts reads. */
 const FORGET = "$relationships";
 
 interface Dependencies {

@@ -15,7 +15,7 @@ import type { Addresses } from "../address.ts";
 import { changesOf } from "../changes/stream-changes.ts";
 import type { Ingestion } from "../write/ingest.ts";
 
-/** The graph projection (projections/graph.ts), and the streams that remove edges. */
+/** The graph projection (projections/graph/graph.ts), and the streams that remove edges. */
 export interface StatedEdges {
   readonly project: Projection<GraphWrite>;
   /** Streams of the requests that remove edges of a write. */

@@ -17,10 +17,10 @@ import type { Condition, SearchDocument } from "../../views/search/search.ts";
 import { unknownEntityType } from "../address.ts";
 import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "../catalog.ts";
 import { withoutSoftDeleted } from "../read/soft-deleted.ts";
+import { createSearchFields } from "../search/filter/fields.ts";
+import { createFilterCompiler } from "../search/filter/filter.ts";
+import type { SearchCatalog } from "../search/requests.ts";
 import { readScrollId, writeScrollId } from "../search/scroll-id.ts";
-import { createSearchFields } from "../search/search-fields.ts";
-import { createFilterCompiler } from "../search/search-filter.ts";
-import type { SearchCatalog } from "../search/search-requests.ts";
 import type { LineageSteps } from "./lineage.ts";
 import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
 

@@ -17,8 +17,20 @@ import type {
   SearchAnswer,
   SearchDocument,
 } from "../../views/search/search.ts";
-import { bareColumns } from "../search/bare-columns.ts";
-import { joinedSearch } from "../search/joined-search.ts";
+import { everyOf } from "../search/filter/conditions.ts";
+import { FACET_SEPARATOR } from "../search/filter/fields.ts";
+import { joinedSearch } from "../search/overlay-search.ts";
+import type {
+  LineageHit,
+  LineagePage,
+  LineageScrollPage,
+  LineageSearchRequest,
+  PageRequest,
+  ScrollRequest,
+  SearchCatalog,
+  SearchFacet,
+  SearchHit,
+} from "../search/requests.ts";
 import { readScrollId, writeScrollId } from "../search/scroll-id.ts";
 import {
   askingAgain,
@@ -30,20 +42,8 @@ import {
   scrollPage,
   startOf,
 } from "../search/search.ts";
-import { everyOf } from "../search/search-conditions.ts";
-import { FACET_SEPARATOR } from "../search/search-fields.ts";
-import type { AskAgain } from "../search/search-named-values.ts";
-import type {
-  LineageHit,
-  LineagePage,
-  LineageScrollPage,
-  LineageSearchRequest,
-  PageRequest,
-  ScrollRequest,
-  SearchCatalog,
-  SearchFacet,
-  SearchHit,
-} from "../search/search-requests.ts";
+import type { AskAgain } from "../search/selected-facet-values.ts";
+import { bareColumns } from "../search/undeclared-columns.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { type Grouped, type GroupingForm, groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
@@ -271,7 +271,7 @@ interface Exploration {
   readonly urn: string;
   readonly plan: SearchPlan;
   readonly among: readonly Grouped[];
-  /** Columns that match without a document (bare-columns.ts). */
+  /** Columns that match without a document (search/undeclared-columns.ts). */
   readonly bare: ReadonlyMap<string, SearchDocument>;
   readonly partial: boolean;
 }

@@ -18,13 +18,13 @@ import { type Position, type Revision, revision, START } from "../../core/positi
 import { entityStream, type StreamName } from "../../core/stream.ts";
 import type { InTurn } from "../../lib/in-turn.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
 import type { ReadPorts } from "../access/seen-ports.ts";
 import { changesOf } from "../changes/stream-changes.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import type { Moment } from "./entity-reads.ts";
 import { createPastSeries } from "./past-series.ts";
 

@@ -12,7 +12,7 @@ import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
 import { inSlices } from "../in-slices.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 interface Dependencies {

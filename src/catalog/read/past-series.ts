@@ -19,7 +19,7 @@ import {
 import { entityTypeOf } from "../../core/urn.ts";
 import type { InTurn } from "../../lib/in-turn.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type {
   TimeseriesEvent,

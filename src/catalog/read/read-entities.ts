@@ -11,7 +11,7 @@ import type { Entity, Model } from "../../model/model.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog, JsonText, KeyOptions } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 type Reads = Pick<

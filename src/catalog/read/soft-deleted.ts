@@ -1,6 +1,6 @@
 /** Filters out soft-deleted entities (`removed` in `status`). Urns without an entity stay. */
 import { currentAspect } from "../../core/entity-state.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 
 export async function withoutSoftDeleted(
   urns: readonly string[],

@@ -12,8 +12,8 @@ import { type Position, START } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { Catalog } from "../catalog.ts";
-import type { WriteRequest } from "../write/demands.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
+import type { WriteRequest } from "../write/write-request.ts";
 
 export interface DefinitionRemoval {
   /** Urns of the structured properties whose definitions the request deletes. */

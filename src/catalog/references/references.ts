@@ -15,7 +15,7 @@ import type { GraphReader } from "../../views/graph/graph.ts";
 import type { SearchReader } from "../../views/search/search.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Caller, Catalog, Proposal, Written } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import { createSearchedReferences, searchedTypes } from "./searched-references.ts";
 import { createReferenceRemoval, type ReferencePath } from "./without-reference.ts";
 

@@ -17,10 +17,10 @@ import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, RollbackRequest } from "../catalog.ts";
 import { changesOf } from "../changes/stream-changes.ts";
-import type { EntityStates } from "../write/entity-states.ts";
-import { createGiven } from "../write/given-aspects.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
-import type { Preparation } from "../write/prepare.ts";
+import { createGiven } from "../write/proposals/default-aspects.ts";
+import type { Preparation } from "../write/proposals/validate-proposals.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
 import {
   executionOf,

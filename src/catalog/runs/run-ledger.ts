@@ -17,8 +17,8 @@ import {
   type UndoneRun,
 } from "../../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
-import { createDeletedRows } from "../write/deleted-rows.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
+import { createDeletedRows } from "../write/entity-lifetimes.ts";
 
 /**
  * Aspect name of a rollback record: of a run, or of a model registry if the record names one.

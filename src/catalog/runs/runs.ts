@@ -6,14 +6,14 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { markOf } from "../../core/undo.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/readable.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { AccessContext } from "../access/access-filter.ts";
 import { isVisibleChange } from "../access/restricted-ports.ts";
 import type { Catalog, Envelope, RunRow } from "../catalog.ts";
-import { createDeletedRows } from "../write/deleted-rows.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
+import { createDeletedRows } from "../write/entity-lifetimes.ts";
 import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
 
 interface Dependencies {

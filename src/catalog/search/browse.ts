@@ -5,10 +5,10 @@
  */
 import { slashedPath } from "../../core/query/browse-path.ts";
 import type { Condition, Scope } from "../../views/search/search.ts";
+import { everyOf } from "./filter/conditions.ts";
+import type { CompiledFilter } from "./filter/filter.ts";
+import type { BrowsePage, BrowseV2Page, SearchCatalog } from "./requests.ts";
 import { countOf, hiding, planSearch, type SearchTools, startOf, typesNamed } from "./search.ts";
-import { everyOf } from "./search-conditions.ts";
-import type { CompiledFilter } from "./search-filter.ts";
-import type { BrowsePage, BrowseV2Page, SearchCatalog } from "./search-requests.ts";
 
 const PATHS = "browsePaths";
 const PATHS_V2 = "browsePathV2";

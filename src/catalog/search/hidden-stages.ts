@@ -5,7 +5,7 @@
 
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
-import type { EntityStates } from "../write/entity-states.ts";
+import type { EntityStates } from "../write/entity-cache.ts";
 
 const TYPE = "lifecycleStageType";
 /** Maximum number of stages that are read. */

@@ -16,17 +16,15 @@ import {
   type SortBy,
 } from "../../views/search/search.ts";
 import { inSlices } from "../in-slices.ts";
+import type { QueryReader, ReadQuery, SearchWords } from "./expression.ts";
+import { type FacetPlan, planFacets } from "./facets.ts";
+import { anyOf, everyOf, NOTHING } from "./filter/conditions.ts";
+import type { SearchFields } from "./filter/fields.ts";
+import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./filter/filter.ts";
+import { unknownField } from "./filter/filter.ts";
+import type { FieldsOf } from "./filter/property-fields.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
-import type { FieldsOf } from "./property-fields.ts";
-import { readScrollId, writeScrollId } from "./scroll-id.ts";
-import { anyOf, everyOf, NOTHING } from "./search-conditions.ts";
-import type { QueryReader, ReadQuery, SearchWords } from "./search-expression.ts";
-import { type FacetPlan, planFacets } from "./search-facets.ts";
-import type { SearchFields } from "./search-fields.ts";
-import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./search-filter.ts";
-import { unknownField } from "./search-filter.ts";
-import { createMatches } from "./search-matches.ts";
-import type { AskAgain } from "./search-named-values.ts";
+import { createMatches } from "./matches.ts";
 import type {
   PageRequest,
   ScrollPage,
@@ -37,8 +35,10 @@ import type {
   SearchPage,
   SearchRequest,
   SortCriterion,
-} from "./search-requests.ts";
-import { planSuggestions } from "./search-suggestions.ts";
+} from "./requests.ts";
+import { readScrollId, writeScrollId } from "./scroll-id.ts";
+import type { AskAgain } from "./selected-facet-values.ts";
+import { planSuggestions } from "./suggest/suggestions.ts";
 
 /** Dependencies of all kinds of searches. */
 export interface SearchTools {

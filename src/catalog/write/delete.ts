@@ -12,7 +12,7 @@ import type { Entity, Model } from "../../model/model.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Caller, Catalog, Proposal, Written } from "../catalog.ts";
-import type { EntityStates } from "./entity-states.ts";
+import type { EntityStates } from "./entity-cache.ts";
 import type { Ingestion } from "./ingest.ts";
 
 interface Dependencies {

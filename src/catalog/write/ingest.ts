@@ -15,14 +15,19 @@ import { lastOf, type Position, type Revision, START } from "../../core/position
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import { createInTurn, turnOf } from "../../lib/in-turn.ts";
 import { WrongRevision } from "../../log/change-log.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Ingested, Proposal, Written } from "../catalog.ts";
 import { inSlices } from "../in-slices.ts";
 import type { DefinitionRemoval } from "../references/definition-removal.ts";
-import { appendId, keyOf } from "./append-ids.ts";
-import { refuseTooMany } from "./checked-proposals.ts";
-import { createWriteDecider, type EntityDecision, type RequestTerms } from "./demand-decider.ts";
+import { createRequestAppends, type RequestAppendsParts } from "./append-request.ts";
+import { createWriteDecider, type EntityDecision, type RequestTerms } from "./decide-request.ts";
+import type { Entry } from "./entity-cache.ts";
+import { appendId, keyOf } from "./idempotency.ts";
+import { refuseTooMany } from "./proposals/checked-proposals.ts";
+import { NO_OTHERS, readOthers } from "./proposals/other-entities.ts";
+import type { Preparation, Prepared } from "./proposals/validate-proposals.ts";
+import { decideInSlices } from "./sliced-decisions.ts";
 import {
   type EventIntent,
   inPart,
@@ -30,12 +35,7 @@ import {
   type WriteRequest,
   without,
   writeRequestsOf,
-} from "./demands.ts";
-import type { Entry } from "./entity-states.ts";
-import { NO_OTHERS, readOthers } from "./other-entities.ts";
-import type { Preparation, Prepared } from "./prepare.ts";
-import { createRequestAppends, type RequestAppendsParts } from "./request-appends.ts";
-import { decideInSlices } from "./sliced-decisions.ts";
+} from "./write-request.ts";
 
 /** Attempts at a decision before the caller gets a conflict. */
 const attemptsMax = 5;

@@ -13,9 +13,9 @@ import {
   type Rejection,
   type RequestTerms,
   type WriteDecider,
-} from "./demand-decider.ts";
-import type { WriteRequest } from "./demands.ts";
-import type { EntityStates, Entry } from "./entity-states.ts";
+} from "./decide-request.ts";
+import type { EntityStates, Entry } from "./entity-cache.ts";
+import type { WriteRequest } from "./write-request.ts";
 
 /** Number of write requests whose entities are loaded together. */
 const LOADED_MAX = 200;

@@ -4,7 +4,7 @@ import { foldEntity } from "../../core/fold-entity.ts";
 import { revision } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 
 /** Records of a stream in memory at a time. */
 const pageMax = 500;

@@ -23,17 +23,17 @@ import {
 import { interrupted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { backUp } from "./backup.ts";
-import { addCatalogCommands } from "./catalog-commands.ts";
+import { addCatalogCommands } from "./catalog/catalog-commands.ts";
+import { ingest } from "./catalog/ingest.ts";
 import { check } from "./check.ts";
 import { copyLog } from "./copy-log.ts";
-import { ingest } from "./ingest.ts";
 import { printLog } from "./log.ts";
-import { addOperatorCommands } from "./operator-commands.ts";
-import { rebuild, rebuildRunning } from "./rebuild.ts";
+import { addOperatorCommands } from "./operations/operator-commands.ts";
+import { rebuild, rebuildRunning } from "./operations/rebuild.ts";
+import { createToken, type TokenOptions } from "./operations/token.ts";
+import { verify, verifyGrades, verifyRunning } from "./operations/verify.ts";
 import { printSettings } from "./settings.ts";
 import { configOf, exitCodesHelp, loggerOf, settingsCommand } from "./settings-command.ts";
-import { createToken, type TokenOptions } from "./token.ts";
-import { verify, verifyGrades, verifyRunning } from "./verify.ts";
 
 export interface CommandsParts {
   readonly operations: Operations;

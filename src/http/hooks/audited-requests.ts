@@ -3,7 +3,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOutcome, AuditTrail } from "../../auth/audit.ts";
-import { ForgedActor } from "../request/caller.ts";
+import { ForgedActor } from "../request/caller/caller.ts";
 import type { Answer } from "../schemas/endpoint.ts";
 
 type Trail = Pick<AuditTrail, "note">;

@@ -8,7 +8,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { CatalogError } from "../../core/errors.ts";
-import type { Noted } from "../request/reception.ts";
+import type { Noted } from "../request/parse-request.ts";
 import type { Endpoint } from "../schemas/endpoint.ts";
 
 export interface EndedTokens {

@@ -3,7 +3,7 @@
  * CatalogError are internal; the log has their details, the response only the request's id.
  */
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
-import { unreadableContentType } from "../request/json-body.ts";
+import { unreadableContentType } from "../request/body/json-body.ts";
 import type { Endpoint } from "../schemas/endpoint.ts";
 import { REGISTRY } from "./registry-form.ts";
 import { statusText } from "./status-text.ts";

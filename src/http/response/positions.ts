@@ -1,7 +1,7 @@
 /**
  * Log positions in requests and responses. Each response to a read carries the position that the views
  * cover at least, also for a 404. A request may require a minimum position and then waits up to a
- * limit. As-of reads (moments.ts) carry the as-of position. A response marks views built with another
+ * limit. As-of reads (request/as-of-parameters.ts) carry the as-of position. A response marks views built with another
  * model. A write without changes carries the position of entity reads, because the write that made it
  * redundant may be newer than any position that the client knows.
  */
@@ -9,8 +9,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Moment, ReadView } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
-import { momentOf } from "../request/moments.ts";
-import type { Noted } from "../request/reception.ts";
+import { momentOf } from "../request/as-of-parameters.ts";
+import type { Noted } from "../request/parse-request.ts";
 import type { Answer, Ask, Backing, Endpoint } from "../schemas/endpoint.ts";
 
 const MIN_POSITION = "x-annals-min-position";

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
-import { type Access, refusalAt } from "../request/identify.ts";
+import { type Access, refusalAt } from "../request/caller/authenticate.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
 import type { Answer, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";

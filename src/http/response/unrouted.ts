@@ -3,7 +3,7 @@
  * returns these as well.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { Address } from "../request/address.ts";
+import type { Address } from "../request/target.ts";
 import { hasKey, isPathOf, type RouteTable, resourceOf } from "../route-table.ts";
 import type { Endpoint, Resource } from "../schemas/endpoint.ts";
 import { errorFormAt } from "./errors.ts";

@@ -166,7 +166,7 @@ export interface Endpoint {
    */
   readonly errorForm?: "registry" | "openapi";
   /**
-   * Requires a token with the privilege of the operation (demand-of.ts); "watcher" requires one only
+   * Requires a token with the privilege of the operation (caller/required-privilege.ts); "watcher" requires one only
    * with token authentication.
    */
   readonly access?: "operator" | "watcher";

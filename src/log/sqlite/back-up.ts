@@ -2,7 +2,7 @@
 import { backup } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import { createIndexState } from "./index-state.ts";
+import { createIndexState } from "./indexes/index-state.ts";
 import { createLogReader } from "./log-reader.ts";
 import { openForReading } from "./schema.ts";
 

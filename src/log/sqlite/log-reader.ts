@@ -9,7 +9,7 @@ import type { StreamName } from "../../core/stream.ts";
 import { type Prepared, preparingOn } from "../../storage/sqlite/prepared.ts";
 import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
-import { type IndexState, REPAIR } from "./index-state.ts";
+import { type IndexState, REPAIR } from "./indexes/index-state.ts";
 import { readRow } from "./row.ts";
 import { hasChecksums, isCorruption } from "./schema.ts";
 import { createTableScan, hiddenStream } from "./table-scan.ts";

@@ -8,12 +8,12 @@
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
-import { type AppenderOptions, startAppender } from "./appender.ts";
-import { createIndexChecks } from "./index-check.ts";
-import { createIndexState, type IndexState, REPAIR } from "./index-state.ts";
+import { createIndexChecks } from "./indexes/index-check.ts";
+import { createIndexState, type IndexState, REPAIR } from "./indexes/index-state.ts";
 import { createLogReader } from "./log-reader.ts";
 import { checkWriteAheadLog, logId, openForReading } from "./schema.ts";
 import { createWaker } from "./wake.ts";
+import { type AppenderOptions, startAppender } from "./writer/appender.ts";
 
 export interface SqliteChangeLogOptions extends AppenderOptions {
   /** Created if it does not exist, unless `readOnly`; its directory must exist. */

@@ -15,7 +15,11 @@ import type { FailedValue, ParkedValue, ParkedValues } from "../../core/parked-v
 import { type Position, position, START } from "../../core/position.ts";
 import { parkingStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { decodeParking, encodeParking, type ParkingRecord } from "../../log/parking-codec.ts";
+import {
+  decodeParking,
+  encodeParking,
+  type ParkingRecord,
+} from "../../log/codecs/parking-codec.ts";
 
 /** A record or a value that a view could not apply. */
 export interface Parked extends Partial<ParkedValue> {

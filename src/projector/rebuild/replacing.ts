@@ -15,7 +15,7 @@
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../../log/change-log.ts";
-import type { ParkingRecord } from "../../log/parking-codec.ts";
+import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Decode } from "../batch.ts";
 import type { HistoryLog } from "../history.ts";
 import { openParkingOf, type Parked, type Parking } from "../parking/parking.ts";

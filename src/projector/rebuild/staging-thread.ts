@@ -8,7 +8,7 @@ import { assert, CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import { decodeRecord } from "../../log/record-codec.ts";
+import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
 import type { Staged, View } from "../sink.ts";
 import { giveWay } from "../thread/give-way.ts";

@@ -15,7 +15,7 @@ import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type Connection, connect } from "../../core/thread-calls.ts";
-import type { ParkingRecord } from "../../log/parking-codec.ts";
+import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ProjectorProgress } from "../projector.ts";
 import { createPokes } from "./pokes.ts";

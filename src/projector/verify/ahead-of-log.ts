@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
-import type { VerificationParts } from "./run-batches.ts";
+import type { VerificationParts } from "./entities/run-batches.ts";
 
 /** With a log in a server, the projector may see the end of the log a moment before this process. */
 const AGAIN = { times: 4, afterMs: 250 };

@@ -6,8 +6,8 @@
  * record, and any number fewer.
  */
 import type { Position } from "../../core/position.ts";
-import { changedSince } from "./changed-entities.ts";
-import type { VerificationParts } from "./run-batches.ts";
+import { changedSince } from "./entities/changed-entities.ts";
+import type { VerificationParts } from "./entities/run-batches.ts";
 import type { VerifiedView, ViewRows } from "./view-rows.ts";
 
 /** Changed entities that are listed at most: a view so far behind is not judged by a count. */

@@ -13,13 +13,13 @@ import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { countRecords } from "../../log/change-log.ts";
 import { placeInLog } from "./ahead-of-log.ts";
-import { changedSince } from "./changed-entities.ts";
+import { changedSince } from "./entities/changed-entities.ts";
+import { entitiesOf } from "./entities/log-entities.ts";
+import { findOrphans, lookAgain } from "./entities/orphan-entities.ts";
+import { pendingRefolds } from "./entities/pending-refolds.ts";
+import { batchesOf, batchMax, runBatches, type VerificationParts } from "./entities/run-batches.ts";
 import { createFindings } from "./findings.ts";
-import { entitiesOf } from "./log-entities.ts";
-import { findOrphans, lookAgain } from "./orphan-entities.ts";
 import { orphanRows } from "./orphan-rows.ts";
-import { pendingRefolds } from "./pending-refolds.ts";
-import { batchesOf, batchMax, runBatches, type VerificationParts } from "./run-batches.ts";
 import type { Verified } from "./verified-state.ts";
 import type { VerifiedView } from "./view-rows.ts";
 

@@ -11,7 +11,7 @@ import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { createFitting } from "../../projector/fitting.ts";
-import { comesBefore } from "../../projector/verify/log-entities.ts";
+import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
 import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../view-origin.ts";
 import { type Asker, isTooLarge } from "./client.ts";

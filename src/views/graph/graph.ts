@@ -1,5 +1,5 @@
 /**
- * Ports of the graph view: edges, neighbours and traversal. Writes come from projections/graph.ts.
+ * Ports of the graph view: edges, neighbours and traversal. Writes come from projections/graph/graph.ts.
  * Contract: test/contract/graph.contract.ts.
  *
  * An edge has a source, a destination and a type. One aspect of one entity states it; the entity is

@@ -1,6 +1,6 @@
 /**
  * Ports of the search view: one document per entity, and the questions that are asked of them.
- * Documents come from projections/search.ts. Contract: test/contract/search.contract.ts.
+ * Documents come from projections/search/search.ts. Contract: test/contract/search.contract.ts.
  *
  * A document is the whole fold of an entity: it never depends on the one before it. What words a
  * text has is decided by the projection; a store indexes those words as they are, so that every

@@ -5,8 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EMPTY_STREAM, revision, START } from "../../../src/core/position.ts";
 import type { ChangeLog } from "../../../src/log/change-log.ts";
-import { findIndexDamage } from "../../../src/log/sqlite/index-check.ts";
-import { repairIndexes } from "../../../src/log/sqlite/repair-indexes.ts";
+import { findIndexDamage } from "../../../src/log/sqlite/indexes/index-check.ts";
+import { repairIndexes } from "../../../src/log/sqlite/indexes/repair-indexes.ts";
 import {
   openSqliteChangeLog,
   type SqliteChangeLogOptions,

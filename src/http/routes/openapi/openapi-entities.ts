@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
 import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
 import {
   aspectsIn,

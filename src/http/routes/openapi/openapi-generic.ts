@@ -2,7 +2,7 @@
 import { PLACE, type Proposal } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
 import {
   createdByPatches,

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
-import { restoredMembers } from "../../../jobs/restored-text.ts";
+import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";

@@ -2,7 +2,7 @@
 import type { Ingested, Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { withConditions } from "../../request/conditions.ts";
+import { withConditions } from "../../request/preconditions.ts";
 import type { Answer, Ask, Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
 import {
   createdByPatches,

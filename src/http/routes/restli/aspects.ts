@@ -1,8 +1,8 @@
 /** /aspects: proposals go in; single aspects and timeseries come out. */
 import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../../catalog/catalog.ts";
-import { withConditions } from "../../request/conditions.ts";
-import { momentErrors, momentParameters } from "../../request/moments.ts";
-import { eachOf, openSystemMetadata } from "../../request/system-metadata.ts";
+import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
+import { withConditions } from "../../request/preconditions.ts";
 import {
   type Answer,
   type Endpoint,

@@ -1,6 +1,6 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
 import type { KeyOptions } from "../../../catalog/catalog.ts";
-import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { Ask, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";

@@ -1,9 +1,9 @@
 /** /entities: snapshots in the older form; existence, counts and deletion of entities. */
 import { proposalsMax, type SnapshotProposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import { momentErrors, momentParameters } from "../../request/moments.ts";
+import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
-import { openSystemMetadata } from "../../request/system-metadata.ts";
 import {
   type Answer,
   type Endpoint,

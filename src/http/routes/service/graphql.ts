@@ -1,6 +1,6 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlDoor, GraphqlRequest } from "../../../graphql/graphql-door.ts";
-import { asked } from "../../request/conditions.ts";
+import { asked } from "../../request/preconditions.ts";
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {

@@ -3,10 +3,10 @@ import type { Dump } from "../../../storage/compare.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";
-import { createStampsQuery, dumpEdges } from "./edge-details.ts";
-import { createEdition } from "./edition.ts";
-import { createFollowing } from "./following.ts";
-import { createNeighbourhood } from "./neighbourhood.ts";
+import { createEdition } from "./live-generation.ts";
+import { createStampsQuery, dumpEdges } from "./read/edge-details.ts";
+import { createNeighbourhood } from "./read/neighbourhood.ts";
+import { createFollowing } from "./read/traverse.ts";
 import { namesOf } from "./schema.ts";
 
 export async function openNeo4jGraphReader(

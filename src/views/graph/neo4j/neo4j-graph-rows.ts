@@ -12,9 +12,9 @@ import type { HeldRows, Row, ViewRows } from "../../../projector/verify/view-row
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
+import { checkVersion } from "./metadata-node.ts";
 import { alsoOf, namesOf, STATES, VIEW } from "./schema.ts";
 import type { StagedGraph } from "./view.ts";
-import { checkVersion } from "./view-node.ts";
 
 const URNS_MAX = 200;
 const NODES_PER_PAGE = 500;

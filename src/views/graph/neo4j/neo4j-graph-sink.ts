@@ -6,11 +6,11 @@ import type { Position } from "../../../core/position.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { GraphSink, GraphWrite } from "../graph.ts";
 import { connectNeo4j, tooMuchAtOnce } from "./connection.ts";
-import { createEdgeState } from "./diff-edges.ts";
-import { createEdgeWriter } from "./edge-writer.ts";
 import type { EdgeRow } from "./edges.ts";
 import { namesOf } from "./schema.ts";
 import { openView } from "./view.ts";
+import { createEdgeState } from "./write/diff-edges.ts";
+import { createEdgeWriter } from "./write/edge-writer.ts";
 
 /** Growth of the transaction size after a success. */
 const GROWTH = 1.1;

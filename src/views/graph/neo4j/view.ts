@@ -1,5 +1,5 @@
 /**
- * The graph in a Neo4j server, for its writer. A writer first locks the metadata node (view-node.ts),
+ * The graph in a Neo4j server, for its writer. A writer first locks the metadata node (metadata-node.ts),
  * so that there is one writer at a time, and continues only if the view is at the expected position.
  *
  * A staging generation has its own metadata node, and replaces the live generation in one transaction.
@@ -17,7 +17,6 @@ import {
 } from "../../../storage/view-origin.ts";
 import { type Neo4jServer, type Transaction, whole } from "./connection.ts";
 import { createGenerations, type Generations } from "./generations.ts";
-import { type Names, VERSION, VIEW } from "./schema.ts";
 import {
   checkVersion,
   lockState,
@@ -25,7 +24,8 @@ import {
   readState,
   STAGING,
   type ViewState,
-} from "./view-node.ts";
+} from "./metadata-node.ts";
+import { type Names, VERSION, VIEW } from "./schema.ts";
 
 /** Maximum number of nodes and edges that one transaction deletes. */
 const EMPTIED_IN_PLACE_MAX = 20_000;

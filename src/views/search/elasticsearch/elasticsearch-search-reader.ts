@@ -11,15 +11,15 @@ import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts"
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
-import { totalOf } from "./candidates.ts";
-import { everything, isNothing } from "./clauses.ts";
-import { facetAggregations, readFacets } from "./facets.ts";
-import { findFolders } from "./folders.ts";
-import { findPage } from "./hits.ts";
+import { createKnownState } from "./checkpoint-cache.ts";
 import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
-import { createKnownState } from "./known-state.ts";
-import { findNearWords } from "./near-words.ts";
-import { scopeQuery } from "./scope.ts";
+import { totalOf } from "./query/candidates.ts";
+import { everything, isNothing } from "./query/clauses.ts";
+import { facetAggregations, readFacets } from "./query/facets.ts";
+import { findFolders } from "./query/folders.ts";
+import { findPage } from "./query/hits.ts";
+import { findNearWords } from "./query/near-words.ts";
+import { scopeQuery } from "./query/scope.ts";
 import {
   idOf,
   placeOfType,

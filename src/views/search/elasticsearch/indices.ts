@@ -9,7 +9,7 @@ import { ownCommand } from "../../../lib/own-command.ts";
 import { typeOfError } from "../../../storage/elasticsearch/client.ts";
 import type { ElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
-import { allOf, type Query } from "./clauses.ts";
+import { allOf, type Query } from "./query/clauses.ts";
 import type { SearchKept, StoredSource } from "./search-shape.ts";
 
 export type Request = Omit<estypes.SearchRequest, "index" | "pit">;

@@ -7,15 +7,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { Scope } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
-import { Deadline } from "./deadline.ts";
-import type { Merged } from "./merge-thread.ts";
-import { createMerger, dueMerge, dueRewrite } from "./merging.ts";
-import { createAnswers } from "./search-index.ts";
-import type { SegmentRow } from "./segment.ts";
-import { buildSegment, type IndexedDocument } from "./segment-builder.ts";
-import { mergeSegments } from "./segment-merge.ts";
-import { createSegmentReader, createSegmentWriter, type StoredState } from "./segment-store.ts";
-import type { BuiltSegment } from "./segment-writer.ts";
+import { Deadline } from "./query/deadline.ts";
+import { createAnswers } from "./query/search-index.ts";
+import type { SegmentRow } from "./segments/segment.ts";
+import { buildSegment, type IndexedDocument } from "./segments/segment-builder.ts";
+import { mergeSegments } from "./segments/segment-merge.ts";
+import {
+  createSegmentReader,
+  createSegmentWriter,
+  type StoredState,
+} from "./segments/segment-store.ts";
+import type { BuiltSegment } from "./segments/segment-writer.ts";
+import type { Merged } from "./threads/merge-thread.ts";
+import { createMerger, dueMerge, dueRewrite } from "./threads/merging.ts";
 
 /** Documents of one segment, and the length of their JSON. */
 const DOCUMENTS_MAX = 8_192;

@@ -2,8 +2,8 @@
 import { openSqliteViewReader } from "../../../storage/sqlite/sqlite-view.ts";
 import type { SearchReader } from "../search.ts";
 import { decodeDocument, decodeLater } from "../stored-document.ts";
-import { createReaderPool, type ReaderOptions } from "./reader-pool.ts";
 import { searchSchema } from "./schema.ts";
+import { createReaderPool, type ReaderOptions } from "./threads/reader-pool.ts";
 
 /** The view must have been opened for writing once before. */
 export function openSqliteSearchReader(path: string, options?: ReaderOptions): SearchReader {

@@ -9,7 +9,7 @@ import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
 import { searchSchema } from "./schema.ts";
-import { createSegmentReader } from "./segment-store.ts";
+import { createSegmentReader } from "./segments/segment-store.ts";
 
 const URNS_PER_PAGE = 1_000;
 

@@ -1,0 +1,140 @@
+/** Facets: plans the queries to the store and reads its replies. */
+import type { FacetQuery, FacetValue } from "../../views/search/search.ts";
+import { compareKeys } from "../../views/search/sort-key.ts";
+import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./filter/fields.ts";
+import type { SearchFacet, SearchFlags } from "./requests.ts";
+import { type AskAgain, type Counts, type Named, planNamed } from "./selected-facet-values.ts";
+
+const valuesDefault = 20;
+const valuesMax = 1_000;
+const TYPE = "_entityType";
+
+export interface FacetPlan {
+  readonly queries: readonly FacetQuery[];
+  /**
+   * Builds the facets from the store's replies, in the order of the queries; runs further counts
+   * with `again`.
+   */
+  read(
+    answers: readonly (readonly FacetValue[])[],
+    again: AskAgain,
+  ): Promise<readonly SearchFacet[]>;
+}
+
+interface FacetRequest {
+  readonly entityTypes: readonly string[];
+  /** True if the request names entity types: facets then include types without hits. */
+  readonly typesNamed: boolean;
+  readonly flags: SearchFlags;
+  /** Values that the filter selects, by field. */
+  readonly wanted: Named;
+  /** True to omit the default facets. */
+  readonly own: boolean;
+}
+
+export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
+  const { flags } = request;
+  if (flags.skipAggregates === true) return { queries: [], read: async () => [] };
+  const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
+  const bare = request.own || flags.includeDefaultFacets === false;
+  const usual = bare ? [] : fields.facetsOf(request.entityTypes);
+  const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
+  // Entity types are few: named ones are counted with the others.
+  const limitOf = ({ name }: FacetRule): number =>
+    name === TYPE ? Math.max(limit, request.entityTypes.length) : limit;
+  return {
+    queries: [
+      ...usual.map((rule) => ({ fields: rule.fields, limit: limitOf(rule) })),
+      ...named.queries,
+    ],
+    async read(answers, again) {
+      const types = answers[usual.findIndex(({ name }) => name === TYPE)] ?? [];
+      const found = usual.flatMap((rule, i) => {
+        const values = valuesOf(rule, answers[i] ?? [], { request, types, limit });
+        return values.length === 0 ? [] : [{ ...rule, values }];
+      });
+      const counts = await named.count(answers.slice(usual.length), again);
+      return withWanted(found, { request, fields, limit, counts }).map(
+        ({ name, displayName, values }) => ({ name, displayName, values }),
+      );
+    },
+  };
+}
+
+type Value = SearchFacet["values"][number];
+
+const facetValue = (value: string, count: number): Value => ({ value, count, filtered: false });
+
+function valuesOf(
+  rule: FacetRule,
+  found: readonly FacetValue[],
+  {
+    request,
+    types,
+    limit,
+  }: {
+    readonly request: FacetRequest;
+    readonly types: readonly FacetValue[];
+    readonly limit: number;
+  },
+): readonly Value[] {
+  if (rule.fields.length === 2) {
+    // An entity without a value of the second field counts for the first.
+    return types
+      .slice(0, limit)
+      .flatMap(({ values: [type = ""], count }) => [
+        facetValue(type, count),
+        ...found
+          .filter(({ values }) => values[0] === type)
+          .map((one) => facetValue(one.values.join(FACET_SEPARATOR), one.count)),
+      ]);
+  }
+  const values = found.map(({ values: [value = ""], count }) => facetValue(value, count));
+  if (rule.name !== TYPE) return values;
+  if (!request.typesNamed) return values.slice(0, limit);
+  const known = new Set(values.map(({ value }) => value));
+  const none = request.entityTypes.filter((type) => !known.has(type));
+  return [...values, ...none.map((type) => facetValue(type, 0))];
+}
+
+/** Adds the values that the filter selects, found or not, so that a user can deselect them. */
+function withWanted(
+  facets: readonly SearchFacet[],
+  around: {
+    readonly request: FacetRequest;
+    readonly fields: SearchFields;
+    readonly limit: number;
+    readonly counts: Counts;
+  },
+): readonly SearchFacet[] {
+  const { request, fields, limit, counts } = around;
+  const all = new Map(facets.map((facet) => [facet.name, facet]));
+  for (const name of request.wanted.keys()) {
+    const displayName = fields.facet(name)?.displayName ?? name;
+    const facet = all.get(name) ?? { name, displayName, values: [] };
+    const own = counts.get(name) ?? new Map<string, number>();
+    const known = facet.values.map((one) => ({ ...one, count: own.get(one.value) ?? one.count }));
+    const others = new Set(own.keys()).difference(new Set(known.map(({ value }) => value)));
+    const values = Array.from(others, (value) => {
+      const count = own.get(value) ?? 0;
+      return { value, count, filtered: count === 0 };
+    }).sort(byCount);
+    const shown = all.has(name) ? values.slice(0, limit) : values;
+    const both = [...known, ...shown];
+    const ordered = name.includes(FACET_SEPARATOR) ? pairsInOrder(both) : both.sort(byCount);
+    all.set(name, { ...facet, values: own.size === 0 ? known : ordered });
+  }
+  return [...all.values()];
+}
+
+const byCount = (a: Value, b: Value): number => b.count - a.count || compareKeys(a.value, b.value);
+
+/** Most frequent first; a type is followed by the pairs that it is in. */
+function pairsInOrder(values: readonly Value[]): readonly Value[] {
+  const groups = Map.groupBy(values, ({ value }) => value.split(FACET_SEPARATOR, 1)[0] ?? "");
+  const sorted = Array.from(groups, ([name, all]) => {
+    const pairs = all.filter(({ value }) => value !== name).sort(byCount);
+    return [...all.filter(({ value }) => value === name), ...pairs];
+  });
+  return sorted.sort(([a], [b]) => (a && b ? byCount(a, b) : 0)).flat();
+}

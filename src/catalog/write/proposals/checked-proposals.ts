@@ -1,0 +1,72 @@
+/**
+ * Validates the values of a large request outside the main thread, as far as validation does not depend
+ * on stored state. The main thread gets the text to store or the validation error of each value. It
+ * throws the errors where preparation throws its own: after authorization.
+ */
+import { CatalogError } from "../../../core/errors.ts";
+import { CHECKED, type CheckedValue, type Proposal, proposalsMax } from "../../catalog.ts";
+import type { Preparation } from "./validate-proposals.ts";
+
+/** Longest value whose validation depends on other entities: the main thread validates it. */
+const OPEN_CHARACTERS_MAX = 1024 * 1024;
+
+/** Throws `too_large` for more proposals than one request may have. */
+export function refuseTooMany(count: number): void {
+  if (count <= proposalsMax) return;
+  throw new CatalogError(
+    "too_large",
+    `the request has ${count} proposals of at most ${proposalsMax}`,
+    { hint: "Send it in several requests" },
+  );
+}
+
+/** The proposals with their values as text, each marked with the result of its validation. */
+export function checkProposals(
+  proposals: readonly Proposal[],
+  preparation: Pick<Preparation, "address" | "needs" | "prepare" | "standsAlone">,
+): readonly Proposal[] {
+  const count = proposals.length;
+  // Only patches use the stamp, and they are not applied here.
+  const stamp = { time: 0, actor: "" };
+
+  function check(proposal: Proposal, index: number): Proposal {
+    if (proposal.aspect?.value === undefined || proposal.aspect.value === null) return proposal;
+    try {
+      const addressed = preparation.address(proposal, { index, count });
+      const open = preparation.needs(addressed) !== undefined;
+      const value = open ? undefined : preparation.prepare(addressed, stamp).intent.value;
+      if (typeof value === "object") return withText(proposal, value.text, "valid");
+      const text = textOf(proposal.aspect.value);
+      if (text.length <= OPEN_CHARACTERS_MAX || preparation.standsAlone(addressed)) {
+        return withText(proposal, text, "open");
+      }
+      return withText(proposal, "", { refusal: tooLong(addressed.label, proposal, text.length) });
+    } catch (refusal) {
+      if (!(refusal instanceof CatalogError)) throw refusal;
+      return withText(proposal, "", { refusal });
+    }
+  }
+
+  return proposals.map(check);
+}
+
+/** The JSON text of a proposal's value. */
+export const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
+
+const withText = (proposal: Proposal, value: string, checked: CheckedValue): Proposal => ({
+  ...proposal,
+  aspect: { ...proposal.aspect, value },
+  [CHECKED]: checked,
+});
+
+const tooLong = (
+  label: string,
+  { aspectName = "", changeType }: Proposal,
+  length: number,
+): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `${label}the ${changeType} of "${aspectName}" depends on other entities and has ${length} characters of at most ${OPEN_CHARACTERS_MAX}`,
+    { hint: "Send it in several smaller changes" },
+  );

@@ -1,0 +1,479 @@
+/**
+ * Validates proposals and turns them into aspect commands, as far as the entity's state is not
+ * needed: form, names, size, schema and derived fields. An error names the member of the request.
+ */
+import type { AuditStamp, SystemMetadata } from "../../../core/change.ts";
+import {
+  type Following,
+  type GivenAspect,
+  type Intent,
+  type Settled,
+  settledText,
+} from "../../../core/decide.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { type JsonLimits, readJson } from "../../../core/json-text.ts";
+import { applyPatch, type Patch, type PatchRules, parsePatch } from "../../../core/patch/patch.ts";
+import { defaultAspects } from "../../../core/rules/default-aspects.ts";
+import type { AllOfType } from "../../../core/rules/other-entities.ts";
+import { type OtherEntities, textsIn } from "../../../core/rules/other-entities.ts";
+import {
+  applyWriteRule,
+  looksBack,
+  othersNeeded,
+  refusalOf,
+  type WriteContext,
+} from "../../../core/rules/write-rules.ts";
+import { entityTypeOf, HALF, isUrn } from "../../../core/urn.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { nearest } from "../../../lib/nearest.ts";
+import { urnOfKey } from "../../../model/entity-key.ts";
+import { misfitsOfUrns } from "../../../model/misfits.ts";
+import type { Aspect, Checked, Entity, Misfit, Model } from "../../../model/model.ts";
+import { withoutTypeNames } from "../../../model/type-names.ts";
+import { type Address, type Addresses, unknownEntityType } from "../../address.ts";
+import {
+  CHECKED,
+  largeCharacters,
+  NAMED,
+  type Proposal,
+  type ProposedChange,
+} from "../../catalog.ts";
+import { labelled, labelOf } from "../../labels.ts";
+import { computedAhead, type ValueThread } from "../computed-ahead.ts";
+import { conditionsOf, refuseConditions } from "./preconditions.ts";
+
+/** The needs of one proposal: urns, and all entities of a type with the key of its own urn. */
+export interface Needed {
+  readonly urns: readonly string[];
+  readonly all?: (AllOfType & { readonly key: string }) | undefined;
+}
+
+/** A validated proposal; only the entity's state is still unknown. */
+export interface Prepared {
+  readonly urn: string;
+  readonly entity: Entity;
+  readonly aspect: Aspect;
+  readonly intent: Intent;
+}
+
+/** A proposal with a valid urn and valid names. */
+export interface Addressed extends Address {
+  readonly aspect: Aspect;
+  readonly proposal: Proposal;
+  /** The aspect's value as sent, parsed once. */
+  readonly sent: () => unknown;
+  readonly label: string;
+}
+
+export interface Preparation {
+  /** Validates the urn and the names; `place` is the proposal's index in the request. */
+  address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
+  /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
+  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
+  /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
+  standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
+  /** The other entities that `prepare` reads; undefined when there are none. */
+  needs(addressed: Addressed): Needed | undefined;
+  /** The key and default aspects of a new entity. */
+  given(
+    entity: Entity,
+    urn: string,
+    delimiterOf: (platformUrn: string) => string | undefined,
+  ): readonly GivenAspect[];
+}
+
+type CheckedValue = Extract<Checked, { readonly ok: true }>;
+
+interface Dependencies {
+  readonly model: Model;
+  readonly addresses: Addresses;
+  readonly namespace: string;
+  readonly aspectBytesMax: number;
+  /** Limits of JSON texts in proposals. */
+  readonly jsonLimits: JsonLimits;
+  readonly patchRules: PatchRules;
+  /** Computes large values; they are computed here if it is absent. */
+  readonly valueThread?: ValueThread | undefined;
+  /** Called if a sent key aspect contradicts the urn. */
+  readonly onContradictedKey: (urn: string) => void;
+}
+
+const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
+  UPSERT: "put",
+  UPDATE: "put",
+  RESTATE: "put",
+  PATCH: "put",
+  CREATE: "create",
+  CREATE_ENTITY: "create_entity",
+  DELETE: "delete",
+};
+
+const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
+
+export function createPreparation(dependencies: Dependencies): Preparation {
+  const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
+  const parseText = (text: string, member: string) =>
+    parseJsonText(text, member, dependencies.jsonLimits);
+
+  function address(proposal: Proposal, place: { index: number; count: number }): Addressed {
+    const label = labelOf(proposal, place);
+    return labelled(label, () => {
+      const stated = model.findEntity(proposal.entityType);
+      if (stated === undefined) throw unknownEntityType(model, proposal.entityType, "invalid");
+      const { urn, entity, key } = addresses.writable(entityUrn(proposal, stated));
+      if (entity !== stated) {
+        throw new CatalogError(
+          "invalid",
+          `urn "${urn}" is of entity type "${entity.name}", the proposal says "${stated.name}"`,
+        );
+      }
+      const aspect = aspectOf(proposal, entity);
+      const sent = parsedOnce(() => sentValue(proposal));
+      return { urn, entity, key, aspect, proposal, sent, label };
+    });
+  }
+
+  function entityUrn(proposal: Proposal, entity: Entity): string {
+    if (proposal.entityUrn !== undefined) return proposal.entityUrn;
+    if (proposal.entityKeyAspect === undefined) {
+      throw new CatalogError("malformed", "the proposal has neither entityUrn nor entityKeyAspect");
+    }
+    const key = parseText(proposal.entityKeyAspect.value, "entityKeyAspect.value");
+    return urnOfKey(entity, key, namespace);
+  }
+
+  function aspectOf({ aspectName }: Proposal, entity: Entity): Aspect {
+    if (aspectName === undefined || aspectName === "") {
+      throw new CatalogError("malformed", "the proposal has no aspectName");
+    }
+    const aspect = model.findAspectOf(entity, aspectName);
+    if (aspect !== undefined) return aspect;
+    throw new CatalogError("invalid", `Unknown aspect ${aspectName} for entity ${entity.name}`, {
+      hint: nearest(aspectName, [entity.keyAspect, ...entity.aspects]),
+    });
+  }
+
+  function prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared {
+    const { urn, entity, aspect, proposal, label } = addressed;
+    return labelled(label, () => {
+      if (
+        aspect.timeseries &&
+        proposal.changeType !== "UPSERT" &&
+        proposal.changeType !== "DELETE"
+      ) {
+        throw new CatalogError(
+          "invalid",
+          `change type ${proposal.changeType} is not supported for the timeseries aspect "${aspect.name}"`,
+          { hint: "Send UPSERT: an event with the same time and key replaces the earlier one" },
+        );
+      }
+      const conditions = conditionsOf(proposal);
+      if (aspect.timeseries) refuseConditions(proposal, `the timeseries aspect "${aspect.name}"`);
+      const intent: Intent = {
+        aspect: aspect.name,
+        kind: KINDS[proposal.changeType],
+        ...(proposal.changeType !== "DELETE" && newValue(addressed, stamp, others)),
+        schemaVersion: aspect.schemaVersion,
+        system: systemOf(proposal),
+        conditions,
+        headers: proposal.headers,
+        label,
+      };
+      return { urn, entity, aspect, intent };
+    });
+  }
+
+  const standsAlone = ({ entity, aspect }: Pick<Addressed, "entity" | "aspect">): boolean =>
+    !aspect.timeseries &&
+    aspect.name !== entity.keyAspect &&
+    othersNeeded(aspect.name) === undefined &&
+    !model.requiresEntities(aspect);
+
+  function newValue(
+    addressed: Addressed,
+    stamp: AuditStamp,
+    others: OtherEntities | undefined,
+  ): Pick<Intent, "value" | "ahead"> {
+    const { proposal, label } = addressed;
+    const { valueThread } = dependencies;
+    const sent = proposal.aspect?.value;
+    // A parsed value is from a small body.
+    const characters = typeof sent === "string" ? sent.length : 0;
+    const isAlone = standsAlone(addressed);
+    // The body thread has found no error in it, and it is parsed there again.
+    const isOpen = isAlone && proposal[CHECKED] === "open" && characters > largeCharacters;
+    const value: Intent["value"] = isOpen
+      ? (current, sibling) => {
+          const now = intentValue(addressed, stamp, others);
+          return typeof now === "function" ? now(current, sibling) : now;
+        }
+      : intentValue(addressed, stamp, others);
+    if (!isAlone || valueThread === undefined || typeof value !== "function") return { value };
+    return computedAhead(value, characters, (current) =>
+      valueThread.compute({ proposal, label, stamp, current }),
+    );
+  }
+
+  function intentValue(
+    { urn, entity, aspect, proposal, sent: sentOnce, label }: Addressed,
+    stamp: AuditStamp,
+    others: OtherEntities | undefined,
+  ): Settled | Following {
+    const settledBefore = checkedBefore(proposal);
+    if (settledBefore !== undefined) return settledBefore;
+    const rule: WriteContext = { namespace, urn, others };
+    const parsed = sentOnce();
+    const type = { kind: "named", name: aspect.record } as const;
+    const sent =
+      proposal[NAMED] === undefined ? parsed : withoutTypeNames(parsed, type, model.types);
+    /** Checks its required entities, except for RESTATE, which restores values in any order, as in DataHub. */
+    const check = (value: unknown): CheckedValue =>
+      checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
+    if (proposal.changeType === "PATCH") {
+      const patch = parsePatch(sent, patchRules, aspect.name);
+      refuseUnknownFields(patch, aspect);
+      if (aspect.name === entity.keyAspect) {
+        const { key } = addresses.known(urn);
+        return (current) =>
+          labelled(label, () =>
+            keyOf(urn, aspect, applyPatch(current?.value ?? key, patch, stamp)),
+          );
+      }
+      return (current, sibling) =>
+        labelled(label, () => {
+          const previous = current?.value;
+          const checked = check(applyPatch(previous, patch, stamp));
+          refuseNewUrns(aspect, checked, previous);
+          return judged(aspect, checked.value, { ...rule, previous, sibling, patched: true });
+        });
+    }
+    if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
+    const checked = check(sent);
+    // Events have no previous value.
+    if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
+    if (looksBack(aspect.name)) {
+      return (current, sibling) =>
+        labelled(label, () => {
+          const previous = current?.value;
+          refuseNewUrns(aspect, checked, previous);
+          return judged(aspect, checked.value, { ...rule, previous, sibling });
+        });
+    }
+    const settled = ruled(aspect, checked.value, rule);
+    const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
+    if (!refused && checked.wrongUrns === undefined) return settled;
+    // A value that the aspect already has may be written again.
+    return (current) =>
+      labelled(label, () => {
+        const previous = current?.value;
+        refuseNewUrns(aspect, checked, previous);
+        return allowed(aspect, settled, { ...rule, previous });
+      });
+  }
+
+  /**
+   * Fields that are not in the schema are removed from a sent value; in a patch they are an error,
+   * because the patch would change nothing.
+   */
+  function refuseUnknownFields({ operations }: Patch, { name, record }: Aspect): void {
+    const type = model.types.get(record);
+    if (type?.kind !== "record") return;
+    const fields = new Set(type.fields.map((field) => field.name));
+    for (const { op, path } of operations) {
+      const [field] = path.segments;
+      if (op === "remove" || field === undefined || fields.has(field)) continue;
+      throw new CatalogError(
+        "invalid",
+        `the patch of "${name}" has ${op} "${path.text}", and "${name}" has no field "${field}"`,
+        { hint: nearest(field, fields) ?? `It has ${[...fields].join(", ")}` },
+      );
+    }
+  }
+
+  /** The urn takes precedence; a sent key is only compared with it. */
+  function keyOf(urn: string, aspect: Aspect, sent: unknown): Settled {
+    const value = addresses.known(urn).key;
+    const checked = model.check(aspect, sent);
+    const text = JSON.stringify(value);
+    if (!checked.ok || JSON.stringify(checked.value) !== text) dependencies.onContradictedKey(urn);
+    return { value, text };
+  }
+
+  function sentValue({ aspect, changeType }: Proposal): unknown {
+    if (aspect?.value === undefined || aspect.value === null) {
+      throw new CatalogError("malformed", `the proposal has no aspect value`, {
+        hint: `${changeType} needs aspect: {value: "<JSON text>", contentType: "application/json"}`,
+      });
+    }
+    const { contentType } = aspect;
+    if (
+      contentType !== undefined &&
+      !CONTENT_TYPES.includes(contentType.split(";")[0]?.trim().toLowerCase() ?? "")
+    ) {
+      throw new CatalogError("invalid", `unsupported contentType "${contentType}" of the aspect`, {
+        hint: "Send application/json",
+      });
+    }
+    if (typeof aspect.value !== "string") return aspect.value;
+    checkSize(aspect.value);
+    return parseText(aspect.value, "aspect.value");
+  }
+
+  function checkedValue(
+    aspect: Aspect,
+    value: unknown,
+    others: OtherEntities | undefined,
+  ): CheckedValue {
+    const checked = model.check(aspect, value);
+    if (!checked.ok) throw invalidValue(aspect, checked.misfits);
+    const { requiredUrns, wrongUrns = [] } = checked;
+    if (requiredUrns === undefined || others === undefined) return checked;
+    const missing = requiredUrns
+      .filter(({ urn }) => others.find(urn) === undefined)
+      .map((one) => ({
+        ...one,
+        fault: "the entity does not exist",
+        expected: "an existing entity",
+      }));
+    return missing.length === 0 ? checked : { ...checked, wrongUrns: [...wrongUrns, ...missing] };
+  }
+
+  /** Throws for wrong urns, except those that the aspect already has: older values stay writable. */
+  function refuseNewUrns(
+    aspect: Aspect,
+    { wrongUrns }: CheckedValue,
+    previous: JsonObject | undefined,
+  ): void {
+    if (wrongUrns === undefined) return;
+    const held = new Set(textsIn(previous));
+    const added = wrongUrns.filter(({ urn }) => !held.has(urn));
+    if (added.length > 0) throw invalidValue(aspect, misfitsOfUrns(added));
+  }
+
+  const judged = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
+    allowed(aspect, ruled(aspect, checked, context), context);
+
+  function allowed(aspect: Aspect, settled: Settled, context: WriteContext): Settled {
+    const refusal = refusalOf(aspect.name, settled.value, context);
+    if (refusal !== undefined) throw refusal;
+    return settled;
+  }
+
+  function ruled(aspect: Aspect, checked: JsonObject, context: WriteContext): Settled {
+    const value = applyWriteRule(aspect.name, checked, context);
+    const text = JSON.stringify(value);
+    checkSize(text);
+    return { value, text };
+  }
+
+  function checkSize(text: string): void {
+    // Text of n UTF-16 units has at least n and at most 3n bytes.
+    if (text.length * 3 <= aspectBytesMax) return;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= aspectBytesMax) return;
+    throw new CatalogError(
+      "too_large",
+      `the aspect value has ${bytes} bytes of at most ${aspectBytesMax}`,
+    );
+  }
+
+  return {
+    address,
+    prepare,
+    standsAlone,
+
+    needs({ urn, aspect, proposal, sent, label }) {
+      const rule = othersNeeded(aspect.name);
+      const requiring = model.requiresEntities(aspect);
+      if (proposal.changeType === "DELETE" || (rule === undefined && !requiring)) return undefined;
+      if (checkedBefore(proposal) !== undefined) return undefined;
+      const { types = [], beside = () => [], all } = rule ?? {};
+      const reads = (text: string): boolean =>
+        requiring ? isUrn(text) : types.includes(entityTypeOf(text)) && isUrn(text);
+      const value = labelled(label, () =>
+        proposal.changeType === "PATCH" ? parsePatch(sent(), patchRules, aspect.name) : sent(),
+      );
+      const mentioned = [...new Set(textsIn(value))].filter(reads);
+      const urns = [...mentioned, ...[urn, ...mentioned].flatMap(beside)];
+      if (urns.length === 0 && all === undefined) return undefined;
+      return { urns, all: all && { ...all, key: all.keyOf(urn) } };
+    },
+
+    given(entity, urn, delimiterOf) {
+      const { key } = addresses.known(urn);
+      const made: Record<string, unknown> = {
+        [entity.keyAspect]: key,
+        ...defaultAspects(entity, key, { namespace, delimiterOf }),
+      };
+      return Object.entries(made).map(([name, value]) => ({
+        aspect: name,
+        settled: { value: value as Record<string, unknown>, text: JSON.stringify(value) },
+        schemaVersion: model.aspects.get(name)?.schemaVersion ?? 1,
+      }));
+    },
+  };
+}
+
+function invalidValue(aspect: Aspect, misfits: readonly Misfit[]): CatalogError {
+  const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
+  return new CatalogError(
+    "invalid",
+    `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
+  );
+}
+
+/** Returns the result of the first successful call for every call. */
+function parsedOnce(parse: () => unknown): () => unknown {
+  let parsed: { readonly value: unknown } | undefined;
+  return () => {
+    parsed ??= { value: parse() };
+    return parsed.value;
+  };
+}
+
+/** Parses the JSON text of a member of the proposal. */
+function parseJsonText(text: string, member: string, limits: JsonLimits): unknown {
+  const read = readJson(text, limits);
+  if (read.ok) return read.value;
+  if (read.code === "malformed") {
+    throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
+  }
+  throw new CatalogError("too_large", `${member} is too large: ${read.fault}`, {
+    hint: "Raise --body-members-max if the value must be that large",
+  });
+}
+
+/** The value of a proposal that is already validated; throws its validation error. Else undefined. */
+function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | undefined {
+  if (checked === undefined || checked === "open") return undefined;
+  if (checked !== "valid") throw checked.refusal;
+  return settledText(String(aspect?.value));
+}
+
+/** The system metadata that a client may set; the server sets the rest. */
+function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMetadata> {
+  if (sent === undefined) return {};
+  const { lastObserved, pipelineName, registryName, registryVersion, properties } = sent;
+  // An empty run id counts as absent.
+  const runId = sent.runId === "" ? undefined : sent.runId;
+  for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
+  for (const name in properties) {
+    refuseHalf(name);
+    // Safe lookup: the loop yields the members of the object.
+    refuseHalf(properties[name]);
+  }
+  return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
+}
+
+/**
+ * Rejects text that the log would store differently, because a search for the sent text would not
+ * find it.
+ */
+function refuseHalf(text: string | undefined): void {
+  if (text === undefined || text.isWellFormed()) return;
+  throw new CatalogError(
+    "malformed",
+    `systemMetadata holds half a character: ${JSON.stringify(text.slice(0, 120))}`,
+    { hint: HALF },
+  );
+}

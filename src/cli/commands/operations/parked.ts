@@ -1,0 +1,54 @@
+/** `annals parked`: the entities with a record that a view of a running service could not apply. */
+import { type ExitCode, exitCodes } from "../../failure.ts";
+import type { Operation } from "./jobs.ts";
+
+interface ParkedEntity {
+  readonly view: string;
+  readonly urn: string;
+  readonly position: number;
+  readonly reason: string;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly waiting: number;
+}
+
+interface Page {
+  readonly total: number;
+  readonly parked: readonly ParkedEntity[];
+}
+
+/** Succeeds also where entities are parked. */
+export async function listParked(
+  query: { readonly view?: string | undefined; readonly count: number },
+  { client, print }: Operation,
+): Promise<ExitCode> {
+  const listed = await client.act<Page>("listParked", query);
+  await print({
+    value: listed,
+    urns: [...new Set(listed.parked.map(({ urn }) => urn))],
+    table: {
+      heads: ["VIEW", "ENTITY", "POSITION", "SINCE", "WAITING", "CAUSE"],
+      rows: listed.parked.map(({ view, urn, position, time, waiting, reason }) => [
+        ...[view, urn, position, new Date(time).toISOString(), waiting, reason],
+      ]),
+    },
+    none: "nothing is parked",
+  });
+  return exitCodes.done;
+}
+
+/** Retries or drops one; fails when the entity is still parked. */
+export async function settleParked(
+  action: "retryParked" | "dropParked",
+  entity: { readonly view: string; readonly urn: string },
+  { client, print }: Operation,
+): Promise<ExitCode> {
+  const answer = await client.act<{ parked: boolean; entity?: ParkedEntity }>(action, entity);
+  await print({ value: answer, urns: [entity.urn], table: sentence(entity, answer.entity) });
+  return answer.parked ? exitCodes.failed : exitCodes.done;
+}
+
+const sentence = ({ view, urn }: { view: string; urn: string }, still: ParkedEntity | undefined) =>
+  still === undefined
+    ? `${view} has ${urn} again`
+    : `${view} still passes over ${urn}, from position ${still.position}: ${still.reason}`;

@@ -1,0 +1,83 @@
+/** `annals status`: the log and the views of a running service. Ends with 1 when one does not work. */
+import { type ExitCode, exitCodes } from "../../failure.ts";
+import { table } from "../../terminal/table.ts";
+import type { Operation } from "./jobs.ts";
+
+interface StatusReply {
+  readonly ok: boolean;
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly log: {
+    readonly position: number;
+    readonly bytes?: number;
+    readonly recordsPerSecond: number;
+    readonly error?: string;
+  };
+  readonly views: Readonly<Record<string, ViewStatus>>;
+  readonly jobsRunning: number;
+}
+
+interface ViewStatus {
+  readonly position: number;
+  readonly lagRecords: number;
+  readonly lagSeconds: number;
+  readonly recordsPerSecond: number;
+  readonly stalled: boolean;
+  readonly parked?: number;
+  readonly verifiedPosition?: number;
+  readonly differences?: number;
+  readonly stale?: boolean;
+  readonly generation?: number;
+  readonly bytes?: number;
+  readonly rebuild?: {
+    readonly position: number;
+    readonly head: number;
+    readonly recordsPerSecond: number;
+  };
+  readonly error?: string;
+}
+
+export async function showStatus({ client, terminal, print }: Operation): Promise<ExitCode> {
+  const status = await client.act<StatusReply>("getStatus");
+  await print({ value: status, table: text(status, terminal.width) });
+  return status.ok ? exitCodes.done : exitCodes.failed;
+}
+
+function text(status: StatusReply, width: number | undefined): string {
+  const { ok, version, uptimeSeconds, log, views, jobsRunning } = status;
+  const rows = Object.entries(views).map(([name, view]) => [
+    ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
+    ...[Math.round(view.recordsPerSecond), view.parked ?? 0, view.verifiedPosition ?? "unknown"],
+    ...[view.generation ?? "-", megabytes(view.bytes), `${stateOf(view)}${rebuildOf(view)}`],
+  ]);
+  const heads = [
+    ...["VIEW", "POSITION", "LAG", "SECONDS", "RATE/S", "PARKED", "VERIFIED", "GENERATION"],
+    ...["MB", "STATE"],
+  ];
+  const lines = [
+    `annals ${version} is ${ok ? "well" : "not well"}, up for ${Math.round(uptimeSeconds)} s, ${jobsRunning} jobs running`,
+    `log at position ${log.position.toLocaleString("en")}, ${megabytes(log.bytes)} MB, ${Math.round(log.recordsPerSecond)} records/s`,
+    ...(log.error === undefined ? [] : [`log: ${log.error}`]),
+  ];
+  return `${lines.join("\n")}\n\n${table(heads, rows, width)}`;
+}
+
+const megabytes = (bytes: number | undefined): string =>
+  bytes === undefined ? "-" : (bytes / 1e6).toFixed(1);
+
+function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ViewStatus): string {
+  if (error !== undefined) return error;
+  if (stalled) return "stands still";
+  if (stale === true) return "of another model";
+  if (differences > 0) return `differs ${differences} times`;
+  return lagRecords === 0 ? "up to date" : "follows";
+}
+
+function rebuildOf({ rebuild }: ViewStatus): string {
+  if (rebuild === undefined) return "";
+  const { position, head, recordsPerSecond } = rebuild;
+  const [at, of, rate] = [position, head, Math.round(recordsPerSecond)].map((count) =>
+    count.toLocaleString("en"),
+  );
+  return `; rebuilt up to ${at} of ${of}, ${rate}/s`;
+}

@@ -1,0 +1,135 @@
+/**
+ * Authenticates the bearer token of a request before anything else of it is read. It depends on the
+ * endpoint that the router found, never on the path. A sent token is checked on every route except
+ * open ones.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Authority } from "../../../auth/policies/authority.ts";
+import { shownDemand } from "../../../auth/policies/privileges.ts";
+import type { Authentication, RequestLimit } from "../../../auth/tokens/authentication.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import type { Noted } from "../parse-request.ts";
+import { demandOf } from "./required-privilege.ts";
+
+export interface Access {
+  readonly authentication: Authentication;
+  readonly authority: Authority;
+  /** True when an Authorization header carries the token for /metrics; absent without one. */
+  readonly admitsMetrics?: ((authorization: string | undefined) => boolean) | undefined;
+  /** Absent: no limit on requests. */
+  readonly limit?: RequestLimit | undefined;
+}
+
+/**
+ * Urn of the token's user, synchronously when cached; undefined without a token. Throws
+ * `unauthenticated`, `forbidden` and `rate_limited`. Unknown paths need a token, too.
+ */
+export function identify(
+  request: IncomingMessage,
+  endpoint: Endpoint | undefined,
+  access: Access | undefined,
+): Promise<string | undefined> | string | undefined {
+  if (access === undefined) return undefined;
+  const found = whoAsks(request, endpoint, access);
+  const { limit } = access;
+  // Health checks are not limited.
+  if (limit === undefined || endpoint?.path.startsWith("/health") === true) return found;
+  const counted = (actor: string | undefined): string | undefined => {
+    limit.take({ actor, address: addressOf(request) });
+    return actor;
+  };
+  return found instanceof Promise ? found.then(counted) : counted(found);
+}
+
+function whoAsks(
+  request: IncomingMessage,
+  endpoint: Endpoint | undefined,
+  access: Access,
+): Promise<string | undefined> | string | undefined {
+  const { authentication } = access;
+  const { authorization } = request.headers;
+  if (authorization === undefined) {
+    const needed = authentication.required && endpoint?.open !== true;
+    if (needed || demandOf(endpoint, authentication.required) !== undefined) throw tokenNeeded();
+    return undefined;
+  }
+  refuseTwice(request.rawHeaders);
+  if (endpoint?.path === "/metrics" && access.admitsMetrics?.(authorization)) return undefined;
+  const known =
+    demandOf(endpoint, authentication.required) === undefined
+      ? authentication.authenticateNow({
+          authorization,
+          address: addressOf(request),
+          connection: request.socket,
+        })
+      : undefined;
+  if (known !== undefined) return known;
+  const subject = admitted(request, authorization, endpoint, access);
+  return endpoint?.open === true ? subject.catch(unlessUnknown) : subject;
+}
+
+const unknownTokens: ReadonlySet<string> = new Set(["unauthenticated", "rate_limited"]);
+
+/** Open endpoints also accept requests with an invalid or expired token. */
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof CatalogError && unknownTokens.has(error.code)) return undefined;
+  throw error;
+}
+
+async function admitted(
+  request: IncomingMessage,
+  authorization: string,
+  endpoint: Endpoint | undefined,
+  { authentication, authority }: Access,
+): Promise<string | undefined> {
+  const address = addressOf(request);
+  const actor = await authentication.authenticate({ authorization, address });
+  const demand = demandOf(endpoint, authentication.required);
+  if (demand === undefined) return actor;
+  if (actor === undefined) throw tokenNeeded();
+  if (await authority.allows(actor, demand)) return actor;
+  authentication.noteRefusal({ reason: "privilege", actor, address, demand });
+  throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not do this`, {
+    hint: `It needs the privilege ${shownDemand(demand)}`,
+    actor,
+  });
+}
+
+/** Errors that the request itself caused. */
+const ownFaults: ReadonlySet<string> = new Set([
+  ...["malformed", "invalid", "conflict", "not_found", "gone", "too_large"],
+]);
+
+/** The error that hides all others from an anonymous caller of a `closedToNew` endpoint. */
+export function refusalAt(
+  refusal: CatalogError,
+  { endpoint, subject }: Pick<Noted, "endpoint" | "subject">,
+  access: Pick<Access, "authentication"> | undefined,
+): CatalogError {
+  const closed = endpoint?.closedToNew === true && access?.authentication.required === true;
+  const unknown = closed && subject === undefined && ownFaults.has(refusal.code);
+  return unknown ? tokenNeeded() : refusal;
+}
+
+const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";
+
+const tokenNeeded = (): CatalogError =>
+  new CatalogError("unauthenticated", "this needs a bearer token", {
+    hint: "Send Authorization: Bearer <token>; the root user's first one is in the file operator.token of the data directory",
+  });
+
+const LENGTH = "authorization".length;
+
+/** Node keeps the first of several headers; a proxy may have used another. */
+function refuseTwice(rawHeaders: readonly string[]): void {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === LENGTH && name.toLowerCase() === "authorization") count++;
+  }
+  if (count < 2) return;
+  throw new CatalogError("malformed", "header Authorization is given twice", {
+    hint: "Give it once",
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * Reads the audit trail: its records and the writes of the catalog in one order, the newest first.
+ * Each page reads a bounded part of the log backwards; a start in the past is found by binary search.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { AuditEvent, AuditPage, AuditQuery } from "../../auth/audit.ts";
+import type { PlacedChange } from "../../core/change.ts";
+import { type Position, position, START } from "../../core/position.ts";
+import { isAuditStream, parseStream } from "../../core/stream.ts";
+import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import { decodeAudit } from "../../log/codecs/audit-codec.ts";
+import { readable } from "../../log/codecs/try-decode.ts";
+
+export interface AuditEventsParts {
+  readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
+  readonly decode: (record: LogRecord) => PlacedChange | undefined;
+  /** Days of audit history to serve; 0 for all. */
+  readonly days: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** Records that one page reads at most. */
+const lookedAtMax = 50_000;
+const readMax = 500;
+/** Maximum distance of records from the order of their times: clocks of nodes, concurrent appends. */
+const disorderMs = 120_000;
+/** Records without a time (of jobs and the like) that are skipped to find one with a time. */
+const timelessMax = 200;
+const DAY_MS = 86_400_000;
+
+export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) {
+  function eventOf(record: LogRecord, writes: boolean): AuditEvent | undefined {
+    if (isAuditStream(record.stream)) {
+      const { actor, address, urn, detail, ...rest } = decodeAudit(record);
+      const maybe = { actor: actor ?? undefined, address: address ?? undefined };
+      const about = { urn: urn ?? undefined, detail: detail ?? undefined };
+      return { position: record.position, ...rest, ...maybe, ...about };
+    }
+    const change = writes ? readable(decode, record) : undefined;
+    if (change === undefined) return undefined;
+    return {
+      position: record.position,
+      time: change.created.time,
+      action: change.changeType,
+      outcome: "allowed",
+      actor: change.created.actor,
+      urn: change.urn === "" ? undefined : change.urn,
+      aspect: change.aspect,
+      count: 1,
+    };
+  }
+
+  /** Records that the stream's name rules out are not decoded. */
+  function sieveOf(query: AuditQuery, from: number) {
+    const { actor, action, outcome, urn, to = Number.POSITIVE_INFINITY, writes = true } = query;
+    return (record: LogRecord): AuditEvent | "over" | undefined => {
+      const of = parseStream(record.stream);
+      if (urn !== undefined && of !== undefined && of.urn !== urn) return undefined;
+      const event = eventOf(record, writes);
+      if (event === undefined) return undefined;
+      if (event.time < from - disorderMs) return "over";
+      const fits =
+        event.time >= from &&
+        event.time <= to &&
+        (actor === undefined || event.actor === actor) &&
+        (action === undefined || event.action === action) &&
+        (outcome === undefined || event.outcome === outcome) &&
+        (urn === undefined || event.urn === urn);
+      return fits ? event : undefined;
+    };
+  }
+
+  async function timeAfter(at: Position): Promise<number | undefined> {
+    const page = await log.readAll(at, { limit: timelessMax });
+    for (const record of page) {
+      const event = eventOf(record, true);
+      if (event !== undefined) return event.time;
+    }
+    return undefined;
+  }
+
+  /**
+   * A position after all events up to a time, by binary search. A log whose positions do not number its
+   * records has no record at most positions, and is read from its end.
+   */
+  async function placeOf(time: number): Promise<Position | "end"> {
+    if (log.countBetween !== undefined) return "end";
+    let low = 0;
+    let high: number = await log.head();
+    while (high - low > readMax) {
+      const middle = Math.floor((low + high) / 2);
+      const found = await timeAfter(position(middle));
+      if (found === undefined || found > time + disorderMs) high = middle;
+      else low = middle;
+    }
+    return high + readMax >= (await log.head()) ? "end" : position(high + readMax);
+  }
+
+  async function list(query: AuditQuery): Promise<AuditPage> {
+    const since = days === 0 ? 0 : now() - days * DAY_MS;
+    const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
+    let at: Position | "end" = query.before ?? "end";
+    if (query.to !== undefined) {
+      const place = await placeOf(query.to);
+      if (at === "end" || (place !== "end" && place < at)) at = place;
+    }
+    const events: AuditEvent[] = [];
+    for (let lookedAt = 0; lookedAt < lookedAtMax; ) {
+      const page = await log.readAll(at, { limit: readMax, backward: true });
+      if (page.length === 0) return { events, position: START, end: true };
+      for (const record of page) {
+        const found = sieve(record);
+        if (found === "over") return { events, position: record.position, end: true };
+        at = record.position;
+        lookedAt++;
+        if (found === undefined) continue;
+        events.push(found);
+        if (events.length === query.count) return { events, position: at, end: false };
+      }
+      await turn();
+    }
+    return { events, position: at === "end" ? START : at, end: false };
+  }
+
+  return { list };
+}

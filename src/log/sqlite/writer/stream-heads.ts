@@ -1,0 +1,95 @@
+/**
+ * Cache of the heads of the log and its streams, for the writer.
+ *
+ * The cache includes the appends of the running transaction, so `forget` must be called when it
+ * fails. `refresh` detects commits of other connections.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
+import { assert } from "../../../core/errors.ts";
+
+/** About 10 MB of names and numbers. */
+const STREAMS_CACHED_MAX = 30_000;
+
+export interface StreamHead {
+  readonly name: string;
+  /** Number in the table; 0 for a new stream. */
+  id: number;
+  /** Revision of the last record; -1 for a new stream. */
+  revision: number;
+}
+
+export interface Answer {
+  readonly position: number;
+  readonly revision: number;
+}
+
+export interface StreamHeads {
+  /** Position of the log's last record; 0 for an empty log. */
+  lastPosition: number;
+  find(name: string): StreamHead;
+  /** The stream's number; inserts a new stream. */
+  number(head: StreamHead): number;
+  /** The result of the append with that id, if the stream has it. */
+  findAppend(head: StreamHead, id: Uint8Array): Answer | undefined;
+  /** Call it at the beginning of each transaction. */
+  refresh(): void;
+  forget(): void;
+}
+
+export function createStreamHeads(database: DatabaseSync): StreamHeads {
+  const known = new LRUCache<string, StreamHead>({ max: STREAMS_CACHED_MAX });
+  const selectEnd = database.prepare(
+    "SELECT position + count - 1 AS position FROM log ORDER BY position DESC LIMIT 1",
+  );
+  const selectStream = database.prepare("SELECT id FROM stream WHERE name = ?");
+  const selectRevision = database.prepare(
+    "SELECT revision + count - 1 AS revision FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
+  );
+  const selectAppend = database.prepare(
+    "SELECT position + count - 1 AS position, revision + count - 1 AS revision FROM log WHERE stream = ? AND id = ?",
+  );
+  const insertStream = database.prepare("INSERT INTO stream (name) VALUES (?)");
+  const selectVersion = database.prepare("PRAGMA data_version");
+  let version: unknown;
+
+  const heads: StreamHeads = {
+    lastPosition: 0,
+
+    find(name) {
+      const cached = known.get(name);
+      if (cached !== undefined) return cached;
+      const id = Number(selectStream.get(name)?.id ?? 0);
+      const revision = id === 0 ? -1 : Number(selectRevision.get(id)?.revision ?? -1);
+      const head = { name, id, revision };
+      known.set(name, head);
+      return head;
+    },
+
+    number(head) {
+      if (head.id === 0) head.id = Number(insertStream.run(head.name).lastInsertRowid);
+      return head.id;
+    },
+
+    findAppend(head, id) {
+      const row = head.id === 0 ? undefined : selectAppend.get(head.id, id);
+      if (row === undefined) return undefined;
+      return { position: Number(row.position), revision: Number(row.revision) };
+    },
+
+    refresh() {
+      // Changes when another connection commits, but not by commits of this one.
+      const now = selectVersion.get()?.data_version;
+      if (now === version) return;
+      known.clear();
+      heads.lastPosition = Number(selectEnd.get()?.position ?? 0);
+      assert(Number.isSafeInteger(heads.lastPosition), "positions are exact numbers");
+      version = now;
+    },
+
+    forget() {
+      version = undefined;
+    },
+  };
+  return heads;
+}

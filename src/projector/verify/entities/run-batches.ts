@@ -1,0 +1,67 @@
+/** Verifies entities in batches. Between two batches the thread rests and reports its progress. */
+import type { ChangeLog } from "../../../log/change-log.ts";
+import type { HistoryLog } from "../../history.ts";
+import { workedMs } from "../../thread/thread-ms.ts";
+import type { Findings } from "../findings.ts";
+import type { VerifiedView } from "../view-rows.ts";
+import type { Entity, Places, Verifier } from "./verify-entities.ts";
+
+export interface VerificationParts {
+  readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
+  readonly views: readonly VerifiedView[];
+  readonly verifier: Verifier;
+  /** The views are staging generations, which catch up with the log before they are read (pending-refolds.ts). */
+  readonly broughtOn?: boolean | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Called between batches with the milliseconds of work (thread-ms.ts). */
+  readonly rest?: ((ms: number) => Promise<void>) | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Entities = AsyncIterable<readonly Entity[]>;
+
+/** Entities of one batch. */
+export const batchMax = 200;
+
+export async function* batchesOf(urns: Iterable<string>): Entities {
+  let batch: Entity[] = [];
+  for (const urn of urns) {
+    if (batch.push({ urn }) < batchMax) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Returns the number of rows that the log implies, by view, up to the position in `places`. */
+export async function runBatches(
+  { verifier, rest, onProgress, signal }: VerificationParts,
+  entities: Entities,
+  asked: {
+    readonly views: readonly string[];
+    readonly places: Places;
+    readonly findings: Findings;
+    /** Records or entities, for the progress; 0: it is not reported. */
+    readonly total: number;
+  },
+): Promise<{ readonly rows: ReadonlyMap<string, number>; readonly records: number }> {
+  const { views, places, findings, total } = asked;
+  const rows = new Map<string, number>();
+  let records = 0;
+  let before = workedMs();
+  for await (const batch of entities) {
+    signal?.throwIfAborted();
+    const done = await verifier.verify(batch, { views, places });
+    records += done.records;
+    for (const one of done.differences) findings.add(one);
+    for (const [view, more] of Object.entries(done.rows)) {
+      rows.set(view, (rows.get(view) ?? 0) + more);
+    }
+    if (total > 0) onProgress?.(Math.min(records, total), total);
+    await rest?.(workedMs() - before);
+    before = workedMs();
+  }
+  return { rows, records };
+}

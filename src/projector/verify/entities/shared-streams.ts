@@ -1,0 +1,104 @@
+/**
+ * Records outside an entity's own streams that affect many entities: truncations, requests to forget edges, parking.
+ * They are few: all are read at once, and again when an entity seems to differ.
+ */
+import type { PlacedChange } from "../../../core/change.ts";
+import { revision } from "../../../core/position.ts";
+import { parseStream, type StreamName, timeseriesStream } from "../../../core/stream.ts";
+import type { Decode } from "../../batch.ts";
+import { type HistoryLog, ownStreams, timeseriesAspects } from "../../history.ts";
+import { parkingNow, type ReadParking } from "../../parking/parking.ts";
+
+export interface SharedStreams {
+  /** Streams that an entity may have. */
+  streamsOf(urn: string): readonly StreamName[];
+  /** Truncations of timeseries of a type of entities, in the order of the log. */
+  truncationsOf(entityType: string): readonly PlacedChange[];
+  /** True if the log has requests to forget edges. */
+  readonly forgets: boolean;
+  forgetsOf(urn: string): readonly PlacedChange[];
+  /** Records that a view skips. */
+  parkingOf(view: string): ReadParking | undefined;
+}
+
+const PAGE_MAX = 500;
+/** The aspect in the stream names of requests to forget (projections/graph/graph.ts). */
+const FORGETS = "$relationships";
+
+const nothing: readonly PlacedChange[] = [];
+
+export async function readSharedStreams(
+  log: HistoryLog,
+  decode: Decode,
+  views: readonly string[],
+): Promise<SharedStreams> {
+  const parkings = new Map<string, ReadParking>();
+  for (const view of views) {
+    parkings.set(view, await parkingNow(log, view));
+  }
+  const aspects = await timeseriesAspects(log);
+  const truncations = new Map<string, PlacedChange[]>();
+  for await (const name of streamNames(log, "truncation-")) {
+    const of = parseStream(name);
+    if (of?.kind !== "truncation") continue;
+    const found = truncations.get(of.entityType) ?? [];
+    found.push(...(await changesOf(log, decode, name)));
+    truncations.set(of.entityType, found);
+  }
+  for (const found of truncations.values()) found.sort((a, b) => a.position - b.position);
+  const forgets = new Map<string, readonly PlacedChange[]>();
+  if (aspects.includes(FORGETS)) {
+    for await (const name of streamNames(log, timeseriesStream("", FORGETS))) {
+      forgets.set(parseStream(name)?.urn ?? "", await changesOf(log, decode, name));
+    }
+  }
+  return {
+    streamsOf: (urn) => ownStreams(urn, aspects),
+    truncationsOf: (type) => truncations.get(type) ?? nothing,
+    forgets: forgets.size > 0,
+    forgetsOf: (urn) => forgets.get(urn) ?? nothing,
+    parkingOf: (view) => parkings.get(view),
+  };
+}
+
+/** Names of streams with the prefix, in byte order. */
+async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
+  let after: StreamName | undefined;
+  for (;;) {
+    const page = await log.listStreams(prefix, { after, limit: NAMES_MAX });
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+const NAMES_MAX = 1_000;
+
+async function changesOf(
+  log: HistoryLog,
+  decode: Decode,
+  name: StreamName,
+): Promise<readonly PlacedChange[]> {
+  const changes: PlacedChange[] = [];
+  let from = 0;
+  for (;;) {
+    const page = await log.readStream(name, revision(from), { limit: PAGE_MAX });
+    if (page.length === 0) return changes;
+    from += page.length;
+    for (const record of page) {
+      const change = decodedOrNothing(decode, record);
+      if (change !== undefined) changes.push(change);
+    }
+  }
+}
+
+/** Undefined for a record that cannot be decoded: it is parked, or the view has stopped before it. */
+export function decodedOrNothing(
+  decode: Decode,
+  record: Parameters<Decode>[0],
+): PlacedChange | undefined {
+  try {
+    return decode(record);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Verifies entities: folds their streams and compares the result with their rows in the views.
+ *
+ * The views move meanwhile. Each read returns its position, and the fold stops there; a view built from another one may
+ * show any later state, so each of these is accepted. Shared streams may have been read too early: an entity that
+ * seems to differ is compared again with shared streams that are read after its rows. A view that is only behind is
+ * never reported.
+ */
+import type { PlacedChange } from "../../../core/change.ts";
+import { saidBy } from "../../../core/errors.ts";
+import type { Position } from "../../../core/position.ts";
+import type { StreamName } from "../../../core/stream.ts";
+import type { Decode } from "../../batch.ts";
+import type { HistoryLog } from "../../history.ts";
+import type { ReadParking } from "../../parking/parking.ts";
+import { areEqual, type Difference, differencesOf, inOrder } from "../differences.ts";
+import {
+  type FoldedRows,
+  type HeldRows,
+  madeOf,
+  type Row,
+  type VerifiedView,
+} from "../view-rows.ts";
+import { beginningsOf, readHistory } from "./entity-history.ts";
+import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";
+
+export interface Entity {
+  readonly urn: string;
+  /** Its streams; if absent, all possible ones are read. */
+  readonly streams?: readonly StreamName[] | undefined;
+}
+
+/** By view: the position at which its rows are counted. */
+export type Places = Readonly<Record<string, Position>>;
+
+export interface VerifiedEntities {
+  readonly records: number;
+  readonly differences: readonly Difference[];
+  /** By view: rows that the log implies for the entities at the asked position. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+export interface Verifier {
+  /** Folds the entities and compares them with their rows in some of the views. */
+  verify(
+    entities: readonly Entity[],
+    asked: { readonly views: readonly string[]; readonly places: Places },
+  ): Promise<VerifiedEntities>;
+}
+
+export function createVerifier(parts: {
+  readonly log: HistoryLog;
+  readonly decode: Decode;
+  readonly views: readonly VerifiedView[];
+}): Verifier {
+  const { log, decode } = parts;
+  const names = [...new Set(parts.views.flatMap(madeOf))];
+  let shared: SharedStreams | undefined;
+
+  async function verifySome(
+    views: readonly VerifiedView[],
+    entities: readonly Entity[],
+    counts: Counts,
+    fresh: boolean,
+  ): Promise<{
+    readonly done: number;
+    readonly records: number;
+    readonly found: readonly Found[];
+  }> {
+    const urns = entities.map(({ urn }) => urn);
+    const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
+    if (fresh || shared === undefined) shared = await readSharedStreams(log, decode, names);
+    const sharedNow = shared;
+    const done = Math.min(entities.length, ...held.map(({ rows }) => rows.length));
+    const some = entities.slice(0, done);
+    const streams = some.map((one) => one.streams ?? sharedNow.streamsOf(one.urn));
+    const beginnings = await beginningsOf(log, streams.flat());
+    const history = { log, decode, views, shared: sharedNow };
+    let records = 0;
+    const found: Found[] = [];
+    for (const [n, entity] of some.entries()) {
+      const { urn } = entity;
+      const folds = views.map((view, v) => startFold(view, urn, held[v] as HeldRows, n, sharedNow));
+      const changes = await readHistory(urn, streams[n] ?? [], beginnings, history);
+      if (Symbol.iterator in changes) {
+        for (const change of changes) {
+          records++;
+          for (const fold of folds) take(fold, change, counts);
+        }
+      } else {
+        for await (const change of changes) {
+          records++;
+          for (const fold of folds) take(fold, change, counts);
+        }
+      }
+      const differences = folds.flatMap((fold) => end(fold, counts));
+      if (differences.length > 0) found.push({ entity, differences });
+    }
+    return { done, records, found };
+  }
+
+  return {
+    async verify(entities, { views: names, places }) {
+      const views = parts.views.filter(({ name }) => names.includes(name));
+      const counts: Counts = {
+        places,
+        rows: Object.fromEntries(Object.keys(places).map((view) => [view, 0])),
+      };
+      const uncounted: Counts = { places: {}, rows: {} };
+      let records = 0;
+      const differences: Difference[] = [];
+      for (let from = 0; from < entities.length; ) {
+        const some = await verifySome(views, entities.slice(from), counts, false);
+        from += some.done;
+        records += some.records;
+        let again = some.found.map(({ entity: { urn } }) => ({ urn }));
+        while (again.length > 0) {
+          const looked = await verifySome(views, again, uncounted, true);
+          again = again.slice(looked.done);
+          for (const found of looked.found) differences.push(...found.differences);
+        }
+      }
+      return { records, differences, rows: counts.rows };
+    },
+  };
+}
+
+interface Found {
+  readonly entity: Entity;
+  readonly differences: readonly Difference[];
+}
+
+interface Counts {
+  readonly places: Places;
+  readonly rows: Record<string, number>;
+}
+
+/** The fold of one entity for one view. */
+interface Fold {
+  readonly view: VerifiedView;
+  readonly urn: string;
+  readonly folded: FoldedRows;
+  readonly there: readonly Row[];
+  /** The rows show a position between these. */
+  readonly from: number;
+  readonly to: number;
+  readonly skips: Skips | undefined;
+  /** True when the rows at the asked position are counted. */
+  counted: boolean;
+  /** `compared`: since the last change. `matched`: at any position. */
+  compared: boolean;
+  matched: boolean;
+  ended: boolean;
+  error: unknown;
+}
+
+function startFold(
+  view: VerifiedView,
+  urn: string,
+  held: HeldRows,
+  n: number,
+  shared: SharedStreams,
+): Fold {
+  const own = shared.parkingOf(view.name);
+  const events = view.eventsFrom;
+  // A document is built from the states of the view that it is folded from, which skips records.
+  const parking = view.foldedFrom === undefined ? own : shared.parkingOf(view.foldedFrom);
+  return {
+    ...{ view, urn },
+    folded: view.fold(urn, own),
+    there: inOrder(held.rows[n] as readonly Row[], view.shape),
+    from: held.from,
+    to: lastOf(view, held),
+    skips: skippedBy(parking, events === undefined ? undefined : shared.parkingOf(events)),
+    ...{ counted: false, compared: false, matched: false, ended: false, error: undefined },
+  };
+}
+
+/** Parts of a change that are in no row: all of it, or its effect on states, or on events. */
+type Skips = (change: PlacedChange) => { readonly states: boolean; readonly events: boolean };
+
+/** `ofEvents`: the parking of timeseries, if another view has those. */
+function skippedBy(
+  parking: ReadParking | undefined,
+  ofEvents: ReadParking | undefined,
+): Skips | undefined {
+  if ((parking?.idle ?? true) && (ofEvents?.idle ?? true)) return undefined;
+  return (change) => {
+    const states = parking?.skips(change) === true;
+    return { states, events: ofEvents === undefined ? states : ofEvents.skips(change) };
+  };
+}
+
+/** A view built from another one may show any state later than its own position. */
+const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
+  foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
+
+function take(fold: Fold, change: PlacedChange, counts: Counts): void {
+  if (fold.ended) return;
+  countBefore(fold, change.position, counts);
+  if (change.position > fold.from) compare(fold);
+  // The rows cannot show a later state.
+  if (change.position > fold.to) fold.ended = true;
+  else add(fold, change);
+}
+
+function add(fold: Fold, change: PlacedChange): void {
+  const skipped = fold.skips?.(change);
+  if (skipped?.states && skipped.events && fold.view.foldedFrom === undefined) return;
+  try {
+    fold.folded.add(change, skipped);
+  } catch (error) {
+    fold.error ??= error;
+  }
+  fold.compared = false;
+}
+
+/** Adds the number of rows at the asked position as soon as the next change is after it. */
+function countBefore(fold: Fold, before: number, { places, rows }: Counts): void {
+  const { name } = fold.view;
+  const place = places[name];
+  if (fold.counted || place === undefined || place >= before) return;
+  fold.counted = true;
+  try {
+    rows[name] = (rows[name] ?? 0) + fold.folded.size();
+  } catch (error) {
+    fold.error ??= error;
+  }
+}
+
+function compare(fold: Fold): void {
+  const { there, folded } = fold;
+  if (fold.matched || fold.compared) return;
+  fold.compared = true;
+  try {
+    fold.matched = areEqual(there, folded.rows());
+  } catch (error) {
+    fold.error ??= error;
+  }
+}
+
+function end(fold: Fold, counts: Counts): readonly Difference[] {
+  countBefore(fold, Number.POSITIVE_INFINITY, counts);
+  compare(fold);
+  if (fold.matched) return [];
+  const { view, urn, there, folded, error } = fold;
+  if (error !== undefined) {
+    const why = saidBy(error);
+    const should = `the view cannot apply a record that is not parked: ${why}`;
+    return [{ view: view.name, urn, aspect: "", kind: "different", should }];
+  }
+  const of = { view: view.name, urn, shape: view.shape };
+  return differencesOf(of, there, folded.rows());
+}

@@ -1,0 +1,124 @@
+/**
+ * Builds queries of the server from values, so that user input is never parsed as a query. Each has a
+ * constant score, independent of the documents.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { CatalogError } from "../../../../core/errors.ts";
+import type { FieldValue } from "../../search.ts";
+import { head } from "../stored-text.ts";
+
+export type Query = estypes.QueryDslQueryContainer;
+
+export const everything = (score: number): Query => ({ match_all: { boost: score } });
+export const nothing: Query = { match_none: {} };
+export const isNothing = (query: Query): boolean => query.match_none !== undefined;
+
+/** Values of one query; the server takes no more than 65,536. */
+const TERMS_MAX = 50_000;
+
+/** One of the values is among the field's. */
+export function terms(field: string, values: readonly FieldValue[], score = 0): readonly Query[] {
+  const queries: Query[] = [];
+  for (let from = 0; from < values.length; from += TERMS_MAX) {
+    queries.push({ terms: { [field]: values.slice(from, from + TERMS_MAX), boost: score } });
+  }
+  return queries;
+}
+
+/** Maximum size of a prefix or the end of a range; servers reject longer ones. */
+const BEGINNING_BYTES_MAX = 900;
+
+export const isTooLong = (stored: string): boolean =>
+  stored.length * 4 > BEGINNING_BYTES_MAX && Buffer.byteLength(stored) > BEGINNING_BYTES_MAX;
+
+/** Cuts a text to a length that servers accept. */
+export const ofFittingLength = (text: string): string =>
+  isTooLong(text) ? head(text, BEGINNING_BYTES_MAX / 4) : text;
+
+export const prefix = (field: string, value: string, score = 0): Query => ({
+  prefix: { [field]: { value, boost: score } },
+});
+
+/** The pattern's own signs are `*` and `?`; of others, `literal` makes what they stand for. */
+export const wildcard = (field: string, value: string): Query => ({
+  wildcard: { [field]: { value, boost: 0 } },
+});
+
+export const literal = (text: string): string => text.replace(/[*?\\]/g, "\\$&");
+
+export const range = (
+  field: string,
+  ends: Readonly<Partial<Record<"gt" | "gte" | "lt" | "lte", number | string>>>,
+): Query => ({ range: { [field]: { ...ends, boost: 0 } } });
+
+export const exists = (field: string): Query => ({ exists: { field, boost: 0 } });
+
+/** The greatest score of those that hold. */
+export function best(queries: readonly Query[]): Query {
+  const some = queries.filter((query) => !isNothing(query));
+  if (some.length <= 1) return some[0] ?? nothing;
+  return { dis_max: { queries: some, tie_breaker: 0 } };
+}
+
+/** One of them holds; no score. */
+export function anyOf(queries: readonly Query[]): Query {
+  const some = queries.filter((query) => !isNothing(query));
+  if (some.length <= 1) return some[0] ?? nothing;
+  return { bool: { should: some, minimum_should_match: 1, boost: 0 } };
+}
+
+/** All hold; no score. */
+export function allOf(queries: readonly Query[]): Query {
+  if (queries.some(isNothing)) return nothing;
+  return queries.length === 1 && queries[0] !== undefined
+    ? queries[0]
+    : { bool: { filter: [...queries], boost: 0 } };
+}
+
+export const noneOf = (queries: readonly Query[]): Query => ({
+  bool: { must_not: queries.filter((query) => !isNothing(query)), boost: 0 },
+});
+
+/** The least default limit of servers. */
+const CLAUSES_MAX = 1_000;
+/** The default nesting limit of servers, less the enclosing query. */
+const DEPTH_MAX = 24;
+
+/** Throws `too_large` for a query that a server would reject. */
+export function checkSize(query: Query): void {
+  const { clauses, depth } = sizeOf(query);
+  const hint = "Use fewer words or filters";
+  if (clauses > CLAUSES_MAX) {
+    const asked = `the search comes to ${clauses} conditions`;
+    throw new CatalogError("too_large", `${asked}, of which there may be ${CLAUSES_MAX}`, { hint });
+  }
+  if (depth > DEPTH_MAX) {
+    const asked = `the search has conditions in each other ${depth} deep`;
+    throw new CatalogError("too_large", `${asked}, which may be ${DEPTH_MAX}`, { hint });
+  }
+}
+
+interface Size {
+  readonly clauses: number;
+  readonly depth: number;
+}
+
+function sizeOf(query: Query): Size {
+  const { bool, dis_max, constant_score, match_phrase } = query;
+  const within: Query[] = [
+    ...[bool?.must, bool?.should, bool?.filter, bool?.must_not].flatMap((some) => some ?? []),
+    ...(dis_max?.queries ?? []),
+    ...(constant_score === undefined ? [] : [constant_score.filter]),
+  ] as Query[];
+  if (match_phrase !== undefined) {
+    const words = Object.values(match_phrase).map((one) =>
+      typeof one === "string" ? one : (one?.query ?? ""),
+    );
+    return { clauses: words.join(" ").split(" ").length, depth: 1 };
+  }
+  const sizes = within.map(sizeOf);
+  return {
+    clauses: sizes.reduce((sum, { clauses }) => sum + clauses, within.length === 0 ? 1 : 0),
+    depth: 1 + sizes.reduce((most, { depth }) => Math.max(most, depth), 0),
+  };
+}

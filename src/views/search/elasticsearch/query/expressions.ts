@@ -1,0 +1,206 @@
+/**
+ * Translates an expression (search.ts) into a query with the same score. Every clause has a constant
+ * score, independent of documents; sums and maxima of multiples of 1/64 are exact in the 32-bit floats
+ * of servers.
+ */
+import type { Expression, WordChoice } from "../../search.ts";
+import { boostOf, fieldNames, isSuggested, type Kind } from "../fields.ts";
+import {
+  inUnitOrder,
+  storedBeginning,
+  storedText,
+  storedWord,
+  wordUnitsMax,
+} from "../stored-text.ts";
+import {
+  best,
+  everything,
+  isNothing,
+  isTooLong,
+  noneOf,
+  nothing,
+  ofFittingLength,
+  prefix,
+  type Query,
+  terms,
+} from "./clauses.ts";
+import { conditionQuery } from "./conditions.ts";
+
+type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+export type TextLeaf = Of<"word"> | Of<"phrase"> | Of<"whole">;
+
+/** Documents that were evaluated one by one, by the score of a leaf. */
+export interface Level {
+  readonly score: number;
+  readonly urns: readonly string[];
+}
+
+interface Terms {
+  /** Kinds of the indexed texts. */
+  readonly kinds: readonly Kind[];
+  /** Results for leaves that the index alone cannot evaluate (uncertainLeaves). */
+  readonly lookedUp: ReadonlyMap<TextLeaf, readonly Level[]>;
+}
+
+/** Maximum length of a phrase in the index; only the beginning of a longer one is searched there. */
+const PHRASE_WORDS_MAX = 32;
+
+export function expressionQuery(expression: Expression, known: Terms): Query {
+  const query = (one: Expression, scale: number): Query => {
+    switch (one.kind) {
+      case "all":
+        return everything(scale);
+      case "condition":
+        return scored(conditionQuery(one.condition), scale);
+      case "word":
+      case "phrase":
+      case "whole":
+        return leafQuery(one, known, scale);
+      case "or":
+        return best(one.any.map((some) => query(some, scale)));
+      case "not":
+        return noneOf([query(one.not, 0)]);
+      case "and":
+        return andQuery(one, (some) => query(some, scale));
+      case "prefer": {
+        const base = query(one.base, scale);
+        const preferred = best(
+          one.preferred.map(({ weight, when }) => query(when, scale * weight)),
+        );
+        if (isNothing(base) || isNothing(preferred)) return base;
+        return { bool: { must: [base], should: [preferred], minimum_should_match: 0 } };
+      }
+    }
+  };
+  return query(expression, 1);
+}
+
+function andQuery({ all }: Of<"and">, query: (one: Expression) => Query): Query {
+  if (all.length === 0) return everything(0);
+  const must = all.filter(({ kind }) => kind !== "not").map(query);
+  const refused = all.filter((one) => one.kind === "not").map(({ not }) => query(not));
+  if (must.some(isNothing)) return nothing;
+  return { bool: { must, must_not: refused.filter((one) => !isNothing(one)) } };
+}
+
+const scored = (query: Query, score: number): Query =>
+  isNothing(query) ? query : { constant_score: { filter: query, boost: score } };
+
+function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): Query {
+  const asked = "within" in leaf && leaf.within === "suggested" ? kinds.filter(isSuggested) : kinds;
+  const levels = lookedUp.get(leaf) ?? [];
+  return best([
+    ...asked.flatMap((kind) => certainQueries(leaf, kind, scale * boostOf(kind))),
+    ...levels.flatMap(({ score, urns }) => terms("urn", urns.map(inUnitOrder), scale * score)),
+  ]);
+}
+
+/** The part of a leaf that the index can evaluate exactly, for texts of a kind. */
+function certainQueries(leaf: TextLeaf, kind: Kind, boost: number): readonly Query[] {
+  switch (leaf.kind) {
+    case "word":
+      return wordQueries(leaf.any, fieldNames.words(kind), boost);
+    case "whole": {
+      const field = fieldNames.whole(kind);
+      if (!leaf.prefix) return terms(field, [storedText(leaf.text)], boost);
+      return isUncertain(leaf) ? [] : [prefix(field, inUnitOrder(leaf.text.toWellFormed()), boost)];
+    }
+    case "phrase": {
+      const score = boost * (leaf.weight ?? 1);
+      if (leaf.words.length <= 1) {
+        return terms(fieldNames.words(kind), leaf.words.map(storedWord), score);
+      }
+      return isUncertain(leaf) ? [] : [scored(phraseQuery(leaf.words, kind), score)];
+    }
+  }
+}
+
+function wordQueries(any: readonly WordChoice[], field: string, boost: number): readonly Query[] {
+  const exact = Map.groupBy(
+    any.filter((choice) => !choice.prefix),
+    ({ weight }) => weight,
+  );
+  return [
+    ...[...exact].flatMap(([weight, choices]) => {
+      const words = [...new Set(choices.map(({ word }) => storedWord(word)))];
+      return terms(field, words, boost * weight);
+    }),
+    ...any.flatMap((choice) =>
+      choice.prefix && !isLong(choice)
+        ? [prefix(field, storedBeginning(choice.word), boost * choice.weight)]
+        : [],
+    ),
+  ];
+}
+
+const phraseQuery = (words: readonly string[], kind: Kind): Query => ({
+  match_phrase: { [fieldNames.words(kind)]: { query: words.map(storedWord).join(" ") } },
+});
+
+const isLong = ({ word, prefix }: WordChoice): boolean => prefix && word.length > wordUnitsMax;
+
+/** True if documents must be fetched to evaluate the leaf. */
+function isUncertain(leaf: TextLeaf): boolean {
+  switch (leaf.kind) {
+    case "word":
+      return leaf.any.some(isLong);
+    case "phrase":
+      return leaf.words.length > PHRASE_WORDS_MAX;
+    case "whole":
+      return leaf.prefix && isTooLong(inUnitOrder(leaf.text.toWellFormed()));
+  }
+}
+
+/** A leaf, its uncertain part, and a query for all candidate documents. */
+export interface UncertainLeaf {
+  readonly leaf: TextLeaf;
+  readonly uncertain: TextLeaf;
+  readonly candidates: Query;
+}
+
+export function uncertainLeaves(
+  expression: Expression,
+  kinds: readonly Kind[],
+): readonly UncertainLeaf[] {
+  switch (expression.kind) {
+    case "and":
+      return expression.all.flatMap((one) => uncertainLeaves(one, kinds));
+    case "or":
+      return expression.any.flatMap((one) => uncertainLeaves(one, kinds));
+    case "not":
+      return uncertainLeaves(expression.not, kinds);
+    case "prefer":
+      return [expression.base, ...expression.preferred.map(({ when }) => when)].flatMap((one) =>
+        uncertainLeaves(one, kinds),
+      );
+    case "word":
+    case "phrase":
+    case "whole":
+      return isUncertain(expression) ? [uncertainLeaf(expression, kinds)] : [];
+    default:
+      return [];
+  }
+}
+
+function uncertainLeaf(leaf: TextLeaf, kinds: readonly Kind[]): UncertainLeaf {
+  switch (leaf.kind) {
+    case "word": {
+      const any = leaf.any.filter(isLong);
+      const beginnings = [...new Set(any.map(({ word }) => storedBeginning(word)))];
+      const candidates = kinds.flatMap((kind) =>
+        beginnings.map((beginning) => prefix(fieldNames.words(kind), beginning)),
+      );
+      return { leaf, uncertain: { ...leaf, any }, candidates: best(candidates) };
+    }
+    case "phrase": {
+      const words = leaf.words.slice(0, PHRASE_WORDS_MAX);
+      const candidates = best(kinds.map((kind) => phraseQuery(words, kind)));
+      return { leaf, uncertain: leaf, candidates };
+    }
+    case "whole": {
+      const beginning = ofFittingLength(inUnitOrder(leaf.text.toWellFormed()));
+      const candidates = best(kinds.map((kind) => prefix(fieldNames.whole(kind), beginning)));
+      return { leaf, uncertain: leaf, candidates };
+    }
+  }
+}

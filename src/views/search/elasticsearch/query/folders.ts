@@ -1,0 +1,209 @@
+/**
+ * Counts documents in the folders of one level. Reads the paths below the folder in order. Most
+ * documents have one path, so their number is the sum over paths. Folders with documents that have
+ * several paths are counted with separate queries.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { fieldValues } from "../../evaluate.ts";
+import type { Folder, FolderAnswer, FolderQuery } from "../../search.ts";
+import { encoded, fieldNames } from "../fields.ts";
+import type { Indices } from "../indices.ts";
+import { fromUnitOrder, inUnitOrder, storedText } from "../stored-text.ts";
+import { fetchCandidates } from "./candidates.ts";
+import { anyOf, isTooLong, ofFittingLength, prefix, type Query, range, terms } from "./clauses.ts";
+
+type Level = Pick<FolderQuery, "field" | "separator">;
+
+/** Paths of one request, and folders that are counted in one. */
+const PATHS_MAX = 5_000;
+const FOLDERS_MAX = 200;
+
+interface Counted {
+  count: number;
+  hasFolders: boolean;
+  /** Documents that may be counted several times. */
+  uncertain: boolean;
+}
+
+/** `query` is the scope's. */
+export async function findFolders(
+  { field, separator, path }: FolderQuery,
+  query: Query,
+  indices: Indices,
+): Promise<Omit<FolderAnswer, "position">> {
+  const before = (path + separator).toWellFormed();
+  if (isTooLong(inUnitOrder(before + separator))) {
+    return await findDeepFolders({ field, separator }, before, query, indices);
+  }
+  const level = { field, separator: separator.toWellFormed() };
+  const scope: Query = {
+    bool: { filter: [query, prefix(fieldNames.text(field), inUnitOrder(before))] },
+  };
+  const counted = new Map<string, Counted>();
+  let total = 0;
+  let after = inUnitOrder(before);
+  for (let first = true; ; first = false) {
+    const { aggregations = {} } = await indices.search({
+      query: scope,
+      size: 0,
+      aggs: {
+        paths: pathsFrom(field, after),
+        ...(first && { inFolders: { filter: inFolders(level, before) } }),
+      },
+    });
+    if (first) total = docCount(aggregations.inFolders);
+    const { buckets, more } = pathsOf(aggregations.paths);
+    const inside = buckets.filter(({ key }) => fromUnitOrder(key).startsWith(before));
+    for (const { key, ...path } of inside) {
+      count(counted, fromUnitOrder(key).slice(before.length), path, level.separator);
+    }
+    const last = buckets.at(-1);
+    if (!more || last === undefined || inside.length < buckets.length) break;
+    after = last.key;
+  }
+  await countAgain(counted, level, before, scope, indices);
+  return { folders: inOrder(counted), total };
+}
+
+/** Counts from the documents themselves, for a folder whose path is too long for the index. */
+async function findDeepFolders(
+  { field, separator }: Level,
+  before: string,
+  query: Query,
+  indices: Indices,
+): Promise<Omit<FolderAnswer, "position">> {
+  const beginning = prefix(fieldNames.text(field), ofFittingLength(inUnitOrder(before)));
+  const documents = await fetchCandidates({ bool: { filter: [query, beginning] } }, indices);
+  const all = new Map<string, Counted>();
+  let total = 0;
+  for (const { values } of documents) {
+    const own = new Map<string, Counted>();
+    for (const value of fieldValues(values, field)) {
+      if (typeof value !== "string" || !value.toWellFormed().startsWith(before)) continue;
+      count(
+        own,
+        value.toWellFormed().slice(before.length),
+        { documents: 1, several: 0 },
+        separator,
+      );
+    }
+    if (own.size > 0) total++;
+    for (const [name, { hasFolders }] of own) {
+      const folder = all.get(name) ?? { count: 0, hasFolders: false, uncertain: false };
+      folder.count++;
+      folder.hasFolders ||= hasFolders;
+      all.set(name, folder);
+    }
+  }
+  return { folders: inOrder(all), total };
+}
+
+const inOrder = (counted: ReadonlyMap<string, Counted>): readonly Folder[] =>
+  Array.from(counted, ([name, { count, hasFolders }]) => ({ name, count, hasFolders })).sort(
+    (a, b) => b.count - a.count || (a.name < b.name ? -1 : 1),
+  );
+
+interface Path {
+  /** As it lies in the index. */
+  readonly key: string;
+  readonly documents: number;
+  readonly several: number;
+}
+
+const pathsFrom = (field: string, after: string): estypes.AggregationsAggregationContainer => ({
+  composite: {
+    size: PATHS_MAX,
+    sources: [{ path: { terms: { field: fieldNames.shown(field) } } }],
+    after: { path: after },
+  },
+  aggs: { several: { filter: { terms: { several: [encoded(field)] } } } },
+});
+
+function pathsOf(result: unknown): { readonly buckets: readonly Path[]; readonly more: boolean } {
+  const { buckets = [] } = (result ?? {}) as {
+    readonly buckets?: readonly {
+      readonly key: { readonly path: unknown };
+      readonly doc_count: number;
+      readonly several: { readonly doc_count: number };
+    }[];
+  };
+  return {
+    buckets: buckets.map(({ key, doc_count, several }) => ({
+      key: String(key.path),
+      documents: doc_count,
+      several: several.doc_count,
+    })),
+    more: buckets.length === PATHS_MAX,
+  };
+}
+
+function count(
+  counted: Map<string, Counted>,
+  rest: string,
+  { documents, several }: Omit<Path, "key">,
+  separator: string,
+): void {
+  const [name = "", next = ""] = rest.split(separator, 2);
+  if (name === "") return;
+  const folder = counted.get(name) ?? { count: 0, hasFolders: false, uncertain: false };
+  folder.count += documents;
+  folder.hasFolders ||= next !== "";
+  folder.uncertain ||= several > 0;
+  counted.set(name, folder);
+}
+
+async function countAgain(
+  counted: ReadonlyMap<string, Counted>,
+  level: Level,
+  before: string,
+  scope: Query,
+  indices: Indices,
+): Promise<void> {
+  const uncertain = [...counted].filter(([, folder]) => folder.uncertain);
+  for (let from = 0; from < uncertain.length; from += FOLDERS_MAX) {
+    const some = uncertain.slice(from, from + FOLDERS_MAX);
+    const { aggregations = {} } = await indices.search({
+      query: scope,
+      size: 0,
+      aggs: Object.fromEntries(
+        some.map(([name], n) => [`folder${n}`, { filter: isIn(level, before + name) }]),
+      ),
+    });
+    for (const [n, [, folder]] of some.entries()) {
+      folder.count = docCount(aggregations[`folder${n}`]);
+    }
+  }
+}
+
+const docCount = (result: unknown): number =>
+  (result as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
+
+/** In the folder or below it. */
+function isIn({ field, separator }: Level, folder: string): Query {
+  const text = fieldNames.text(field);
+  return anyOf([
+    ...terms(text, [storedText(folder)]),
+    prefix(text, inUnitOrder(folder + separator)),
+  ]);
+}
+
+/** In any folder: a value continues after the separator, and not with another separator. */
+function inFolders({ field, separator }: Level, before: string): Query {
+  const text = fieldNames.text(field);
+  const [from, empty] = [inUnitOrder(before), inUnitOrder(before + separator)];
+  return anyOf([
+    range(text, { gt: from, lt: empty }),
+    range(text, { gte: behind(empty), lt: behind(from) }),
+  ]);
+}
+
+/** The least text that is greater than all texts with this prefix. */
+function behind(stored: string): string {
+  const characters = Array.from(stored);
+  for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
+    const code = last.codePointAt(0) ?? 0;
+    if (code === 0x10ffff) continue;
+    return characters.join("") + String.fromCodePoint(code === 0xd7ff ? 0xe000 : code + 1);
+  }
+  return String.fromCodePoint(0x10ffff).repeat(2);
+}

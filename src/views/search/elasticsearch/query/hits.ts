@@ -1,0 +1,118 @@
+/**
+ * Reads one page of hits in the requested order, with their sort keys. Pages beyond the result window
+ * of servers are reached in steps over a point in time.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { fieldValues } from "../../evaluate.ts";
+import {
+  type Cursor,
+  type Hit,
+  hitsMax,
+  type SearchDocument,
+  type SearchQuery,
+  type SortBy,
+} from "../../search.ts";
+import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
+import { decodeLater } from "../../stored-document.ts";
+import { fieldNames } from "../fields.ts";
+import { readKey, storedKey, storedOrder } from "../index-document.ts";
+import type { Indices, Request, Response } from "../indices.ts";
+import { fromUnitOrder, inUnitOrder } from "../stored-text.ts";
+import type { Query } from "./clauses.ts";
+
+type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
+type Place = estypes.SortResults;
+
+/** Maximum number of hits that a request reaches: the default of index.max_result_window. */
+const WINDOW_MAX = 10_000;
+
+interface FoundPage {
+  readonly hits: readonly Hit[];
+  /** Response to the request with `more`. */
+  readonly response: Response;
+}
+
+/** `more` is added to the request for the hits. */
+export async function findPage(
+  indices: Indices,
+  query: Query,
+  { sort, start, count: wanted, after }: Page,
+  more: Request,
+): Promise<FoundPage> {
+  const count = Math.min(wanted, hitsMax);
+  const from = after === undefined ? {} : { search_after: searchAfter(after, sort) };
+  const request: Request = { query, sort: sortOf(sort), track_scores: sort.length > 0, ...from };
+  if (count === 0 || start + count <= WINDOW_MAX) {
+    // With a place to begin at, a server counts from there only.
+    const [skip, size] = after === undefined ? [0, count] : [start, start + count];
+    const response = await indices.search({
+      ...(count === 0 ? { query } : request),
+      ...(after === undefined && count > 0 && { from: start }),
+      size: count === 0 ? 0 : size,
+      ...more,
+    });
+    return { hits: response.hits.hits.slice(skip).map((hit) => hitOf(hit, sort)), response };
+  }
+  return await indices.frozen(async (search) => {
+    const response = await search({ ...request, size: WINDOW_MAX, _source: false, ...more });
+    const nothing = { hits: [], response };
+    let { hits } = response.hits;
+    let passed = 0;
+    while (passed + hits.length < start) {
+      if (hits.length < WINDOW_MAX) return nothing;
+      passed += hits.length;
+      const step = { size: WINDOW_MAX, _source: false, search_after: hits.at(-1)?.sort };
+      ({ hits } = (await search({ ...request, ...step })).hits);
+    }
+    const before = hits[start - passed - 1];
+    if (before === undefined) return nothing;
+    const page = await search({ ...request, size: count, search_after: before.sort });
+    return { hits: page.hits.hits.map((hit) => hitOf(hit, sort)), response };
+  });
+}
+
+/** Sorts by the least of several values ascending, by the greatest descending. */
+const sortOf = (sort: readonly SortBy[]): estypes.Sort => [
+  ...sort.map(({ field, order }) => ({
+    [fieldNames.order(field)]: {
+      ...(order === "ASCENDING"
+        ? ({ order: "asc", mode: "min" } as const)
+        : ({ order: "desc", mode: "max" } as const)),
+      ...({ missing: "_last", unmapped_type: "keyword" } as const),
+    },
+  })),
+  { _score: { order: "desc" } },
+  { urn: { order: "asc" } },
+];
+
+function searchAfter(after: Cursor, sort: readonly SortBy[]): Place {
+  const keys = sort.map((_, n) => {
+    const key = after[n];
+    if (key === undefined || key === null) return null;
+    return typeof key === "boolean" ? storedOrder(key) : storedKey(key);
+  });
+  const [score, urn] = [after[sort.length], after[sort.length + 1]];
+  return [...keys, Number(score ?? 0), inUnitOrder(String(urn ?? "").toWellFormed())];
+}
+
+function hitOf(
+  { _source, _score, sort: place = [] }: Response["hits"]["hits"][number],
+  sort: readonly SortBy[],
+): Hit {
+  const urn = fromUnitOrder(_source?.urn ?? "");
+  const document = decodeLater(urn, _source?.document ?? "");
+  // Servers write 32-bit floats with as few digits as are unambiguous.
+  const score = Math.fround(Number(_score ?? 0));
+  const keys = sort.map((by, n) => keyOf(place[n], by, document));
+  return { document, score, cursor: [...keys, score, urn] };
+}
+
+function keyOf(stored: unknown, by: SortBy, document: SearchDocument): SortKey | null {
+  if (typeof stored !== "string") return null;
+  return readKey(stored) ?? keyOfDocument(by, document) ?? null;
+}
+
+function keyOfDocument({ field, order }: SortBy, { values }: SearchDocument): SortKey | undefined {
+  const keys = fieldValues(values, field).map(sortKey).sort(compareKeys);
+  return keys.at(order === "ASCENDING" ? 0 : -1);
+}

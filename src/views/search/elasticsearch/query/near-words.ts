@@ -1,0 +1,101 @@
+/**
+ * Near words (../near-words.ts) by the server's term suggester. The suggester knows neither conditions
+ * nor deleted documents, so each candidate is counted among the documents of the scope afterwards.
+ */
+import type { estypes } from "@elastic/elasticsearch";
+import { NearTest, type NearWord, nearest } from "../../near-words.ts";
+import type { Condition } from "../../search.ts";
+import { fieldNames, type Kind } from "../fields.ts";
+import type { SuggestingIndices } from "../indices.ts";
+import { storedBeginning, storedWord } from "../stored-text.ts";
+import { allOf, anyOf, prefix, type Query, terms } from "./clauses.ts";
+import { conditionQuery } from "./conditions.ts";
+
+/** Candidates of a word in each index and kind of text. */
+const SUGGESTIONS_MAX = 1_000;
+/** Candidates of a word that are counted, the nearest first. More words are seldom near. */
+const CANDIDATES_MAX = 200;
+
+/** The near words of each word; of none where the indices have no texts. */
+export async function findNearWords(
+  words: readonly string[],
+  { condition, kinds }: { readonly condition?: Condition; readonly kinds: readonly Kind[] },
+  indices: SuggestingIndices,
+): Promise<readonly (readonly NearWord[])[]> {
+  const tests = words.map((word) => new NearTest(word));
+  const wanted = words.filter((_, n) => (tests[n]?.editsMax ?? 0) > 0);
+  const suggested = wanted.length === 0 ? new Set<string>() : await suggest(wanted, indices);
+  const candidates = tests.map((near) =>
+    [...suggested]
+      .flatMap((word) => {
+        const distance = near.distance(word);
+        return distance === undefined ? [] : [{ word, distance }];
+      })
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, CANDIDATES_MAX),
+  );
+  if (candidates.every(({ length }) => length === 0)) return words.map(() => []);
+  const inTexts = (query: (field: string) => readonly Query[]): Query =>
+    anyOf(kinds.flatMap((kind) => query(fieldNames.words(kind))));
+  const counts = await count(indices, condition, [
+    ...words.map((word) => inTexts((field) => [prefix(field, storedBeginning(word))])),
+    ...candidates.flat().map(({ word }) => inTexts((field) => terms(field, [storedWord(word)]))),
+  ]);
+  let at = words.length;
+  return candidates.map((some, n) => {
+    const counted = some.map((one) => ({ ...one, documents: counts[at++] ?? 0 }));
+    return (counts[n] ?? 0) > 0 ? [] : nearest(counted);
+  });
+}
+
+/** Words of the indices that are near one of the words, and others. */
+async function suggest(
+  words: readonly string[],
+  indices: SuggestingIndices,
+): Promise<ReadonlySet<string>> {
+  const fields = await indices.mapped(fieldNames.words("*"));
+  const found = await Promise.all(
+    Array.from(fields, async ([index, names]) => {
+      const suggest = Object.fromEntries(
+        words.flatMap((word, n) =>
+          names.map((field) => [`${n} ${field}`, { text: word, term: suggester(word, field) }]),
+        ),
+      );
+      const { suggest: answers = {} } = await indices.searchOne(index, { size: 0, suggest });
+      return Object.values(answers).flat();
+    }),
+  );
+  return new Set(
+    found
+      .flat()
+      .flatMap(({ options }) => [options].flat() as readonly estypes.SearchTermSuggestOption[])
+      .map(({ text }) => text),
+  );
+}
+
+const suggester = (word: string, field: string): estypes.SearchTermSuggester => ({
+  field,
+  max_edits: new NearTest(word).editsMax,
+  prefix_length: 1,
+  min_word_length: 1,
+  // Also of a word that only documents outside of the scope have, however many.
+  suggest_mode: "always",
+  max_term_freq: 1_000_000_000,
+  size: SUGGESTIONS_MAX,
+  shard_size: SUGGESTIONS_MAX,
+});
+
+/** How many documents fulfil the condition and match each query. */
+async function count(
+  indices: SuggestingIndices,
+  condition: Condition | undefined,
+  queries: readonly Query[],
+): Promise<readonly number[]> {
+  const { aggregations } = await indices.search({
+    query: allOf(condition === undefined ? [] : [conditionQuery(condition)]),
+    size: 0,
+    aggs: { counts: { filters: { filters: [...queries] } } },
+  });
+  const { buckets = [] } = (aggregations?.counts ?? {}) as estypes.AggregationsFiltersAggregate;
+  return (Array.isArray(buckets) ? buckets : []).map(({ doc_count }) => doc_count);
+}

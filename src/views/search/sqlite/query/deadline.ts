@@ -1,0 +1,30 @@
+/** The time limit of a query: the time that its thread computes, not that it waits for the machine. */
+import { CatalogError } from "../../../../core/errors.ts";
+import { threadMs } from "../../../../projector/thread/thread-ms.ts";
+
+/** Steps of a loop between two looks at the clock. */
+const STEPS = 1 << 15;
+
+export class Deadline {
+  private readonly end: number;
+  private readonly limitMs: number;
+  private left = STEPS;
+
+  constructor(limitMs: number) {
+    this.limitMs = limitMs;
+    this.end = threadMs() + limitMs;
+  }
+
+  /** Counts steps of a few nanoseconds. Throws `too_large` beyond the limit. */
+  spend(steps: number): void {
+    this.left -= steps;
+    if (this.left > 0) return;
+    this.left = STEPS;
+    if (threadMs() < this.end) return;
+    throw new CatalogError(
+      "too_large",
+      `the search took more than ${this.limitMs / 1_000} s of computing`,
+      { hint: "Search with fewer criteria, or with a word or value that fewer entities have" },
+    );
+  }
+}

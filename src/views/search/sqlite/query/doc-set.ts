@@ -1,0 +1,161 @@
+/**
+ * Sets of documents of one segment with their scores: what an expression matches. Operations on
+ * sorted lists; scores are multiples of 1/64, so sums are exact.
+ */
+import { lowerBound } from "../segments/bytes.ts";
+import type { Postings } from "../segments/postings.ts";
+
+export interface DocSet {
+  /** Ascending. */
+  readonly docs: Uint32Array;
+  /** One for each document. */
+  readonly scores: Float64Array;
+}
+
+export const noDocs: DocSet = { docs: new Uint32Array(), scores: new Float64Array() };
+
+/** Documents with the same score. */
+export const allWith = (docs: Uint32Array, score: number): DocSet => ({
+  docs,
+  scores: new Float64Array(docs.length).fill(score),
+});
+
+/** The documents of a posting list; `scores` has the score of each level. */
+export function scored({ docs, levels }: Postings, scores: readonly number[]): DocSet {
+  const all = new Float64Array(levels.length);
+  for (let at = 0; at < all.length; at++) all[at] = scores[levels[at] as number] as number;
+  return { docs, scores: all };
+}
+
+/** Documents that are in any of the sets, with the greatest of their scores. */
+export function union(sets: readonly DocSet[], docCount: number): DocSet {
+  const filled = sets.filter(({ docs }) => docs.length > 0);
+  const [first = noDocs, ...others] = filled;
+  if (others.length === 0) return first;
+  const all = new UnionBuilder(docCount);
+  for (const { docs, scores } of filled) {
+    for (let at = 0; at < docs.length; at++) all.add(docs[at] as number, scores[at] as number);
+  }
+  return all.end();
+}
+
+/** A union of so many among all documents is read from the scores in order. */
+const DENSE_PART = 1 / 16;
+
+/** The greatest score of each document + 1; 0 for none. All 0 between two unions. */
+let greatest = new Float64Array();
+
+/** Collects documents in any order, each with the greatest of its scores. One at a time. */
+export class UnionBuilder {
+  private readonly docCount: number;
+  private list = new Uint32Array(1_024);
+  private count = 0;
+
+  constructor(docCount: number) {
+    this.docCount = docCount;
+    if (greatest.length < docCount) greatest = new Float64Array(docCount);
+  }
+
+  add(doc: number, score: number): void {
+    const before = greatest[doc] as number;
+    if (score + 1 <= before) return;
+    greatest[doc] = score + 1;
+    if (before !== 0) return;
+    if (this.count === this.list.length) {
+      const longer = new Uint32Array(2 * this.count);
+      longer.set(this.list);
+      this.list = longer;
+    }
+    this.list[this.count++] = doc;
+  }
+
+  end(): DocSet {
+    const docs = this.list.subarray(0, this.count);
+    if (this.count < this.docCount * DENSE_PART) docs.sort();
+    else {
+      let at = 0;
+      for (let doc = 0; at < this.count; doc++) if (greatest[doc] !== 0) docs[at++] = doc;
+    }
+    const scores = new Float64Array(this.count);
+    for (let at = 0; at < this.count; at++) {
+      const doc = docs[at] as number;
+      scores[at] = (greatest[doc] as number) - 1;
+      greatest[doc] = 0;
+    }
+    return { docs, scores };
+  }
+}
+
+/** Documents that are in both, with the sum of their scores. */
+export function intersect(a: DocSet, b: DocSet): DocSet {
+  const docs = new Uint32Array(Math.min(a.docs.length, b.docs.length));
+  const scores = new Float64Array(docs.length);
+  let end = 0;
+  eachCommon(a.docs, b.docs, (inA, inB) => {
+    docs[end] = a.docs[inA] as number;
+    scores[end++] = (a.scores[inA] as number) + (b.scores[inB] as number);
+  });
+  return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
+}
+
+/** A list that is so many times as long is searched, not read. */
+const SEARCHED_TIMES = 32;
+
+/** Calls back with the indexes of each document that is in both lists. */
+function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
+  if (a.length > b.length) return eachCommon(b, a, (inB, inA) => take(inA, inB));
+  if (b.length > a.length * SEARCHED_TIMES) {
+    for (let m = 0, n = 0; m < a.length; m++) {
+      n = lowerBound(b, a[m] as number, n);
+      if (b[n] === a[m]) take(m, n);
+    }
+    return;
+  }
+  for (let m = 0, n = 0; m < a.length && n < b.length; ) {
+    const left = a[m] as number;
+    const right = b[n] as number;
+    if (left === right) take(m, n);
+    if (left <= right) m++;
+    if (right <= left) n++;
+  }
+}
+
+/** Documents of the set for which it holds. */
+export function filter(set: DocSet, holds: (doc: number, score: number) => boolean): DocSet {
+  const docs = new Uint32Array(set.docs.length);
+  const scores = new Float64Array(docs.length);
+  let end = 0;
+  for (let at = 0; at < docs.length; at++) {
+    const doc = set.docs[at] as number;
+    const score = set.scores[at] as number;
+    if (!holds(doc, score)) continue;
+    docs[end] = doc;
+    scores[end++] = score;
+  }
+  return end === docs.length
+    ? set
+    : { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
+}
+
+/** Documents that are not among others. */
+export function without(set: DocSet, others: Uint32Array): DocSet {
+  if (others.length === 0) return set;
+  let at = 0;
+  return filter(set, (doc) => {
+    while (at < others.length && (others[at] as number) < doc) at++;
+    return others[at] !== doc;
+  });
+}
+
+/** The documents of `set`; those that are among `extras` with the sum of their scores. */
+export function raise(set: DocSet, extras: DocSet): DocSet {
+  if (extras.docs.length === 0) return set;
+  const scores = set.scores.slice();
+  eachCommon(set.docs, extras.docs, (at, extra) => {
+    scores[at] = (scores[at] as number) + (extras.scores[extra] as number);
+  });
+  return { docs: set.docs, scores };
+}
+
+export const weighted = ({ docs, scores }: DocSet, weight: number): DocSet =>
+  weight === 1 ? { docs, scores } : { docs, scores: scores.map((score) => score * weight) };

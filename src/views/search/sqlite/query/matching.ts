@@ -1,0 +1,157 @@
+/** Matches an expression in one segment: every leaf becomes a set of documents with scores. */
+import { evaluate } from "../../evaluate.ts";
+import type { Expression, SearchDocument } from "../../search.ts";
+import { type Segment, wholeBeginning, wholeTerm, wholeUnitsMax } from "../segments/segment.ts";
+import type { Terms } from "../segments/terms.ts";
+import { compileCondition } from "./conditions.ts";
+import type { Deadline } from "./deadline.ts";
+import {
+  allWith,
+  type DocSet,
+  filter,
+  intersect,
+  noDocs,
+  raise,
+  scored,
+  UnionBuilder,
+  union,
+  weighted,
+  without,
+} from "./doc-set.ts";
+import { matchPhrase } from "./phrases.ts";
+
+interface Matching {
+  readonly segment: Segment;
+  readonly deadline: Deadline;
+  /** The stored document of a number; read where the index does not decide. */
+  readonly documentOf: (segment: Segment, doc: number) => SearchDocument | undefined;
+  /** No other documents are of interest; undefined for all. */
+  readonly among?: Uint32Array | undefined;
+}
+
+type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+type Within = Of<"word">["within"];
+
+export function match(expression: Expression, matching: Matching): DocSet {
+  const { segment, deadline } = matching;
+  const inside = (one: Expression): DocSet => match(one, matching);
+  deadline.spend(1_000);
+  switch (expression.kind) {
+    case "all":
+      return allWith(segment.all(), 1);
+    case "word": {
+      const choices = expression.any.map(({ word, ...choice }) => ({
+        ...choice,
+        term: word.toWellFormed(),
+      }));
+      return matchTerms(segment.words, choices, expression.within, matching);
+    }
+    case "phrase":
+      return matchPhrase(expression, segment, deadline);
+    case "whole":
+      return matchWhole(expression, matching);
+    case "condition": {
+      const holds = compileCondition(expression.condition, segment, deadline);
+      return filter(allWith(segment.all(), 1), holds);
+    }
+    case "and":
+      return matchEvery(expression, matching);
+    case "or":
+      return union(expression.any.map(inside), segment.docs);
+    case "not":
+      return without(allWith(segment.all(), 0), inside(expression.not).docs);
+    case "prefer": {
+      const base = inside(expression.base);
+      if (base.docs.length === 0) return base;
+      const preferred = expression.preferred.map(({ weight, when }) =>
+        weighted(match(when, { ...matching, among: base.docs }), weight),
+      );
+      return raise(base, union(preferred, segment.docs));
+    }
+  }
+}
+
+function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
+  const sets: DocSet[] = [];
+  const excluded: Expression[] = [];
+  for (const one of all) {
+    if (one.kind === "not") excluded.push(one.not);
+    else {
+      const set = match(one, matching);
+      if (set.docs.length === 0) return noDocs;
+      sets.push(set);
+    }
+  }
+  const [first, ...others] = sets.sort((a, b) => a.docs.length - b.docs.length);
+  let found = others.reduce(intersect, first ?? allWith(matching.segment.all(), 0));
+  for (const one of excluded) found = without(found, match(one, matching).docs);
+  return found;
+}
+
+interface TermChoice {
+  readonly term: string;
+  readonly prefix: boolean;
+  readonly weight: number;
+}
+
+/** Documents that have one of the terms, or with `prefix` one that begins with it. */
+function matchTerms(
+  terms: Terms,
+  choices: readonly TermChoice[],
+  within: Within,
+  { segment, deadline }: Matching,
+): DocSet {
+  const ranges = choices.flatMap(({ term, prefix, weight }) => {
+    const exact = prefix ? -1 : terms.dictionary.find(term);
+    const [from, to] = prefix ? terms.dictionary.prefixRange(term) : [exact, exact + 1];
+    return from < 0 || from === to ? [] : [{ from, to, weight }];
+  });
+  const [first] = ranges;
+  if (first === undefined) return noDocs;
+  const place = within === "suggested" ? 1 : 0;
+  const scores = segment.levels.map((level) => level[place]);
+  const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
+  if (isOneTerm) {
+    const weight = ranges.reduce((most, range) => Math.max(most, range.weight), 0);
+    const all = scored(terms.postings(first.from), scores);
+    return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
+  }
+  const found = new UnionBuilder(segment.docs);
+  for (const { from, to, weight } of ranges) {
+    terms.eachPosting(from, to, (doc, level) => {
+      deadline.spend(1);
+      const score = scores[level] as number;
+      if (score >= 0) found.add(doc, score * weight);
+    });
+  }
+  return found.end();
+}
+
+function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {
+  const { text, prefix, within } = expression;
+  const isUncertain = text.length > wholeUnitsMax || (prefix && text.length === wholeUnitsMax);
+  const term = prefix ? wholeBeginning(text) : wholeTerm(text);
+  const choice = { term, prefix, weight: 1 };
+  const found = matchTerms(matching.segment.wholes, [choice], within, matching);
+  return isUncertain ? compared(expression, found, matching) : found;
+}
+
+/** Evaluates the expression for each document by itself. */
+function compared(
+  expression: Expression,
+  found: DocSet,
+  { segment, deadline, documentOf, among }: Matching,
+): DocSet {
+  const docs: number[] = [];
+  const scores: number[] = [];
+  const candidates = among === undefined ? found : intersect(found, allWith(among, 0));
+  for (const doc of candidates.docs) {
+    deadline.spend(10_000);
+    const document = documentOf(segment, doc);
+    const score = document && evaluate(expression, document)?.score;
+    if (score === undefined) continue;
+    docs.push(doc);
+    scores.push(score);
+  }
+  return { docs: Uint32Array.from(docs), scores: Float64Array.from(scores) };
+}

@@ -1,0 +1,195 @@
+/** Answers queries from the segments of a view, each in one read transaction. */
+import { existsSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import { type Position, position } from "../../../../core/position.ts";
+import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
+import { openSqliteViewReader, translated } from "../../../../storage/sqlite/sqlite-view.ts";
+import {
+  type Cursor,
+  type FolderAnswer,
+  type FolderQuery,
+  hitsMax,
+  type Scope,
+  type SearchAnswer,
+  type SearchQuery,
+} from "../../search.ts";
+import { simplifiedCondition } from "../../simplified-condition.ts";
+import { decodeDocument } from "../../stored-document.ts";
+import { searchSchema } from "../schema.ts";
+import { type Segment, typeField } from "../segments/segment.ts";
+import {
+  createSegmentReader,
+  type SegmentReader,
+  type ShareParts,
+} from "../segments/segment-store.ts";
+import { compileCondition } from "./conditions.ts";
+import { Deadline } from "./deadline.ts";
+import { type DocSet, filter } from "./doc-set.ts";
+import { countFacet } from "./facets.ts";
+import { countFolders } from "./folders.ts";
+import { match } from "./matching.ts";
+import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
+import { type Matched, topHits } from "./top-hits.ts";
+
+/** A document as it is stored; its JSON is decoded where it is needed. */
+export interface StoredDocument {
+  readonly urn: string;
+  readonly json: string;
+}
+
+interface StoredHit extends StoredDocument {
+  readonly score: number;
+  readonly cursor: Cursor;
+}
+
+export interface StoredAnswer extends Omit<SearchAnswer, "hits"> {
+  readonly hits: readonly StoredHit[];
+}
+
+export interface SearchIndex {
+  search(query: SearchQuery): StoredAnswer;
+  folders(query: FolderQuery): FolderAnswer;
+  documents(urns: readonly string[]): readonly (StoredDocument | undefined)[];
+  close(): void;
+}
+
+/** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
+export function openSearchIndex(
+  path: string,
+  limitMs: number,
+  shareParts: ShareParts,
+): SearchIndex {
+  let opened = openFile(path, shareParts);
+
+  /** A rebuilt view is another file of the same name; without a file this one remains. */
+  function current(): OpenFile {
+    const file = fileNumber(path);
+    if (file !== 0 && opened.file !== file) {
+      opened.db.close();
+      opened = openFile(path, shareParts);
+    }
+    return opened;
+  }
+
+  function ask<T>(question: (answers: Answers, deadline: Deadline) => T): T {
+    return translated(searchSchema, "read", () => {
+      const { db, answers } = current();
+      db.exec("BEGIN");
+      try {
+        return question(answers, new Deadline(limitMs));
+      } finally {
+        db.exec("COMMIT");
+      }
+    });
+  }
+
+  return {
+    search: (query) => ask((answers, deadline) => answers.search(query, deadline)),
+    folders: (query) => ask((answers, deadline) => answers.folders(query, deadline)),
+    documents: (urns) => ask((answers) => answers.documents(urns)),
+    close() {
+      if (opened.db.isOpen) opened.db.close();
+    },
+  };
+}
+
+interface OpenFile {
+  readonly file: number;
+  readonly db: DatabaseSync;
+  readonly answers: Answers;
+}
+
+const CACHE_KIB = 4 * 1024;
+
+function openFile(path: string, shareParts: ShareParts): OpenFile {
+  const file = fileNumber(path);
+  const db = openSqliteViewReader(searchSchema, path);
+  try {
+    // Each thread has a connection; the operating system caches the pages for all of them.
+    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    return { file, db, answers: createAnswers(db, createSegmentReader(db, shareParts)) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).ino : 0);
+
+type Answers = ReturnType<typeof createAnswers>;
+
+/** Answers queries from the segments of the transaction that is open. */
+export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
+  const { arrays, objects } = preparingOn(db);
+  const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
+  const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
+  const selectByUrn = objects<StoredDocument>(`
+    SELECT urn, json FROM entity JOIN document ON document.id = entity.document
+    WHERE hash = ? AND urn = ?`);
+
+  const positionNow = (): Position => position(Number(selectPosition.get()?.[0]));
+
+  function documentOf(segment: Segment, doc: number) {
+    const json = selectJson.get(segment.idOf(doc))?.[0];
+    return json === undefined ? undefined : decodeDocument(segment.urns.text(doc), json);
+  }
+
+  /** The matches in each segment. */
+  function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
+    const simple = condition && simplifiedCondition(condition);
+    return reader.segments().map((segment): Matched & VisibleSegment => {
+      const holds = simple && compileCondition(simple, segment, deadline);
+      const visible = (set: DocSet): DocSet => {
+        const ofTypes = withoutOthers(set, segment, entityTypes);
+        deadline.spend(2 * ofTypes.docs.length);
+        return holds === undefined ? ofTypes : filter(ofTypes, holds);
+      };
+      const matched = match(expression, { segment, deadline, documentOf });
+      return { segment, found: visible(matched), visible };
+    });
+  }
+
+  return {
+    search(query: SearchQuery, deadline: Deadline): StoredAnswer {
+      const all = find(query, deadline);
+      const total = all.reduce((sum, { found }) => sum + found.docs.length, 0);
+      const page = { ...query, count: Math.min(query.count, hitsMax) };
+      const hits = topHits(all, page).flatMap(({ segment, doc, score, cursor }) => {
+        const json = selectJson.get(segment.idOf(doc))?.[0];
+        return json === undefined ? [] : [{ urn: segment.urns.text(doc), json, score, cursor }];
+      });
+      return {
+        hits,
+        total,
+        facets: query.facets.map((facet) => countFacet(facet, all, deadline)),
+        position: positionNow(),
+        ...(total === 0 &&
+          query.nearWordsOf && { nearWords: nearWordsOf(query.nearWordsOf, all, deadline) }),
+      };
+    },
+    folders(query: FolderQuery, deadline: Deadline): FolderAnswer {
+      const all = find(query, deadline);
+      return { ...countFolders(query, all, deadline), position: positionNow() };
+    },
+    documents: (urns: readonly string[]): readonly (StoredDocument | undefined)[] =>
+      urns.map((given) => {
+        const urn = given.toWellFormed();
+        return selectByUrn.get(crc32(urn), urn);
+      }),
+  };
+}
+
+/** Leaves out documents that are deleted and those of other types. */
+function withoutOthers(set: DocSet, segment: Segment, entityTypes: readonly string[]): DocSet {
+  const { deleted } = segment;
+  const types = segment.field(typeField);
+  if (types === undefined) return set;
+  const wanted = new Uint8Array(types.count);
+  for (const type of entityTypes) {
+    const ordinal = types.find(type.toWellFormed());
+    if (ordinal >= 0) wanted[ordinal] = 1;
+  }
+  const left = deleted === undefined ? set : filter(set, (doc) => deleted[doc] !== 1);
+  return wanted.includes(0) ? filter(left, (doc) => types.some(doc, wanted)) : left;
+}

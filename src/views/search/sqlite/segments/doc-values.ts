@@ -1,0 +1,216 @@
+/**
+ * Doc values: the values of one field by document, as ordinals of a sorted list of the distinct
+ * values. Filters, facets, sorting and folders read only these. Ordinals number the numbers of a
+ * field by size, then false and true, then the texts by UTF-16 code unit.
+ *
+ *   single   an ordinal + 1 for each document, 0 without a value
+ *   multi    for each document the start of its ordinals in one list
+ *   sparse   the same, for those documents alone that have a value
+ */
+import type { FieldValue } from "../../search.ts";
+import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
+import { float64Of, integersOf, lowerBound, type Numbers, type Range, uint32Of } from "./bytes.ts";
+import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
+
+export interface FieldEntry {
+  readonly name: string;
+  readonly numbers: Range;
+  /** True if false and true are among the values. */
+  readonly booleans: readonly [boolean, boolean];
+  readonly texts: DictionaryEntry;
+  /** Order of the ordinals' sort keys, equal for equal keys; absent if ordinals are in that order. */
+  readonly ranks?: Range | undefined;
+  /** Of a sparse field. */
+  readonly docs?: Range | undefined;
+  /** Absent if each document has one value or none. */
+  readonly starts?: Range | undefined;
+  readonly ordinals: Range;
+  readonly ordinalCount: number;
+}
+
+export class FieldValues {
+  /** Of distinct values. */
+  readonly count: number;
+  /** The ordinal of the first text. */
+  readonly textsFrom: number;
+  private readonly numbers: Float64Array;
+  private readonly falseAt: number;
+  private readonly trueAt: number;
+  private readonly texts: Dictionary;
+  private readonly ordinals: Numbers;
+  private readonly starts: Uint32Array | undefined;
+  private readonly docs: Uint32Array | undefined;
+  /** Order of the ordinals' sort keys; undefined if ordinals are in that order. */
+  readonly ranks: Uint32Array | undefined;
+  private byRank: Uint32Array | undefined;
+
+  constructor(memory: Uint8Array, entry: FieldEntry) {
+    this.numbers = float64Of(memory, entry.numbers);
+    this.falseAt = entry.booleans[0] ? this.numbers.length : -1;
+    this.trueAt = entry.booleans[1] ? this.numbers.length + (entry.booleans[0] ? 1 : 0) : -1;
+    this.textsFrom = this.numbers.length + Number(entry.booleans[0]) + Number(entry.booleans[1]);
+    this.texts = new Dictionary(memory, entry.texts);
+    this.count = this.textsFrom + this.texts.count;
+    this.ordinals = integersOf(memory, entry.ordinals, entry.ordinalCount);
+    this.starts = entry.starts && uint32Of(memory, entry.starts);
+    this.docs = entry.docs && uint32Of(memory, entry.docs);
+    this.ranks = entry.ranks && uint32Of(memory, entry.ranks);
+  }
+
+  value(ordinal: number): FieldValue {
+    if (ordinal >= this.textsFrom) return this.texts.text(ordinal - this.textsFrom);
+    if (ordinal === this.trueAt) return true;
+    return ordinal === this.falseAt ? false : (this.numbers[ordinal] as number);
+  }
+
+  /** The ordinal of a value; -1 if no document has it. */
+  find(value: FieldValue): number {
+    if (typeof value === "boolean") return value ? this.trueAt : this.falseAt;
+    if (typeof value === "number") return indexOfSorted(this.numbers, value);
+    const ordinal = this.texts.find(value);
+    return ordinal < 0 ? -1 : this.textsFrom + ordinal;
+  }
+
+  /** The ordinals of the texts that begin with a text. */
+  prefixRange(text: string): readonly [from: number, to: number] {
+    const [from, to] = this.texts.prefixRange(text);
+    return [this.textsFrom + from, this.textsFrom + to];
+  }
+
+  /** Calls back for each value in order; cheaper than `value` for each ordinal. */
+  eachValue(take: (value: FieldValue, ordinal: number) => void, from = 0, to = this.count): void {
+    let ordinal = from;
+    for (; ordinal < Math.min(this.textsFrom, to); ordinal++) take(this.value(ordinal), ordinal);
+    this.texts.eachText(ordinal - this.textsFrom, to - this.textsFrom, (text, at) =>
+      take(text, this.textsFrom + at),
+    );
+  }
+
+  /** Index of the document's ordinals in `starts`; -1 if it has none. */
+  private slot(doc: number): number {
+    return this.docs === undefined ? doc : indexOfSorted(this.docs, doc);
+  }
+
+  has(doc: number): boolean {
+    if (this.starts === undefined) return this.ordinals[doc] !== 0;
+    const slot = this.slot(doc);
+    return slot >= 0 && this.starts[slot + 1] !== this.starts[slot];
+  }
+
+  ordinalsOf(doc: number): ArrayLike<number> {
+    const { starts, ordinals } = this;
+    if (starts === undefined) return ordinals[doc] === 0 ? [] : [(ordinals[doc] as number) - 1];
+    const slot = this.slot(doc);
+    return slot < 0 ? [] : ordinals.subarray(starts[slot], starts[slot + 1]);
+  }
+
+  /** True if a value of the document is marked by its ordinal. */
+  some(doc: number, marked: Uint8Array): boolean {
+    const { starts, ordinals } = this;
+    if (starts === undefined) {
+      const ordinal = ordinals[doc] as number;
+      return ordinal !== 0 && marked[ordinal - 1] === 1;
+    }
+    const slot = this.slot(doc);
+    if (slot < 0) return false;
+    const end = starts[slot + 1] as number;
+    for (let at = starts[slot] as number; at < end; at++) {
+      if (marked[ordinals[at] as number] === 1) return true;
+    }
+    return false;
+  }
+
+  /** Calls back for each ordinal of each of these documents, which are in ascending order. */
+  each(docs: Uint32Array, take: (ordinal: number, doc: number) => void): void {
+    for (let at = 0, sparse = 0; at < docs.length; at++) {
+      const doc = docs[at] as number;
+      if (this.starts === undefined) {
+        const ordinal = this.ordinals[doc] as number;
+        if (ordinal !== 0) take(ordinal - 1, doc);
+      } else {
+        let slot = doc;
+        if (this.docs !== undefined) {
+          while (sparse < this.docs.length && (this.docs[sparse] as number) < doc) sparse++;
+          if (this.docs[sparse] !== doc) continue;
+          slot = sparse;
+        }
+        const end = this.starts[slot + 1] as number;
+        for (let n = this.starts[slot] as number; n < end; n++)
+          take(this.ordinals[n] as number, doc);
+      }
+    }
+  }
+
+  /** In how many of the documents each ordinal is. */
+  countOf(docs: Uint32Array): Uint32Array {
+    // The first count is that of the documents without a value.
+    const counts = new Uint32Array(this.count + 1);
+    const { starts, ordinals } = this;
+    if (starts === undefined) countSingle(ordinals, docs, counts);
+    else if (this.docs === undefined) countMulti(ordinals, starts, docs, counts);
+    else {
+      this.each(docs, (ordinal) => {
+        counts[ordinal + 1] = (counts[ordinal + 1] as number) + 1;
+      });
+    }
+    return counts.subarray(1);
+  }
+
+  /** The sort key of a rank. */
+  keyOfRank(rank: number): SortKey {
+    return sortKey(this.value(this.ordinalsByRank()?.[rank] ?? rank));
+  }
+
+  /** The number of ranks whose key is less than this one, and whether a rank has it. */
+  rankOfKey(key: SortKey): { readonly rank: number; readonly exact: boolean } {
+    let low = 0;
+    let high = this.ordinalsByRank()?.length ?? this.count;
+    const end = high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareKeys(this.keyOfRank(middle), key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return { rank: low, exact: low < end && this.keyOfRank(low) === key };
+  }
+
+  private ordinalsByRank(): Uint32Array | undefined {
+    const { ranks } = this;
+    if (ranks === undefined || this.byRank !== undefined) return this.byRank;
+    const greatest = ranks.reduce((most, rank) => Math.max(most, rank));
+    this.byRank = new Uint32Array(greatest + 1);
+    for (let n = 0; n < ranks.length; n++) this.byRank[ranks[n] as number] = n;
+    return this.byRank;
+  }
+}
+
+// Functions by themselves: the compiler optimizes their loops for few types.
+
+function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array): void {
+  for (let at = 0; at < docs.length; at++) {
+    const ordinal = ordinals[docs[at] as number] as number;
+    counts[ordinal] = (counts[ordinal] as number) + 1;
+  }
+}
+
+function countMulti(
+  ordinals: Numbers,
+  starts: Uint32Array,
+  docs: Uint32Array,
+  counts: Uint32Array,
+): void {
+  for (let at = 0; at < docs.length; at++) {
+    const doc = docs[at] as number;
+    const end = starts[doc + 1] as number;
+    for (let n = starts[doc] as number; n < end; n++) {
+      const ordinal = (ordinals[n] as number) + 1;
+      counts[ordinal] = (counts[ordinal] as number) + 1;
+    }
+  }
+}
+
+/** The index of a number in an ascending list; -1 without it. */
+function indexOfSorted(list: Float64Array | Uint32Array, wanted: number): number {
+  const index = lowerBound(list, wanted);
+  return list[index] === wanted ? index : -1;
+}

@@ -1,0 +1,28 @@
+/** The thread that merges large segments. Its other end is merging.ts. */
+import { workerData } from "node:worker_threads";
+import { openSqliteViewReader } from "../../../../storage/sqlite/sqlite-view.ts";
+import { searchSchema } from "../schema.ts";
+import { mergeSegments } from "../segments/segment-merge.ts";
+import { createSegmentReader } from "../segments/segment-store.ts";
+import type { BuiltSegment } from "../segments/segment-writer.ts";
+import { answerQuestions } from "./thread.ts";
+
+/** `built` is undefined if all documents are deleted. Tombstones of later turns than `turn` remain. */
+export interface Merged {
+  readonly turn: number;
+  readonly built: BuiltSegment | undefined;
+}
+
+/** The question has the ids of adjacent segments. If one no longer exists, nobody uses the answer. */
+answerQuestions((segments: readonly number[]): Merged => {
+  const db = openSqliteViewReader(searchSchema, workerData as string);
+  try {
+    db.exec("BEGIN");
+    const reader = createSegmentReader(db);
+    const { turn } = reader.state();
+    const rows = reader.rows().filter(({ id }) => segments.includes(id));
+    return { turn, built: mergeSegments(rows.map(reader.openWhole)) };
+  } finally {
+    db.close();
+  }
+});

@@ -1,0 +1,109 @@
+/**
+ * The merge policy, and merges in another thread. Adjacent segments of about the same size
+ * are merged, so that a view has few segments and each document is merged a few times.
+ */
+
+import type { SegmentRow } from "../segments/segment.ts";
+import type { Merged } from "./merge-thread.ts";
+import { Thread } from "./thread.ts";
+
+/** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
+const FAN_IN = 10;
+const TIER_BYTES = 32 * 1024;
+/** Segments are not merged beyond. */
+const MERGED_BYTES_MAX = 512 * 1024 * 1024;
+/** A segment is rewritten when so many of its documents are deleted. */
+const DELETED_PART_MAX = 0.5;
+const DELETED_MIN = 1_000;
+
+const tierOf = ({ bytes, directory: { docs } }: SegmentRow, fanIn: number): number =>
+  Math.floor(Math.log(Math.max(docs, bytes / TIER_BYTES, 1)) / Math.log(fanIn));
+
+interface MergeLimits {
+  readonly fanIn?: number | undefined;
+  /** Of the merged segments together. */
+  readonly bytesMax?: number | undefined;
+  /** Segments that are being merged. */
+  readonly busy?: readonly number[] | undefined;
+}
+
+/** Adjacent segments that are due to be merged. */
+export function dueMerge<S extends SegmentRow>(
+  rows: readonly S[],
+  { fanIn = FAN_IN, bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits = {},
+): readonly S[] | undefined {
+  const tiers = rows.map((row) => (busy.includes(row.id) ? Infinity : tierOf(row, fanIn)));
+  for (const tier of [...new Set(tiers)].sort((a, b) => a - b)) {
+    for (let from = 0; from < rows.length && tier < Infinity; ) {
+      let to = from;
+      let bytes = 0;
+      while (to < rows.length && (tiers[to] as number) <= tier) {
+        bytes += (rows[to] as S).bytes;
+        if (bytes > bytesMax) break;
+        to++;
+      }
+      if (to - from >= fanIn) return rows.slice(from, to);
+      from = to + 1;
+    }
+  }
+  return undefined;
+}
+
+/** A segment of which many documents are deleted. */
+export const dueRewrite = <S extends SegmentRow>(
+  rows: readonly S[],
+  deletedIn: (row: S) => number,
+): S | undefined =>
+  rows.find((row) => {
+    const deleted = deletedIn(row);
+    return deleted >= DELETED_MIN && deleted > row.directory.docs * DELETED_PART_MAX;
+  });
+
+/** Merges in a thread, one after the other. */
+interface Merger {
+  merge(segments: readonly number[]): Promise<Merged>;
+  /** Ends the thread; a merge that still runs fails. */
+  close(): void;
+}
+
+/** A thread without a merge ends after so long: it keeps the memory of its last merge. */
+const IDLE_MS = 10_000;
+
+/** `path`: the file of the view. The thread starts with the first merge. */
+export function createMerger(path: string): Merger {
+  let thread: Thread<readonly number[], Merged> | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  function close(): void {
+    clearTimeout(idle);
+    void thread?.end(new Error("the merge thread of the search view ended"));
+    thread = undefined;
+  }
+
+  function start(): Thread<readonly number[], Merged> {
+    const file = new URL("./merge-thread.ts", import.meta.url);
+    const started = new Thread<readonly number[], Merged>(file, {
+      ...{ workerData: path, name: "search merge" },
+      onEnd: () => {
+        if (thread === started) close();
+      },
+    });
+    return started;
+  }
+
+  return {
+    merge(segments) {
+      clearTimeout(idle);
+      // Nobody waits for the merge before this one any more.
+      if (thread?.isIdle === false) close();
+      thread ??= start();
+      const merged = thread.ask(segments);
+      const rest = () => {
+        idle = setTimeout(close, IDLE_MS).unref();
+      };
+      merged.then(rest, () => {});
+      return merged;
+    },
+    close,
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Parts of segments in memory that the reader threads share: the first thread that needs one loads
+ * it and sends it to the others. One lock makes sure that no part is loaded twice.
+ */
+import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { Range } from "../segments/bytes.ts";
+import type { SegmentRow } from "../segments/segment.ts";
+import type { Parts, ReadInto } from "../segments/segment-store.ts";
+
+interface PartMessage {
+  readonly segment: string;
+  readonly offset: number;
+  readonly memory: SharedArrayBuffer;
+}
+
+/** The content distinguishes segments of two files, of which one replaces the other. */
+const keyOf = ({ id, bytes, content }: SegmentRow): string => `${id} ${bytes} ${content}`;
+
+export class SharedParts implements Parts {
+  private readonly lock: Int32Array;
+  private readonly channel: BroadcastChannel;
+  /** By segment, then by the offset of the part. */
+  private readonly parts = new Map<string, Map<number, Uint8Array>>();
+  private readonly readInto: ReadInto;
+
+  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel, readInto: ReadInto) {
+    this.lock = new Int32Array(lock);
+    this.channel = channel;
+    this.readInto = readInto;
+    channel.onmessage = ({ data }) => this.take(data as PartMessage);
+    channel.unref();
+  }
+
+  retain(segments: readonly SegmentRow[]): void {
+    const keys = new Set(segments.map(keyOf));
+    for (const key of this.parts.keys()) if (!keys.has(key)) this.parts.delete(key);
+  }
+
+  private take({ segment, offset, memory }: PartMessage): void {
+    const parts = this.parts.get(segment) ?? new Map<number, Uint8Array>();
+    this.parts.set(segment, parts);
+    parts.set(offset, new Uint8Array(memory));
+  }
+
+  load(segment: SegmentRow, part: Range): Uint8Array {
+    const key = keyOf(segment);
+    const known = this.parts.get(key)?.get(part[0]);
+    if (known !== undefined) return known;
+    const { lock } = this;
+    while (Atomics.compareExchange(lock, 0, 0, 1) !== 0) Atomics.wait(lock, 0, 1);
+    try {
+      for (let sent = this.receive(); sent !== undefined; sent = this.receive()) this.take(sent);
+      const loaded = this.parts.get(key)?.get(part[0]);
+      if (loaded !== undefined) return loaded;
+      const memory = new SharedArrayBuffer(part[1]);
+      this.readInto(new Uint8Array(memory), segment, part);
+      const message: PartMessage = { segment: key, offset: part[0], memory };
+      this.channel.postMessage(message);
+      this.take(message);
+      return new Uint8Array(memory);
+    } finally {
+      Atomics.store(lock, 0, 0);
+      Atomics.notify(lock, 0);
+    }
+  }
+
+  private receive(): PartMessage | undefined {
+    // Node takes channels as well; its types do not say so.
+    const port: object = this.channel;
+    return receiveMessageOnPort(port as MessagePort)?.message as PartMessage | undefined;
+  }
+}
