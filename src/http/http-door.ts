@@ -44,6 +44,7 @@ import {
 } from "./request/body/json-body.ts";
 import { type Access, identify } from "./request/caller/authenticate.ts";
 import { ForgedActor } from "./request/caller/caller.ts";
+import { applySession } from "./request/caller/session.ts";
 import { createEntityPaths } from "./request/entity-paths.ts";
 import {
   allowedAt,
@@ -79,6 +80,7 @@ import {
   noneStale,
 } from "./schemas/endpoint.ts";
 import { refuseUnserved } from "./served-endpoints.ts";
+import { sessionRoutes } from "./web/session-routes.ts";
 import { type WebApp, webRoutes } from "./web/web-routes.ts";
 
 export interface HttpDoorConfig {
@@ -159,6 +161,7 @@ const lookMillis = 5_000;
 export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
+  const sessions = access !== undefined && options.web !== undefined;
   const metricsText = metrics?.text ?? (async () => "");
   const { stale = () => noneStale } = options;
   const proposals = options.proposals ?? (async () => []);
@@ -178,7 +181,11 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
   // Built on request, because it is large and rarely used.
   let openApi: FixedText | undefined;
   const docs = createDocsPage(documented, config);
-  const table = { ...documented, web: webRoutes(options.web) };
+  const web = [
+    ...webRoutes(options.web),
+    ...(sessions ? sessionRoutes({ ...config, ...access }) : []),
+  ];
+  const table = { ...documented, web };
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger, access);
@@ -255,6 +262,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       replies,
       rules,
       access,
+      sessions,
       origins,
       streams,
       endedTokens,
@@ -270,7 +278,7 @@ export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
       if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
       if (allowed === undefined) throw refuseUnrouted(request.raw, noted, rules);
     };
-    identified(request, undefined, { access, origins }, unrouted, (error) => {
+    identified(request, undefined, { access, origins, sessions }, unrouted, (error) => {
       if (allowed === undefined) done(error);
       else replies.allow(reply, allowed, noted.protocol);
     });
@@ -294,6 +302,8 @@ interface Surroundings {
   readonly replies: Replies;
   readonly rules: ReceptionRules;
   readonly access: Access | undefined;
+  /** True if cookies of sessions are accepted. */
+  readonly sessions: boolean;
   readonly origins: ReadonlySet<string>;
   readonly streams: Streams;
   readonly endedTokens: EndedTokens | undefined;
@@ -421,11 +431,11 @@ const formOf = ({ noted }: FastifyRequest): BodyForm =>
 
 type Done = (error: Error | null, value?: unknown) => void;
 
-/** Checks the origin, authenticates the caller, then calls `go`; mostly synchronously. */
+/** Checks session and origin, authenticates the caller, then calls `go`; mostly synchronously. */
 function identified(
   request: FastifyRequest,
   endpoint: Endpoint | undefined,
-  { access, origins }: Pick<Surroundings, "access" | "origins">,
+  { access, sessions, origins }: Pick<Surroundings, "access" | "sessions" | "origins">,
   go: (subject: string | undefined) => void,
   done: Done,
 ): void {
@@ -437,6 +447,7 @@ function identified(
     done(asError(error));
   };
   try {
+    if (sessions && endpoint?.open !== true) applySession(request.raw);
     checkOrigin(request.raw, origins);
     const found = identify(request.raw, endpoint, access);
     if (found instanceof Promise) {

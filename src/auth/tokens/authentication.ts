@@ -45,8 +45,16 @@ export interface Authentication {
    * error that ends the response; undefined while the token is valid. Counts no failed attempt.
    */
   endOf(authorization: string): Promise<CatalogError | undefined>;
+  /** The user and the expiry of a valid token; undefined for another one. Counts no failed attempt. */
+  identityOf(authorization: string): Promise<Identity | undefined>;
   /** Logs a rejection that has another reason than the token. */
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Identity {
+  readonly actor: string;
+  /** Epoch milliseconds; absent for a token that does not expire. */
+  readonly expiresAt?: number | undefined;
 }
 
 export interface RequestLimit {
@@ -268,6 +276,17 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       if (typeof known === "string") return refusalFor(known);
       const why = await faultOf(known);
       return why && refusalFor(why, known.claims.actor);
+    },
+
+    async identityOf(authorization) {
+      const token = tokenIn(authorization) ?? "";
+      if (operatorToken.admits(authorization)) return { actor: root };
+      if (token === "" || token.length > tokenCharactersMax) return undefined;
+      const known = verified.get(token) ?? (await verify(token));
+      if (typeof known === "string" || (await faultOf(known)) !== undefined) return undefined;
+      const { actor, expiresAt = Number.POSITIVE_INFINITY } = known.claims;
+      const until = Math.min(expiresAt, oldAt((await entities.find(known.urn)) ?? {}));
+      return { actor, expiresAt: Number.isFinite(until) ? until : undefined };
     },
 
     noteRefusal(fields) {

@@ -34,15 +34,18 @@ export function checkOrigin(
   });
 }
 
+/** True if the client reached the service, or the proxy before it, over TLS. */
+export const isHttps = (headers: Pick<IncomingMessage["headers"], string>): boolean =>
+  String(headers["x-forwarded-proto"] ?? "")
+    .split(",", 1)[0]
+    ?.trim()
+    .toLowerCase() === "https";
+
 /** True if the origin is the scheme and the host that the request was sent to. */
-function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
-  const { host, "x-forwarded-proto": forwarded } = headers;
+export function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
+  const { host } = headers;
   if (host === undefined) return false;
-  const https =
-    String(forwarded ?? "")
-      .split(",", 1)[0]
-      ?.trim()
-      .toLowerCase() === "https";
+  const https = isHttps(headers);
   const defaultPort = https ? ":443" : ":80";
   const authority = host.toLowerCase();
   const named = authority.endsWith(defaultPort)

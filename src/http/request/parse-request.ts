@@ -98,7 +98,8 @@ export function receive(
     const { accept } = headers;
     const changes = endpoint?.writes === true || endpoint?.conditional === true;
     const conditions = changes ? readConditions(headers, endpoint) : undefined;
-    const asked = { parameters, conditions, host, accept };
+    const address = request.socket.remoteAddress;
+    const asked = { parameters, conditions, host, accept, address };
     return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
   }
   if (protocol.fault !== undefined) throw protocol.fault;

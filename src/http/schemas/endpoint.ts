@@ -63,6 +63,8 @@ export interface Ask {
   readonly dialect: Dialect;
   /** Authority of the request as its Host header has it. */
   readonly host: string | undefined;
+  /** Remote address of the connection. */
+  readonly address?: string | undefined;
   /** The Accept header. */
   readonly accept?: string | undefined;
   /** Aborts when the client disconnects, or when the access token of the request ends. */

@@ -1,0 +1,120 @@
+/** The session of the browser application: exchanges an access token for a cookie, and describes or ends the session. */
+import type { Authentication } from "../../auth/tokens/authentication.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import { csrfToken, sessionCookie, sessionToken } from "../request/caller/session.ts";
+import type { Answer, Ask, Endpoint, Parameter } from "../schemas/endpoint.ts";
+
+export interface SessionOptions {
+  readonly authentication: Authentication;
+  /** True if the actor header is trusted. */
+  readonly actorHeaderTrusted: boolean;
+  /** Version of the service. */
+  readonly version: string;
+}
+
+const path = "/ui/session";
+const bodyBytesMax = 16_384;
+/** Tokens of printable ASCII characters; other texts are no tokens. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
+
+const header = (name: string): Parameter => ({ name, in: "header", type: "string", about: name });
+
+const common = {
+  kind: "page",
+  open: true,
+  group: "web",
+  path,
+  reply: { type: "object" },
+  errors: [],
+  parameters: [header("cookie"), header("x-forwarded-proto")],
+} as const;
+
+export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
+  const { authentication } = options;
+  return [
+    {
+      ...common,
+      method: "GET",
+      name: "getSession",
+      summary: "The session of the browser",
+      handle: async (ask) => {
+        const token = sessionToken(text(ask, "cookie"), ask.host);
+        const identity = token && (await authentication.identityOf(`Bearer ${token}`));
+        if (token !== undefined && identity) return described(options, { token, ...identity });
+        return token === undefined ? described(options) : { ...described(options), ...ended(ask) };
+      },
+    },
+    {
+      ...common,
+      method: "POST",
+      name: "beginSession",
+      summary: "Begins a session with an access token",
+      body: { type: "object", required: ["token"], properties: { token: { type: "string" } } },
+      bodyBytesMax,
+      handle: async (ask, { now }) => {
+        const token = (ask.body as { readonly token: string }).token.trim();
+        if (!TOKEN.test(token)) throw notToken();
+        const authorization = `Bearer ${token}`;
+        await authentication.authenticate({ authorization, address: ask.address ?? "" });
+        const identity = await authentication.identityOf(authorization);
+        if (identity === undefined) throw notToken();
+        const { expiresAt } = identity;
+        const seconds =
+          expiresAt === undefined
+            ? undefined
+            : Math.max(0, Math.floor((expiresAt - now()) / 1_000));
+        return {
+          ...described(options, { token, ...identity }),
+          headers: { "set-cookie": sessionCookie({ token, seconds }, headersOf(ask)) },
+        };
+      },
+    },
+    {
+      ...common,
+      method: "DELETE",
+      name: "endSession",
+      summary: "Ends the session; its access token stays valid",
+      handle: (ask) => ({ ...described(options), ...ended(ask) }),
+    },
+  ];
+}
+
+interface Session {
+  readonly token: string;
+  readonly actor: string;
+  readonly expiresAt?: number | undefined;
+}
+
+function described(
+  { authentication, actorHeaderTrusted, version }: SessionOptions,
+  session?: Session,
+): Answer {
+  const json = {
+    signInRequired: authentication.required,
+    authenticated: session !== undefined,
+    actor: session?.actor ?? null,
+    actorHeaderTrusted,
+    csrfToken: session === undefined ? null : csrfToken(session.token),
+    expiresAt: session?.expiresAt ?? null,
+    version,
+  };
+  return { json: JSON.stringify(json), keep: false };
+}
+
+const ended = (ask: Ask): Pick<Answer, "headers"> => ({
+  headers: { "set-cookie": sessionCookie({ token: "", seconds: 0 }, headersOf(ask)) },
+});
+
+const headersOf = (ask: Ask) => ({
+  host: ask.host,
+  "x-forwarded-proto": text(ask, "x-forwarded-proto"),
+});
+
+const text = ({ parameters }: Ask, name: string): string | undefined =>
+  ownValue(parameters, name)?.toString();
+
+const notToken = (): CatalogError =>
+  new CatalogError("unauthenticated", "the token is not one of this service", {
+    hint: "Paste an access token; the root user's first one is in the file operator.token of the data directory",
+  });
