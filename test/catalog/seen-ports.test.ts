@@ -6,7 +6,7 @@ import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
 import type { SearchQuery } from "../../src/views/search/search.ts";
 import { documentOf } from "../projections/search-state.ts";
-import { readerOf } from "./search-corpus.ts";
+import { readerOf } from "./search/search-corpus.ts";
 
 const [open, perhaps, hidden] = ["open", "perhaps", "hidden"].map((id) => `urn:li:tag:${id}`) as [
   string,

@@ -1,9 +1,13 @@
 /** Documents beside those of the view: what is answered is as though all were in it. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { joinedSearch } from "../../src/catalog/search/overlay-search.ts";
-import { hitsMax, type SearchDocument, type SearchQuery } from "../../src/views/search/search.ts";
-import { corpora, entityTypes, searchQueries } from "../contract/search-model.ts";
+import { joinedSearch } from "../../../src/catalog/search/overlay-search.ts";
+import {
+  hitsMax,
+  type SearchDocument,
+  type SearchQuery,
+} from "../../../src/views/search/search.ts";
+import { corpora, entityTypes, searchQueries } from "../../contract/search-model.ts";
 import { readerOf } from "./search-corpus.ts";
 
 const asked = searchQueries.map(

@@ -3,10 +3,10 @@
  * lost when its append fails. The view is a map here, so that each moment can be arranged.
  */
 import { beforeEach, describe, expect, test } from "vitest";
-import { createEntityStates, type EntityStates } from "../../src/catalog/write/entity-cache.ts";
-import { type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
-import { CatalogError } from "../../src/core/errors.ts";
-import { type Position, position, revision } from "../../src/core/position.ts";
+import { createEntityStates, type EntityStates } from "../../../src/catalog/write/entity-cache.ts";
+import { type EntityState, unknownEntity } from "../../../src/core/entity-state.ts";
+import { CatalogError } from "../../../src/core/errors.ts";
+import { type Position, position, revision } from "../../../src/core/position.ts";
 
 const URN = "urn:li:tag:a";
 const stateAt = (n: number): EntityState => ({ ...unknownEntity(URN), revision: revision(n) });

@@ -3,8 +3,8 @@
  * them finds, in the order of all values.
  */
 import { describe, expect, test } from "vitest";
-import type { SearchRequest } from "../../src/catalog/search/requests.ts";
-import type { Criterion } from "../../src/core/query/filter.ts";
+import type { SearchRequest } from "../../../src/catalog/search/requests.ts";
+import type { Criterion } from "../../../src/core/query/filter.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
 
 const MARCH = Date.parse("2021-03-01T10:00:00Z");

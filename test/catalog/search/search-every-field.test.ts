@@ -3,12 +3,12 @@
  * kind, by `<field>:<value>`, and decides an order.
  */
 import { describe, expect, test } from "vitest";
-import type { SearchField } from "../../projections/search/annotations.ts";
-import { foldText, wordsOf } from "../../projections/search/words.ts";
-import type { SearchRequest } from "../../src/catalog/search/requests.ts";
-import type { Criterion } from "../../src/core/query/filter.ts";
-import type { FieldValue, SearchDocument } from "../../src/views/search/search.ts";
-import { rules } from "../projections/search-state.ts";
+import type { SearchField } from "../../../projections/search/annotations.ts";
+import { foldText, wordsOf } from "../../../projections/search/words.ts";
+import type { SearchRequest } from "../../../src/catalog/search/requests.ts";
+import type { Criterion } from "../../../src/core/query/filter.ts";
+import type { FieldValue, SearchDocument } from "../../../src/views/search/search.ts";
+import { rules } from "../../projections/search-state.ts";
 import { searchesOver } from "./search-corpus.ts";
 
 interface Asked {

@@ -1,9 +1,9 @@
 /** Suggestions of searches without hits. */
 import { expect, test } from "vitest";
-import { tokensOf } from "../../projections/search/words.ts";
-import type { SearchFlags } from "../../src/catalog/search/requests.ts";
-import { planSuggestions } from "../../src/catalog/search/suggest/suggestions.ts";
-import { CatalogError } from "../../src/core/errors.ts";
+import { tokensOf } from "../../../projections/search/words.ts";
+import type { SearchFlags } from "../../../src/catalog/search/requests.ts";
+import { planSuggestions } from "../../../src/catalog/search/suggest/suggestions.ts";
+import { CatalogError } from "../../../src/core/errors.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
 
 const ORDERS = dataset("shop.orders");

@@ -1,8 +1,8 @@
 /** Looking up which lifecycle stages hide: seldom, and searches go on when it cannot be done. */
 import { expect, test } from "vitest";
-import { createHiddenStages } from "../../src/catalog/search/hidden-stages.ts";
-import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
-import { revision } from "../../src/core/position.ts";
+import { createHiddenStages } from "../../../src/catalog/search/hidden-stages.ts";
+import type { AspectState, EntityState } from "../../../src/core/entity-state.ts";
+import { revision } from "../../../src/core/position.ts";
 
 const stage = "urn:li:lifecycleStageType:draft";
 const name = "lifecycleStageTypeInfo";

@@ -1,8 +1,8 @@
 /** One key, one write: retried, at the same time, and after the process has started anew. */
 import { expect, test } from "vitest";
-import { encoded, proposal } from "../support/client.ts";
-import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
-import { runningService } from "../support/running-service.ts";
+import { encoded, proposal } from "../../support/client.ts";
+import { cpuMilliseconds } from "../../support/cpu-milliseconds.ts";
+import { runningService } from "../../support/running-service.ts";
 
 const INGEST = "/aspects?action=ingestProposal";
 const create = (urn: string, name: string) => ({

@@ -1,9 +1,9 @@
 /** A condition in fewer parts holds where the condition holds. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { holds } from "../../src/views/search/evaluate.ts";
-import type { Condition } from "../../src/views/search/search.ts";
-import { simplifiedCondition } from "../../src/views/search/simplified-condition.ts";
+import { holds } from "../../../src/views/search/evaluate.ts";
+import type { Condition } from "../../../src/views/search/search.ts";
+import { simplifiedCondition } from "../../../src/views/search/simplified-condition.ts";
 
 const field = fc.constantFrom("a", "b");
 const text = fc.constantFrom("", "x", "y", "xy", "yx", "z");

@@ -1,6 +1,6 @@
 /** Searches over HTTP: wide tables, backslashes, alternatives and empty sets. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningService, runningService } from "../support/running-service.ts";
+import { type RunningService, runningService } from "../../support/running-service.ts";
 
 let service: RunningService;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKnownState } from "../../src/views/search/elasticsearch/checkpoint-cache.ts";
+import { createKnownState } from "../../../src/views/search/elasticsearch/checkpoint-cache.ts";
 
 /** A server whose answers come when the test says so. */
 function createServer() {

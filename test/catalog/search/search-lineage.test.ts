@@ -1,9 +1,9 @@
 /** Searching among what a walk came to: order, degrees, pages, facets. */
 import { describe, expect, test } from "vitest";
-import type { Reached, WalkLineage, WalkQuery } from "../../src/catalog/graph/lineage.ts";
-import type { LineageSearchRequest } from "../../src/catalog/search/requests.ts";
-import { writeScrollId } from "../../src/catalog/search/scroll-id.ts";
-import type { Filter } from "../../src/core/query/filter.ts";
+import type { Reached, WalkLineage, WalkQuery } from "../../../src/catalog/graph/lineage.ts";
+import type { LineageSearchRequest } from "../../../src/catalog/search/requests.ts";
+import { writeScrollId } from "../../../src/catalog/search/scroll-id.ts";
+import type { Filter } from "../../../src/core/query/filter.ts";
 import { dataset, documentsOf, searchesOver } from "./search-corpus.ts";
 
 /** `d<degree>-<n>`: three at each of four degrees; every second one is named "red". */

@@ -6,8 +6,8 @@ import {
   endsWithOneOf,
   equalsOneOf,
   startsWithOneOf,
-} from "../../src/views/search/text-sets.ts";
-import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
+} from "../../../src/views/search/text-sets.ts";
+import { cpuMilliseconds } from "../../support/cpu-milliseconds.ts";
 
 const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀", "."), maxLength: 8 });
 const texts = fc.array(text, { maxLength: 30 });

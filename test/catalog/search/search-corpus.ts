@@ -1,12 +1,12 @@
 /** A small catalog to search in: what a farmers' cooperative knows of its data. */
-import { foldText, tokensOf } from "../../projections/search/words.ts";
-import type { WalkLineage } from "../../src/catalog/graph/lineage.ts";
-import { createSearches, type SearchParts } from "../../src/catalog/search/create-search.ts";
-import { position } from "../../src/core/position.ts";
-import { defaultUrnLimits } from "../../src/core/urn.ts";
-import type { SearchDocument } from "../../src/views/search/search.ts";
-import { createSearchModel } from "../contract/search-model.ts";
-import { documentOf, rules } from "../projections/search-state.ts";
+import { foldText, tokensOf } from "../../../projections/search/words.ts";
+import type { WalkLineage } from "../../../src/catalog/graph/lineage.ts";
+import { createSearches, type SearchParts } from "../../../src/catalog/search/create-search.ts";
+import { position } from "../../../src/core/position.ts";
+import { defaultUrnLimits } from "../../../src/core/urn.ts";
+import type { SearchDocument } from "../../../src/views/search/search.ts";
+import { createSearchModel } from "../../contract/search-model.ts";
+import { documentOf, rules } from "../../projections/search-state.ts";
 
 export const dataset = (name: string, platform = "postgres"): string =>
   `urn:li:dataset:(urn:li:dataPlatform:${platform},${name},PROD)`;

@@ -1,14 +1,14 @@
 /** How long a search right after a write waits for the search view, on logs of both kinds of positions. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { soonReached } from "../../src/catalog/search/soon-found.ts";
-import { CatalogError } from "../../src/core/errors.ts";
-import { type Position, START } from "../../src/core/position.ts";
-import type { ChangeLog } from "../../src/log/change-log.ts";
-import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
-import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { soonReached } from "../../../src/catalog/search/soon-found.ts";
+import { CatalogError } from "../../../src/core/errors.ts";
+import { type Position, START } from "../../../src/core/position.ts";
+import type { ChangeLog } from "../../../src/log/change-log.ts";
+import { openEventStoreChangeLog } from "../../../src/log/eventstoredb/eventstore-change-log.ts";
+import { openSqliteChangeLog } from "../../../src/log/sqlite/sqlite-change-log.ts";
+import { startEventStoreServer } from "../../support/eventstoredb-server/server.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const logs: Readonly<Record<string, () => Promise<readonly [ChangeLog, () => Promise<void>]>>> = {
   async embedded() {

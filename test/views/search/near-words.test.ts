@@ -1,7 +1,7 @@
 /** Distances of words, compared with a definition by recursion; the order of near words. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NearTest, nearest } from "../../src/views/search/near-words.ts";
+import { NearTest, nearest } from "../../../src/views/search/near-words.ts";
 
 /** The optimal string alignment distance by its definition. */
 function distance(a: readonly string[], b: readonly string[]): number {

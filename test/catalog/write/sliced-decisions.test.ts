@@ -1,12 +1,12 @@
 /** Decisions in slices use the newest states, like decisions that are made in one step. */
 import { expect, test } from "vitest";
-import type { EntityDecision, RequestTerms } from "../../src/catalog/write/decide-request.ts";
-import type { Entry } from "../../src/catalog/write/entity-cache.ts";
-import { decideInSlices } from "../../src/catalog/write/sliced-decisions.ts";
-import type { WriteRequest } from "../../src/catalog/write/write-request.ts";
-import { CatalogError } from "../../src/core/errors.ts";
-import { revision, START } from "../../src/core/position.ts";
-import { defaultModel } from "../model/default-model.ts";
+import type { EntityDecision, RequestTerms } from "../../../src/catalog/write/decide-request.ts";
+import type { Entry } from "../../../src/catalog/write/entity-cache.ts";
+import { decideInSlices } from "../../../src/catalog/write/sliced-decisions.ts";
+import type { WriteRequest } from "../../../src/catalog/write/write-request.ts";
+import { CatalogError } from "../../../src/core/errors.ts";
+import { revision, START } from "../../../src/core/position.ts";
+import { defaultModel } from "../../model/default-model.ts";
 
 const entity = defaultModel.entities.get("tag");
 if (entity === undefined) throw new Error("the model has tags");

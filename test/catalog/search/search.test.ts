@@ -4,10 +4,10 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SearchFlags, SearchRequest } from "../../src/catalog/search/requests.ts";
-import { writeScrollId } from "../../src/catalog/search/scroll-id.ts";
-import type { Criterion, Filter } from "../../src/core/query/filter.ts";
-import type { Cursor } from "../../src/views/search/search.ts";
+import type { SearchFlags, SearchRequest } from "../../../src/catalog/search/requests.ts";
+import { writeScrollId } from "../../../src/catalog/search/scroll-id.ts";
+import type { Criterion, Filter } from "../../../src/core/query/filter.ts";
+import type { Cursor } from "../../../src/views/search/search.ts";
 import {
   CROPS,
   DRAFT,

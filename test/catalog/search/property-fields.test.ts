@@ -4,13 +4,13 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldText, tokensOf } from "../../projections/search/words.ts";
-import { createSearches } from "../../src/catalog/search/create-search.ts";
-import type { PropertyDefinitions } from "../../src/catalog/search/filter/property-definitions.ts";
-import type { SearchRequest } from "../../src/catalog/search/requests.ts";
-import { defaultUrnLimits } from "../../src/core/urn.ts";
-import type { FieldValue } from "../../src/views/search/search.ts";
-import { rules } from "../projections/search-state.ts";
+import { foldText, tokensOf } from "../../../projections/search/words.ts";
+import { createSearches } from "../../../src/catalog/search/create-search.ts";
+import type { PropertyDefinitions } from "../../../src/catalog/search/filter/property-definitions.ts";
+import type { SearchRequest } from "../../../src/catalog/search/requests.ts";
+import { defaultUrnLimits } from "../../../src/core/urn.ts";
+import type { FieldValue } from "../../../src/views/search/search.ts";
+import { rules } from "../../projections/search-state.ts";
 import { dataset, readerOf } from "./search-corpus.ts";
 
 const FIELD = "structuredProperties.io.p";

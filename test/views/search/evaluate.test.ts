@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { evaluate, fulfils, holds } from "../../src/views/search/evaluate.ts";
-import type { Expression, SearchDocument } from "../../src/views/search/search.ts";
+import { evaluate, fulfils, holds } from "../../../src/views/search/evaluate.ts";
+import type { Expression, SearchDocument } from "../../../src/views/search/search.ts";
 
 const orders: SearchDocument = {
   urn: "urn:li:dataset:orders",

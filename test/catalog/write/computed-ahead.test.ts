@@ -1,10 +1,10 @@
 /** A value that was computed ahead is used for the current value that it follows from, and for no other. */
 import { expect, test } from "vitest";
-import { largeCharacters } from "../../src/catalog/catalog.ts";
-import { computeAhead, computedAhead } from "../../src/catalog/write/computed-ahead.ts";
-import { type Intent, settledText } from "../../src/core/decide.ts";
-import { type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
-import { CatalogError } from "../../src/core/errors.ts";
+import { largeCharacters } from "../../../src/catalog/catalog.ts";
+import { computeAhead, computedAhead } from "../../../src/catalog/write/computed-ahead.ts";
+import { type Intent, settledText } from "../../../src/core/decide.ts";
+import { type EntityState, unknownEntity } from "../../../src/core/entity-state.ts";
+import { CatalogError } from "../../../src/core/errors.ts";
 
 const large = (name: string): string => JSON.stringify({ name: name.repeat(largeCharacters) });
 

@@ -1,11 +1,11 @@
 /** Concurrent writes to one entity lose nothing and leave gapless versions; one of N racers wins. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { entityStream } from "../../src/core/stream.ts";
-import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
-import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { encoded, proposal } from "../support/client.ts";
-import { type RunningService, runningService } from "../support/running-service.ts";
+import { entityStream } from "../../../src/core/stream.ts";
+import { decodeRecord, encodeChange } from "../../../src/log/codecs/record-codec.ts";
+import { openSqliteChangeLog } from "../../../src/log/sqlite/sqlite-change-log.ts";
+import { encoded, proposal } from "../../support/client.ts";
+import { type RunningService, runningService } from "../../support/running-service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
