@@ -16,7 +16,7 @@ import {
 import { readFile, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -25,17 +25,18 @@ const target = join(root, "dist/web");
 /** Holds the hash of the sources of a build. */
 const HASH_FILE = ".sources";
 
-/** Other inputs of the build: packages, this script, and modules that the application shares. */
-const shared = ["package-lock.json", "src/build-web.mjs", "src/client", "src/lib"];
+/** Other inputs of the build. */
+const otherInputs = ["package-lock.json", "src/build-web.mjs"];
 
 /** Files with other endings are compressed already. */
 const compressible = new Set([".css", ".js", ".json", ".svg", ".txt", ".webmanifest"]);
+const attemptsMax = 10;
 /** Smaller files fit one packet anyway. */
 const compressedBytesMin = 1_024;
 
 function hashOfSources() {
   const hash = createHash("sha256");
-  for (const path of [sources, ...shared.map((name) => join(root, name))]) {
+  for (const path of [sources, ...otherInputs.map((name) => join(root, name))]) {
     for (const file of filesBelow(path)) hash.update(`${file}\n`).update(readFileSync(file));
   }
   return hash.digest("hex");
@@ -73,6 +74,19 @@ async function compressFiles(folder) {
   );
 }
 
+/** Another build may write the target at the same time; the last one wins. */
+function replaceTarget(next) {
+  for (let attempt = 1; ; attempt++) {
+    rmSync(target, { recursive: true, force: true });
+    try {
+      renameSync(next, target);
+      return;
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
 async function buildWeb(hash) {
   const { build } = await import("vite");
   mkdirSync(join(root, "dist"), { recursive: true });
@@ -87,13 +101,12 @@ async function buildWeb(hash) {
     await build({
       root: sources,
       configFile: join(sources, "vite.config.ts"),
-      logLevel: "warn",
+      logLevel: "error",
       build: { outDir: next, emptyOutDir: true },
     });
     await compressFiles(next);
     await writeFile(join(next, HASH_FILE), hash);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(next, target);
+    replaceTarget(next);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
@@ -101,4 +114,9 @@ async function buildWeb(hash) {
 
 const hash = existsSync(sources) ? hashOfSources() : undefined;
 const isCurrent = process.argv.includes("--if-changed") && hash === hashOfBuild();
-if (hash !== undefined && !isCurrent) await buildWeb(hash);
+if (hash !== undefined && !isCurrent) {
+  await buildWeb(hash).catch((error) => {
+    console.error(stripVTControlCharacters(error.message));
+    process.exitCode = 1;
+  });
+}

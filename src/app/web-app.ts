@@ -60,7 +60,7 @@ export function openWebApp(
       child = started;
       if (started.pid !== undefined) setPriority(started.pid, constants.priority.PRIORITY_LOW);
       started.stderr.setEncoding("utf8").on("data", (text: string) => {
-        output = (output + text).slice(-outputCharactersMax);
+        output = (output + text).slice(0, outputCharactersMax);
       });
       started.once("error", (error) => end(error.message));
       started.once("close", (code) => {
