@@ -27,9 +27,9 @@ import type { UrnLimits } from "../core/urn.ts";
 import { createEventTexts } from "../feed/event-texts.ts";
 import { createSchemaRegistry } from "../feed/schema-registry.ts";
 import { explorerPage } from "../graphql/explorer-page.ts";
-import { createLateGraphqlDoor } from "../graphql/late-graphql-door.ts";
+import { createLazyGraphqlServer } from "../graphql/lazy-graphql-server.ts";
 import { createHostRule } from "../http/hooks/host-check.ts";
-import { createHttpDoor } from "../http/http-door.ts";
+import { createHttpServer } from "../http/http-server.ts";
 import { listen } from "../http/listen.ts";
 import { streamLimits } from "../http/response/streams.ts";
 import { noneStale, type StaleViews } from "../http/schemas/endpoint.ts";
@@ -149,7 +149,7 @@ export async function openCatalogAndHttp(
     fixedPolicies,
     ...judgingParts(config, below, { required, logger }),
   });
-  const graphql = createLateGraphqlDoor({
+  const graphql = createLazyGraphqlServer({
     ...access,
     namespace: config.urnNamespace,
     lastUse: audit.lastUse,
@@ -170,7 +170,7 @@ export async function openCatalogAndHttp(
 
   const web = openWebApp(config, logger);
   opened.push(() => web?.close());
-  const door = createHttpDoor({
+  const server = createHttpServer({
     largeBodies: bodyThread,
     ...judged,
     access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
@@ -178,7 +178,7 @@ export async function openCatalogAndHttp(
     operations,
     admitsOperator: operator.admits,
     graphql: {
-      door: graphql,
+      server: graphql,
       explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
     },
     schemaRegistry: { registry: schemaRegistry },
@@ -205,8 +205,8 @@ export async function openCatalogAndHttp(
     },
     logger,
   });
-  opened.push(() => door.close());
-  const address = await listen(door, config);
+  opened.push(() => server.close());
+  const address = await listen(server, config);
   web?.build();
   if (!isLoopback(config.host) && !required) logger.warn({ address }, openToAll);
   opened.push(removeLeftValuesLater({ removeLeftValues }, logger));

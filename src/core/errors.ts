@@ -2,7 +2,7 @@
  * The one error that crosses a room's wall. `code` is API and never changes; `message` may.
  *
  * The message is a short fragment that names the thing and quotes the user's value; `hint` says
- * what to do. Doors map codes to their own words (http/response/errors.ts). Anything else that is thrown is
+ * what to do. The interfaces map codes to their own words (http/response/errors.ts). Anything else that is thrown is
  * a fault of ours: it is logged whole and shown as "internal error".
  */
 export type ErrorCode =
@@ -51,7 +51,7 @@ export class CatalogError extends Error {
     this.failedCondition = options.failedCondition ?? false;
   }
 
-  /** Message and hint in one line, as doors show them. */
+  /** Message and hint in one line, as responses show them. */
   get text(): string {
     return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
   }

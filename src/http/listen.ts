@@ -27,16 +27,16 @@ export async function checkAddress(address: Address): Promise<void> {
 
 /** Binds the address and returns the URL of the server. Throws as checkAddress does. */
 export async function listen(
-  door: { readonly server: Server; listen(address: Address): PromiseLike<unknown> },
+  http: { readonly server: Server; listen(address: Address): PromiseLike<unknown> },
   address: Address,
 ): Promise<string> {
   try {
     // Fastify adds properties to its options.
-    await door.listen({ host: address.host, port: address.port });
+    await http.listen({ host: address.host, port: address.port });
   } catch (cause) {
     throw cannotListen(address, cause);
   }
-  const { address: bound, port } = door.server.address() as AddressInfo;
+  const { address: bound, port } = http.server.address() as AddressInfo;
   const shown = address.host === "localhost" ? address.host : bound;
   return `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
 }

@@ -104,13 +104,13 @@ test("a header of blanks is looked at in no time", async () => {
 
 describe("a token that was let in before", () => {
   async function letIn(life?: number) {
-    const door = open();
+    const api = open();
     const expiresAt = life === undefined ? undefined : now + life;
-    const token = await door.format.sign({ ...claims, expiresAt }, now);
+    const token = await api.format.sign({ ...claims, expiresAt }, now);
     const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
-    door.stored.set(urn, { dataHubAccessTokenInfo: { name: "t" } });
-    expect(await door.show(token)).toBe(MINA);
-    return { ...door, token, urn };
+    api.stored.set(urn, { dataHubAccessTokenInfo: { name: "t" } });
+    expect(await api.show(token)).toBe(MINA);
+    return { ...api, token, urn };
   }
   const refused = (message: string) => ({
     code: "unauthenticated",
@@ -172,23 +172,23 @@ describe("a token that was let in before", () => {
 describe("a connection that showed a token before", () => {
   const connection = {};
   async function shownOn(life?: number, lifeMax?: number) {
-    const door = open(lifeMax);
+    const api = open(lifeMax);
     const expiresAt = life === undefined ? undefined : now + life;
     const make = async (actor: string) => {
-      const token = await door.format.sign({ ...claims, actor, expiresAt }, now);
+      const token = await api.format.sign({ ...claims, actor, expiresAt }, now);
       const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
       const info = {
         ...{ name: "t", actorUrn: actor, ownerUrn: actor, createdAt: now },
       };
-      door.stored.set(urn, { dataHubAccessTokenInfo: info }).set(actor, {});
-      door.states.set(urn, stateOf(urn, { dataHubAccessTokenInfo: info }));
-      door.states.set(actor, stateOf(actor));
-      expect(await door.show(token)).toBe(actor);
+      api.stored.set(urn, { dataHubAccessTokenInfo: info }).set(actor, {});
+      api.states.set(urn, stateOf(urn, { dataHubAccessTokenInfo: info }));
+      api.states.set(actor, stateOf(actor));
+      expect(await api.show(token)).toBe(actor);
       return { token, urn };
     };
     const [mine, others] = [await make(MINA), await make(OTTO)];
-    expect(door.showNow(mine.token, connection)).toBe(MINA);
-    return { ...door, ...mine, others };
+    expect(api.showNow(mine.token, connection)).toBe(MINA);
+    return { ...api, ...mine, others };
   }
 
   test("is asked anew where the record in memory does not say that it is a token", async () => {

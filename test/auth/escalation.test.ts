@@ -1,5 +1,5 @@
 /**
- * Who has no privilege gives themselves none: not by any door that writes, in whatever form it takes
+ * Who has no privilege gives themselves none: not by any endpoint that writes, in whatever form it takes
  * what decides about access.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -65,7 +65,7 @@ const recordOf: Readonly<Record<string, string>> = {
   ...{ corpUserStatus: "CorpUserStatus", status: "Status", ownership: "Ownership" },
 };
 
-type Door = readonly [
+type Endpoint = readonly [
   name: string,
   request: (urn: string, aspect: string, value: object) => readonly [string, string, unknown?],
 ];
@@ -73,7 +73,7 @@ const typeOf = (urn: string): string => urn.split(":")[2] ?? "";
 const added = (value: object) => ({
   patch: Object.entries(value).map(([name, one]) => ({ op: "add", path: `/${name}`, value: one })),
 });
-const doors: readonly Door[] = [
+const endpoints: readonly Endpoint[] = [
   [
     "POST of entities, v3",
     (urn, aspect, value) => [
@@ -170,7 +170,7 @@ const refused = async () => {
 };
 
 describe("by OpenAPI", () => {
-  test.each(doors)("%s", async (_, request) => {
+  test.each(endpoints)("%s", async (_, request) => {
     for (const [urn, aspect, value] of wanted) {
       const { status, body } = await call(...request(urn, aspect, value));
       expect({ status, code: body.code }, `${urn} ${aspect} ${JSON.stringify(body)}`).toEqual({

@@ -142,7 +142,7 @@ describe("who has no privilege may not write", () => {
   });
 });
 
-test("who may not delete undoes no run, whatever the door", async () => {
+test("who may not delete undoes no run, over any endpoint", async () => {
   const one = proposal("urn:li:tag:undone", "tagProperties", { name: "undone" });
   const run = { systemMetadata: { runId: "nightly", lastObserved: 1 } };
   expect((await ingest({ ...one, ...run }, service.operator)).status).toBe(200);

@@ -83,7 +83,7 @@ afterAll(async () => {
 
 const table = createRouteTable({
   ...{ version: "0", modelFingerprint: "0", openApi: () => ({}), docs: () => ({}), entities: [] },
-  graphql: { door: {} as never, explorer: {} },
+  graphql: { server: {} as never, explorer: {} },
   events: { texts: {} as never },
 });
 const exampleOf = readExamples();

@@ -16,7 +16,7 @@ test("has a strict content security policy, and the headers beside it", async ()
     modelFingerprint: "0",
     openApi: () => ({}),
     docs: () => ({}),
-    graphql: { door: {} as never, explorer: {} },
+    graphql: { server: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
   });

@@ -201,7 +201,7 @@ describe("every endpoint of the route table", () => {
     openApi: () => ({}),
     docs: () => ({}),
     graphql: {
-      door: { execute: async () => ({ json: "", position: undefined, audited: [] }) },
+      server: { execute: async () => ({ json: "", position: undefined, audited: [] }) },
       explorer: {},
     },
     schemaRegistry: { registry: {} as never },

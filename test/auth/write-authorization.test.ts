@@ -72,7 +72,7 @@ describe("who may write", () => {
     if (status === 403) expect(reply.body.message).toContain("the privilege Edit Entity");
   });
 
-  test("nobody but administrators deletes, by any door", async () => {
+  test("nobody but administrators deletes, by any endpoint", async () => {
     for (const who of ["mina", "otto", "edda"]) {
       const bodies = [
         await send(who, "/entities?action=delete", { urn: ROWS }),

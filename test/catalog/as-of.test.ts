@@ -1,5 +1,5 @@
 /**
- * Reads as of a moment: at the door of the real service, what they answered when the log ended there,
+ * Reads as of a moment: at a real service, what they answered when the log ended there,
  * for any history; and by time, over a log whose clocks stand still and step back.
  */
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Entities found for doors: as many as an answer holds, and no more in memory meanwhile. */
+/** Entities found for endpoints: as many as an answer holds, and no more in memory meanwhile. */
 import { expect, test } from "vitest";
 import { createFinds } from "../../src/catalog/read/find-entities.ts";
 import { createModelNames, written } from "../../src/http/schemas/openapi-forms.ts";

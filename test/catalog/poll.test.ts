@@ -1,4 +1,4 @@
-/** Polling for events of the reference's topics, at the door of the real service. */
+/** Polling for events of the reference's topics, at a real service. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPoll } from "../../src/catalog/changes/poll.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

@@ -1,4 +1,4 @@
-/** Conditional writes, through the door: as headers of a proposal, and as headers of the request. */
+/** Conditional writes, over HTTP: as headers of a proposal, and as headers of the request. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

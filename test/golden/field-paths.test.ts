@@ -1,5 +1,5 @@
 /**
- * Schemas through the door: one that tells a field twice, or by an empty path, is refused, and nothing
+ * Schemas over HTTP: one that tells a field twice, or by an empty path, is refused, and nothing
  * is written. What was stored before that was refused can be read, told again and patched.
  */
 import { join } from "node:path";

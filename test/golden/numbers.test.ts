@@ -1,6 +1,6 @@
 /**
- * Digits of numbers: what a door cannot keep to the last digit it refuses, and what is written is read
- * at every door as the log has it.
+ * Digits of numbers: what an endpoint cannot keep to the last digit it refuses, and what is written is read
+ * at every endpoint as the log has it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
@@ -25,7 +25,7 @@ async function textOf(method: string, path: string, body?: unknown): Promise<str
   });
   const text = await answer.text();
   expect(answer.status, `${path}: ${text}`).toBe(200);
-  // Some doors tell an aspect as text within text.
+  // Some endpoints tell an aspect as text within text.
   return text.replaceAll("\\", "");
 }
 
@@ -75,7 +75,7 @@ test("a page that begins farther than numbers count is refused with no number th
 });
 
 test.each(["9007199254740991", "-9007199254740991"])(
-  "%s is a count with all its digits at every door",
+  "%s is a count with all its digits at every endpoint",
   async (digits) => {
     const operation = `{"timestampMillis":${TIME},"operationType":"INSERT","lastUpdatedTimestamp":${TIME},"numAffectedRows":${digits}}`;
     const systemMetadata = { runId: `run${digits}`, lastObserved: TIME };
@@ -111,7 +111,7 @@ test.each([
   ["1.7976931348623157e308", "1.7976931348623157e+308"],
   ["5e-324", "5e-324"],
   ["123456789012345680000", "123456789012345680000"],
-])("%s is a number with all its digits at every door", async (written, digits) => {
+])("%s is a number with all its digits at every endpoint", async (written, digits) => {
   const cost = `{"costType":"ORG_COST_TYPE","cost":{"costId":${written}}}`;
   const systemMetadata = { runId: `run${written}`, lastObserved: TIME };
   const told = await service.client.upsert(MODEL, "cost", {}, { ...json(cost), systemMetadata });

@@ -1,4 +1,4 @@
-/** Events of timeseries at the OpenAPI doors: what clients that wait for a write look for. */
+/** Events of timeseries at the OpenAPI endpoints: what clients that wait for a write look for. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

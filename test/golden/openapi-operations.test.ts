@@ -1,4 +1,4 @@
-/** The operations as OpenAPI doors have them, as clients of the reference ask for them. */
+/** The operations as OpenAPI endpoints have them, as clients of the reference ask for them. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** The OpenAPI doors on a whole service: what is written there is read there, and everywhere else. */
+/** The OpenAPI endpoints on a whole service: what is written there is read there, and everywhere else. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -37,7 +37,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
   const aspectsOf = (entity: Record<string, unknown>) =>
     (version === "v3" ? entity : entity.aspects) as Record<string, { value: unknown }>;
 
-  test("what is written is answered, read, and there for other doors", async () => {
+  test("what is written is answered, read, and there for other endpoints", async () => {
     const urn = datasetOf(`${version}/written`);
     const reply = await call("POST", `${base}/dataset?async=false`, [
       { urn, ...properties("one"), status: { value: { removed: false } } },
@@ -807,7 +807,7 @@ test("the model is told type by type", async () => {
   expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
 });
 
-test("the document of all doors is where clients of the reference look for it", async () => {
+test("the document of all endpoints is where clients of the reference look for it", async () => {
   const { status, body } = await call("GET", "/openapi/v3/api-docs");
   expect([status, body.openapi]).toEqual([200, "3.1.0"]);
   expect(body.paths).toHaveProperty(["/openapi/v3/entity/{entity}"]);

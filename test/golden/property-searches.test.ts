@@ -1,5 +1,5 @@
 /**
- * Searches on structured properties through the door: the type that a property is defined with decides
+ * Searches on structured properties over HTTP: the type that a property is defined with decides
  * how filters, `<field>:<value>`, orders and facets take its values, under each name that it goes by.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** POST /entities?action=deleteReferences, through the door: who refers to what goes, and how. */
+/** POST /entities?action=deleteReferences, over HTTP: who refers to what goes, and how. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

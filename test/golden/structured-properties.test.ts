@@ -1,5 +1,5 @@
 /**
- * Structured properties through the door: values that do not fit their definitions, and definitions
+ * Structured properties over HTTP: values that do not fit their definitions, and definitions
  * that would make values wrong, are refused, and nothing is written.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { takesJson } from "../../src/http/request/accept.ts";
-import { openTestDoor } from "./test-door.ts";
+import { openTestServer } from "./test-server.ts";
 
 describe("an Accept header", () => {
   test.each([
@@ -33,7 +33,7 @@ describe("an Accept header", () => {
 });
 
 test("a resource whose answer nobody takes does nothing, and says 406", async () => {
-  const { app, catalog } = openTestDoor();
+  const { app, catalog } = openTestServer();
   const url = "/aspects?action=getCount";
   const headers = { accept: "text/html" };
   const reply = await app.inject({ method: "POST", url, headers, payload: { aspect: "status" } });

@@ -1,12 +1,12 @@
-/** Moments of the past at the door: which rows take one, in which spellings, and what is refused. */
+/** Moments of the past over HTTP: which rows take one, in which spellings, and what is refused. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { takesMoment } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
-import { openTestDoor, testConfig } from "./test-door.ts";
+import { openTestServer, testConfig } from "./test-server.ts";
 
-const { app, catalog } = openTestDoor();
+const { app, catalog } = openTestServer();
 afterAll(() => app.close());
 beforeEach(() => {
   catalog.calls.length = 0;

@@ -1,4 +1,4 @@
-/** /changes at the door: what is asked of the catalog, and what many and slow readers cost. */
+/** /changes over HTTP: what is asked of the catalog, and what many and slow readers cost. */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { changeText, eventStream, jsonLines } from "../../src/http/response/chan
 import { feedTexts } from "../../src/http/response/feed-texts.ts";
 import type { StreamLimits } from "../../src/http/response/streams.ts";
 import { follow } from "../support/feed-client.ts";
-import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { openTestServer, refusal, type TestServer } from "./test-server.ts";
 
 const told = (at: number, value = '{"removed":false}'): ChangeEntry => ({
   change: {
@@ -18,18 +18,18 @@ const told = (at: number, value = '{"removed":false}'): ChangeEntry => ({
   },
 });
 
-let door: TestDoor;
+let api: TestServer;
 beforeEach(() => {
-  door = openTestDoor();
+  api = openTestServer();
 });
-afterEach(() => door.app.close());
+afterEach(() => api.app.close());
 
 /** Listens; gives the address. */
 async function listening(limits?: StreamLimits): Promise<string> {
-  await door.app.close();
-  door = openTestDoor({}, undefined, limits);
-  await door.app.listen({ host: "127.0.0.1", port: 0 });
-  return `http://127.0.0.1:${(door.app.server.address() as AddressInfo).port}`;
+  await api.app.close();
+  api = openTestServer({}, undefined, limits);
+  await api.app.listen({ host: "127.0.0.1", port: 0 });
+  return `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
 }
 
 const limits: StreamLimits = {
@@ -41,8 +41,8 @@ const limits: StreamLimits = {
 
 describe("what is asked of the catalog", () => {
   const asked = async (query: string, headers: Record<string, string> = {}) => {
-    await door.app.inject({ url: `/changes${query}`, headers });
-    return door.catalog.calls.at(-1);
+    await api.app.inject({ url: `/changes${query}`, headers });
+    return api.catalog.calls.at(-1);
   };
 
   test("a page from the start, unless told otherwise", async () => {
@@ -64,35 +64,35 @@ describe("what is asked of the catalog", () => {
   test("the header of resumption stands over the query; an empty one is none", async () => {
     expect((await asked("?after=7", { "last-event-id": "9" }))?.args).toMatchObject([{ after: 9 }]);
     expect((await asked("?after=7", { "last-event-id": "" }))?.args).toMatchObject([{ after: 7 }]);
-    const reply = await door.app.inject({ url: "/changes", headers: { "last-event-id": "x" } });
+    const reply = await api.app.inject({ url: "/changes", headers: { "last-event-id": "x" } });
     expect(reply.json()).toEqual(
       refusal(400, "malformed", expect.stringContaining('header Last-Event-ID is "x"')),
     );
   });
 
   test("a stream begins now, and ends with what the catalog tells", async () => {
-    const reply = await door.app.inject({
+    const reply = await api.app.inject({
       url: "/changes?entityType=tag",
       headers: { accept: "text/html, text/event-stream;q=0.9" },
     });
-    expect(door.catalog.calls).toMatchObject([
+    expect(api.catalog.calls).toMatchObject([
       { method: "followChanges", args: [{ after: undefined, entityTypes: ["tag"] }, {}] },
     ]);
     expect(reply.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     expect(reply.payload).toMatch(
       /^retry: 2000\nid: 3\n\nid: 5\nevent: change\ndata: \{"position":5,/,
     );
-    expect(door.observed).toEqual([]);
+    expect(api.observed).toEqual([]);
   });
 
   test("nothing, by HEAD", async () => {
-    const reply = await door.app.inject({
+    const reply = await api.app.inject({
       method: "HEAD",
       url: "/changes",
       headers: { accept: "text/event-stream" },
     });
     expect(reply.statusCode).toBe(200);
-    expect(door.catalog.calls).toEqual([]);
+    expect(api.catalog.calls).toEqual([]);
   });
 });
 
@@ -172,7 +172,7 @@ describe("streams", () => {
 
   test("are so many at once; one that ends makes room", async () => {
     const address = await listening(limits);
-    door.catalog.followChanges = quiet;
+    api.catalog.followChanges = quiet;
     const first = await follow(`${address}/changes`);
     await follow(`${address}/changes`);
     const refused = await follow(`${address}/changes`);
@@ -189,7 +189,7 @@ describe("streams", () => {
 
   test("one user cannot use up the streams of others", async () => {
     const address = await listening({ ...limits, atOnceMax: 3, perUserMax: 2 });
-    door.catalog.followChanges = quiet;
+    api.catalog.followChanges = quiet;
     const as = (actor: string) => follow(`${address}/changes`, { "X-Service-Actor": actor });
     await as("mira");
     const second = await as("mira");
@@ -209,20 +209,20 @@ describe("streams", () => {
 
   test("one that is refused by the catalog takes no room", async () => {
     const address = await listening({ ...limits, atOnceMax: 1 });
-    const { followChanges } = door.catalog;
+    const { followChanges } = api.catalog;
     for (let n = 0; n < 3; n++) {
-      door.catalog.fault = new Error("no");
-      door.catalog.followChanges = followChanges;
+      api.catalog.fault = new Error("no");
+      api.catalog.followChanges = followChanges;
       expect((await follow(`${address}/changes`)).response.status).toBe(500);
     }
-    door.catalog.followChanges = quiet;
+    api.catalog.followChanges = quiet;
     expect((await follow(`${address}/changes`)).response.status).toBe(200);
   });
 
   test("make no more than a slow reader takes, and let go of one that is stuck", async () => {
     const address = await listening({ ...limits, stalledMsMax: 400 });
     const source = endless();
-    door.catalog.followChanges = source.follow;
+    api.catalog.followChanges = source.follow;
     const socket = await stuck(address);
     await eventually(async () => {
       const before = source.made;
@@ -240,23 +240,23 @@ describe("streams", () => {
 
   test("end after their time, so that who follows is judged again", async () => {
     const address = await listening({ ...limits, lifeMsMax: 100 });
-    door.catalog.followChanges = quiet;
+    api.catalog.followChanges = quiet;
     const feed = await follow(`${address}/changes`);
     expect(await feed.next()).toBeUndefined();
     expect(feed.lastId()).toBe("1");
   });
 
-  test("end with the door, also those that nobody reads", async () => {
+  test("end with the server, also those that nobody reads", async () => {
     const address = await listening(limits);
-    door.catalog.followChanges = quiet;
+    api.catalog.followChanges = quiet;
     const feed = await follow(`${address}/changes`);
-    await door.app.close();
+    await api.app.close();
     expect(await feed.next()).toBeUndefined();
   });
 
   test("that break in the middle break off, so that nobody takes them for whole", async () => {
     const address = await listening(limits);
-    door.catalog.followChanges = async () =>
+    api.catalog.followChanges = async () =>
       (async function* () {
         yield { changes: [told(4)], position: position(4) };
         throw new Error("the log is damaged");
@@ -266,6 +266,6 @@ describe("streams", () => {
       while ((await feed.next()) !== undefined);
     };
     await expect(events()).rejects.toThrow();
-    expect(door.log.map(([, message]) => message)).toEqual(["a feed broke off"]);
+    expect(api.log.map(([, message]) => message)).toEqual(["a feed broke off"]);
   });
 });

@@ -16,7 +16,7 @@ import { codingFor } from "../../src/http/hooks/content-coding.ts";
 import { entityTagOf, matchesTag } from "../../src/http/response/entity-tags.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { openTestDoor, refusal } from "./test-door.ts";
+import { openTestServer, refusal } from "./test-server.ts";
 
 test.each([
   ["gzip, deflate, br, zstd", "zstd"],
@@ -248,9 +248,9 @@ describe("a request body", () => {
   });
 
   test("leaves its connection usable, also after an error", async () => {
-    const door = openTestDoor({ bodyBytesMax: 2_000 });
-    await door.app.listen({ port: 0, host: "127.0.0.1" });
-    const { port } = door.app.server.address() as AddressInfo;
+    const api = openTestServer({ bodyBytesMax: 2_000 });
+    await api.app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = api.app.server.address() as AddressInfo;
     const { Agent } = await import("node:http");
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const statusOf = (coding: string, bytes: Buffer) =>
@@ -271,14 +271,14 @@ describe("a request body", () => {
     expect(replies.map(([status]) => status)).toEqual([200, 413, 400, 200]);
     expect(new Set(replies.map(([, local]) => local)).size).toBe(1);
     agent.destroy();
-    await door.app.close();
+    await api.app.close();
   });
 
   test.each([2 ** 20, 2 ** 22])(
     "over its own limit gets 413, also where all bodies together may have %i bytes",
     async (heldBytesMax) => {
-      const door = openTestDoor({ bodyBytesMax: 2 ** 20, heldBytesMax });
-      const reply = await door.app.inject({
+      const api = openTestServer({ bodyBytesMax: 2 ** 20, heldBytesMax });
+      const reply = await api.app.inject({
         method: "POST",
         url: "/entities?action=exists",
         headers: { "content-encoding": "gzip" },
@@ -286,13 +286,13 @@ describe("a request body", () => {
       });
       expect(reply.statusCode).toBe(413);
       expect(reply.json().message).toContain(`of at most ${2 ** 20}`);
-      await door.app.close();
+      await api.app.close();
     },
   );
 
   test("counts unpacked in the limit of all bodies in flight", async () => {
-    const door = openTestDoor({ bodyBytesMax: 2 ** 27, heldBytesMax: 2 ** 21 });
-    const reply = await door.app.inject({
+    const api = openTestServer({ bodyBytesMax: 2 ** 27, heldBytesMax: 2 ** 21 });
+    const reply = await api.app.inject({
       method: "POST",
       url: "/entities?action=exists",
       headers: { "content-encoding": "gzip" },
@@ -301,7 +301,7 @@ describe("a request body", () => {
     expect(reply.json()).toEqual(
       refusal(503, "unavailable", expect.stringContaining("--bodies-bytes-max")),
     );
-    await door.app.close();
+    await api.app.close();
   });
 });
 

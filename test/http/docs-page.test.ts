@@ -9,9 +9,9 @@ import { callOf } from "../../src/http/docs/docs-page.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { endpointId } from "../../src/http/schemas/endpoint.ts";
-import { openTestDoor, testConfig } from "./test-door.ts";
+import { openTestServer, testConfig } from "./test-server.ts";
 
-const { app } = openTestDoor();
+const { app } = openTestServer();
 afterAll(() => app.close());
 const table = createRouteTable({
   ...testConfig,
@@ -150,7 +150,7 @@ describe("the documentation page", () => {
 test("every endpoint has an example, and every example is of an endpoint", () => {
   const whole = createRouteTable({
     ...{ ...testConfig, openApi: () => ({ json: "{}" }), docs: () => ({ html: "" }) },
-    graphql: { door: {} as never, explorer: {} },
+    graphql: { server: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { createEntityPaths } from "../../src/http/request/entity-paths.ts";
 import { positionOfTrace, traceParent } from "../../src/http/schemas/trace-id.ts";
-import { testConfig } from "./test-door.ts";
+import { testConfig } from "./test-server.ts";
 
 const V3 = "/openapi/v3/entity/dataset";
 const s3 = "urn:li:dataset:(urn:li:dataPlatform:s3,a/b,PROD)";

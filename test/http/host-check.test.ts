@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHostRule } from "../../src/http/hooks/host-check.ts";
 import { runningService } from "../support/running-service.ts";
-import { exchangeWith, openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { exchangeWith, openTestServer, refusal, type TestServer } from "./test-server.ts";
 
 describe("on a loopback bind", () => {
   const rule = createHostRule({ loopback: true, allowed: ["Annals.Example.org", "2001:DB8::7"] });
@@ -35,14 +35,14 @@ test("another bind accepts every host, unless there are allowed hosts", () => {
   expect(rule?.("127.0.0.1:8080")).toBe(true);
 });
 
-let door: TestDoor;
+let api: TestServer;
 beforeAll(async () => {
-  door = openTestDoor({ hosts: createHostRule({ loopback: true, allowed: [] }) });
-  await door.app.listen({ port: 0, host: "127.0.0.1" });
+  api = openTestServer({ hosts: createHostRule({ loopback: true, allowed: [] }) });
+  await api.app.listen({ port: 0, host: "127.0.0.1" });
 });
-afterAll(() => door.app.close());
+afterAll(() => api.app.close());
 
-const exchange = (request: string) => exchangeWith(door, request);
+const exchange = (request: string) => exchangeWith(api, request);
 
 describe("a request for a foreign host", () => {
   test.each([
@@ -54,13 +54,13 @@ describe("a request for a foreign host", () => {
     ["GET http://localhost/config HTTP/1.1", "Host: evil.example"],
     ["OPTIONS /aspects HTTP/1.1", "Host: evil.example"],
   ])("%s with %s gets 421", async (line, host) => {
-    const calls = door.catalog.calls.length;
+    const calls = api.catalog.calls.length;
     const { status, body } = await exchange(`${line}\r\n${host}\r\nConnection: close\r\n\r\n`);
     expect(status).toBe(421);
     expect(JSON.parse(body)).toEqual(
       refusal(421, "misdirected", expect.stringMatching(/"evil\.example.*--allowed-host/)),
     );
-    expect(door.catalog.calls).toHaveLength(calls);
+    expect(api.catalog.calls).toHaveLength(calls);
   });
 
   test("an absolute target of this host is answered", async () => {
@@ -97,12 +97,12 @@ describe("an ambiguous request gets 400, and its connection closes", () => {
     ["the coding identity", `${post}Host: localhost\r\nTransfer-Encoding: identity\r\n\r\n`],
     ["another coding", `${post}Host: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n`],
   ])("a request with %s gets 400, and its connection closes", async (_, request) => {
-    const calls = door.catalog.calls.length;
+    const calls = api.catalog.calls.length;
     const { status, head, body } = await exchange(request);
     expect(status).toBe(400);
     expect(head).toMatch(/^connection: close$/im);
     expect(JSON.parse(body).code).toBe("malformed");
-    expect(door.catalog.calls).toHaveLength(calls);
+    expect(api.catalog.calls).toHaveLength(calls);
   });
 
   test("a body in chunks is read", async () => {

@@ -2,10 +2,10 @@
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { openTestServer, refusal, type TestServer } from "./test-server.ts";
 
-let door: TestDoor;
-afterEach(() => door.app.close());
+let api: TestServer;
+afterEach(() => api.app.close());
 
 const many = <T>(count: number, member: T): readonly T[] =>
   Array.from({ length: count }, () => member);
@@ -13,7 +13,7 @@ const tag = "urn:li:tag:a";
 
 describe("a list", () => {
   beforeEach(() => {
-    door = openTestDoor({ bodyBytesMax: 16_000_000 });
+    api = openTestServer({ bodyBytesMax: 16_000_000 });
   });
 
   const proposal = { entityType: "tag", entityUrn: tag, changeType: "UPSERT" };
@@ -48,7 +48,7 @@ describe("a list", () => {
   ];
 
   test.each(lists)("of %s at %s has at most %i members", async (url, path, max, body) => {
-    const send = (n: number) => door.app.inject({ method: "POST", url, payload: body(n) });
+    const send = (n: number) => api.app.inject({ method: "POST", url, payload: body(n) });
     const refused = await send(max + 1);
     expect(refused.statusCode).toBe(413);
     expect(refused.json()).toEqual(
@@ -60,7 +60,7 @@ describe("a list", () => {
         ),
       ),
     );
-    expect(door.catalog.calls).toEqual([]);
+    expect(api.catalog.calls).toEqual([]);
     expect((await send(max)).statusCode).toBe(200);
   });
 });
@@ -70,9 +70,9 @@ describe("a body over the limit", () => {
   let port: number;
 
   beforeEach(async () => {
-    door = openTestDoor({ bodyBytesMax: MIB });
-    await door.app.listen({ port: 0, host: "127.0.0.1" });
-    port = (door.app.server.address() as AddressInfo).port;
+    api = openTestServer({ bodyBytesMax: MIB });
+    await api.app.listen({ port: 0, host: "127.0.0.1" });
+    port = (api.app.server.address() as AddressInfo).port;
   });
 
   /** Sends all of its requests, whatever comes; the statuses that come, in turn. */
@@ -130,9 +130,9 @@ describe("the bodies of all requests under way", () => {
   let port: number;
 
   beforeEach(async () => {
-    door = openTestDoor({ bodyBytesMax: 8 * MIB, heldBytesMax: 4 * MIB });
-    await door.app.listen({ port: 0, host: "127.0.0.1" });
-    port = (door.app.server.address() as AddressInfo).port;
+    api = openTestServer({ bodyBytesMax: 8 * MIB, heldBytesMax: 4 * MIB });
+    await api.app.listen({ port: 0, host: "127.0.0.1" });
+    port = (api.app.server.address() as AddressInfo).port;
   });
 
   /** Sends so many bytes of a longer body and leaves it there; `end` ends the connection. */

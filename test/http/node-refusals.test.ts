@@ -1,15 +1,15 @@
 /** What node would refuse by itself is refused in the form that everything else is. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exchangeWith, openTestDoor, refusal, type TestDoor } from "./test-door.ts";
+import { exchangeWith, openTestServer, refusal, type TestServer } from "./test-server.ts";
 
-let door: TestDoor;
+let api: TestServer;
 beforeAll(async () => {
-  door = openTestDoor();
-  await door.app.listen({ port: 0, host: "127.0.0.1" });
+  api = openTestServer();
+  await api.app.listen({ port: 0, host: "127.0.0.1" });
 });
-afterAll(() => door.app.close());
+afterAll(() => api.app.close());
 
-const exchange = (request: string) => exchangeWith(door, request);
+const exchange = (request: string) => exchangeWith(api, request);
 
 const POST = "POST /entities?action=exists HTTP/1.1\r\nConnection: close\r\nContent-Length: 22\r\n";
 const BODY = '{"urn":"urn:li:tag:a"}';
@@ -40,12 +40,12 @@ test.each([
   ["GET /nowhere", "\r\n"],
   ["GET /aspects/x", "\r\n"],
 ])("%s without a Host header", async (line, rest) => {
-  const calls = door.catalog.calls.length;
+  const calls = api.catalog.calls.length;
   const { status, head, body } = await exchange(`${line} HTTP/1.1\r\nConnection: close\r\n${rest}`);
   expect(status).toBe(400);
   expect(head).toMatch(/x-restli-error-response: true/i);
   expect(JSON.parse(body)).toEqual(refusal(400, "malformed", expect.stringMatching(/Host/)));
-  expect(door.catalog.calls).toHaveLength(calls);
+  expect(api.catalog.calls).toHaveLength(calls);
 });
 
 test("HTTP/1.0 needs no Host header", async () => {

@@ -3,9 +3,9 @@ import { fastify } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBodyCompiler } from "../../src/http/request/body/body-schemas.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
-import { openTestDoor, testConfig } from "./test-door.ts";
+import { openTestServer, testConfig } from "./test-server.ts";
 
-const { app } = openTestDoor();
+const { app } = openTestServer();
 afterAll(() => app.close());
 const table = createRouteTable({
   ...testConfig,

@@ -1,11 +1,11 @@
-/** /operations at the door: who may ask, and what comes of the forms of a request. */
+/** /operations over HTTP: who may ask, and what comes of the forms of a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
-import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
+import { asOperator, openTestServer, refusal, testConfig } from "./test-server.ts";
 
-const { app, operations } = openTestDoor();
+const { app, operations } = openTestServer();
 afterAll(() => app.close());
 beforeEach(() => void operations.calls.splice(0));
 
@@ -208,9 +208,9 @@ test.each([
   expect(operations.calls).toEqual([]);
 });
 
-describe("the door counts", () => {
+describe("the server counts", () => {
   test("each request under the route that took it", async () => {
-    const { app: counted, observed } = openTestDoor();
+    const { app: counted, observed } = openTestServer();
     await counted.inject({ method: "POST", url: "/gms/operations?action=listJobs", payload: {} });
     await counted.inject({ url: "/entitiesV2/urn%3Ali%3Atag%3Asecret" });
     await counted.inject({ url: "/nowhere/urn%3Ali%3Atag%3Asecret" });
@@ -226,7 +226,7 @@ describe("the door counts", () => {
   });
 
   test("nobody in for a view that stands still", async () => {
-    const { app: stalled, operations: stalling } = openTestDoor();
+    const { app: stalled, operations: stalling } = openTestServer();
     stalling.stalledViews = () => [{ view: "graph", position: position(7), head: position(9) }];
     const reply = await stalled.inject("/health/ready");
     expect(reply.json()).toEqual(

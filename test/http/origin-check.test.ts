@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkOrigin } from "../../src/http/hooks/origin-check.ts";
 import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { asOperator, openTestDoor, refusal } from "./test-door.ts";
+import { asOperator, openTestServer, refusal } from "./test-server.ts";
 
 const allowed = new Set(["https://catalog.example.org"]);
 const host = "annals.test:8080";
@@ -69,7 +69,7 @@ describe("without --cors-origin", () => {
     ["GET", "/nowhere"],
     ["DELETE", "/aspects/x"],
   ] as const)("%s %s of another origin gets 403", async (method, url) => {
-    const { app, catalog } = openTestDoor();
+    const { app, catalog } = openTestServer();
     const reply = await app.inject({ method, url, headers: foreign });
     expect(reply.json()).toEqual(
       refusal(403, "forbidden", expect.stringContaining(`"${foreign.origin}"`)),
@@ -80,7 +80,7 @@ describe("without --cors-origin", () => {
   });
 
   test("a response names no origin, and OPTIONS returns the methods of the path", async () => {
-    const { app } = openTestDoor();
+    const { app } = openTestServer();
     const preflight = { ...foreign, "access-control-request-method": "POST" };
     const options = await app.inject({ method: "OPTIONS", url: "/config", headers: preflight });
     expect([options.statusCode, options.headers.allow]).toEqual([204, "GET, HEAD, OPTIONS"]);

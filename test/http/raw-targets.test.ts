@@ -4,9 +4,9 @@
  */
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openTestDoor } from "./test-door.ts";
+import { openTestServer } from "./test-server.ts";
 
-const { app, catalog } = openTestDoor();
+const { app, catalog } = openTestServer();
 let port = 0;
 beforeAll(async () => {
   await app.listen({ port: 0, host: "127.0.0.1" });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { openTestDoor, refusal } from "./test-door.ts";
+import { openTestServer, refusal } from "./test-server.ts";
 
-const { app, catalog } = openTestDoor();
+const { app, catalog } = openTestServer();
 afterAll(() => app.close());
 beforeEach(() => {
   catalog.calls.length = 0;

@@ -5,10 +5,10 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint, Schema } from "../../src/http/schemas/endpoint.ts";
-import { asOperator, openTestDoor, refusal, testConfig } from "./test-door.ts";
+import { asOperator, openTestServer, refusal, testConfig } from "./test-server.ts";
 
 const NOW = 1_772_409_600_000;
-const { app, catalog, operations } = openTestDoor({}, () => NOW);
+const { app, catalog, operations } = openTestServer({}, () => NOW);
 afterAll(() => app.close());
 beforeEach(() => {
   catalog.calls.length = 0;
@@ -499,9 +499,9 @@ describe("the service's pages", () => {
 
   test("its commit changes with the model and with nothing else", async () => {
     const commitOf = async (modelFingerprint: string) => {
-      const door = openTestDoor({ modelFingerprint });
-      const config = (await door.app.inject("/config")).json();
-      await door.app.close();
+      const api = openTestServer({ modelFingerprint });
+      const config = (await api.app.inject("/config")).json();
+      await api.app.close();
       return config.versions["acryldata/datahub"].commit;
     };
     const [one, again, other] = await Promise.all(["a", "a", "b"].map(commitOf));

@@ -1,4 +1,4 @@
-/** /schema-registry/api at the door, over a registry on an empty log. */
+/** /schema-registry/api over HTTP, over a registry on an empty log. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
@@ -8,7 +8,7 @@ import { guardedService, writeAsOperator } from "../auth/guarded-service.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import type { Client } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { testConfig } from "./test-door.ts";
+import { testConfig } from "./test-server.ts";
 
 const BASE = "/schema-registry/api";
 const TOPIC = "MetadataChangeProposal_v1-value";

@@ -1,13 +1,13 @@
-/** What the door makes of searches: requests for the catalog, answers in two dialects, positions. */
+/** What the endpoint makes of searches: requests for the catalog, answers in two dialects, positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { searchRoutes } from "../../src/http/routes/restli/search.ts";
 import { searchLineageRoutes } from "../../src/http/routes/restli/search-lineage.ts";
-import { openTestDoor, refusal } from "./test-door.ts";
+import { openTestServer, refusal } from "./test-server.ts";
 
-const { app, catalog } = openTestDoor();
+const { app, catalog } = openTestServer();
 afterAll(() => app.close());
 beforeEach(() => {
   catalog.calls.length = 0;

@@ -1,9 +1,9 @@
 /** A node without the role `api`: how it is, it says; the catalog is asked elsewhere. */
 import { describe, expect, test } from "vitest";
-import { asOperator, openTestDoor, refusal } from "./test-door.ts";
+import { asOperator, openTestServer, refusal } from "./test-server.ts";
 
 describe("a node without the role api", () => {
-  const { app, catalog } = openTestDoor({ servesApi: false });
+  const { app, catalog } = openTestServer({ servesApi: false });
 
   test.each([
     ["GET", "/health"],

@@ -2,24 +2,24 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openTestDoor, type TestDoor } from "./test-door.ts";
+import { openTestServer, type TestServer } from "./test-server.ts";
 
-let door: TestDoor;
+let api: TestServer;
 let sockets: Socket[];
 
 beforeEach(async () => {
-  door = openTestDoor();
+  api = openTestServer();
   sockets = [];
-  await door.app.listen({ port: 0, host: "127.0.0.1" });
+  await api.app.listen({ port: 0, host: "127.0.0.1" });
 });
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
-  await door.app.close();
+  await api.app.close();
 });
 
 /** Sends text on a connection of its own; what comes back is told by `received`. */
 async function send(text: string) {
-  const { port } = door.app.server.address() as AddressInfo;
+  const { port } = api.app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
   let received = "";
@@ -37,7 +37,7 @@ const body = JSON.stringify({ urn: "urn:li:tag:a" });
 
 test("cuts connections whose request is not whole, and waits for the others", async () => {
   let answer: ((exists: boolean) => void) | undefined;
-  door.catalog.exists = () =>
+  api.catalog.exists = () =>
     new Promise((resolve) => {
       answer = resolve;
     });
@@ -48,7 +48,7 @@ test("cuts connections whose request is not whole, and waits for the others", as
   await expect.poll(() => answer).toBeDefined();
 
   const begun = performance.now();
-  const closed = door.app.close();
+  const closed = api.app.close();
   let ended = false;
   void closed.then(() => {
     ended = true;
@@ -65,7 +65,7 @@ test("cuts connections whose request is not whole, and waits for the others", as
 test("a request that comes to its end in time is answered", async () => {
   const { socket, received } = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  const closed = door.app.close();
+  const closed = api.app.close();
   await new Promise((resolve) => setTimeout(resolve, 500));
   socket.write(body.slice(1));
   await closed;
@@ -73,7 +73,7 @@ test("a request that comes to its end in time is answered", async () => {
 });
 
 test("a request that never comes to its end is cut, in its head or its body", async () => {
-  const { server } = door.app;
+  const { server } = api.app;
   expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 120_000]);
   // The same, sooner.
   Object.assign(server, { headersTimeout: 200, requestTimeout: 400 });

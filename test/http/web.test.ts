@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { watchWebFiles } from "../../src/http/web/web-files.ts";
 import type { WebBuild } from "../../src/http/web/web-routes.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { openTestDoor } from "./test-door.ts";
+import { openTestServer } from "./test-server.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -20,7 +20,7 @@ const web = {
   build: () => build,
   sample: async () => "[]",
 };
-const { app } = openTestDoor({}, undefined, undefined, web);
+const { app } = openTestServer({}, undefined, undefined, web);
 afterAll(() => app.close());
 
 function writeBuild(html = page): void {
@@ -178,7 +178,7 @@ test("the sample is JSON", async () => {
 });
 
 test("without the application, the first page redirects to the documentation", async () => {
-  const { app: bare } = openTestDoor();
+  const { app: bare } = openTestServer();
   const reply = await bare.inject("/");
   expect(reply.statusCode).toBe(302);
   expect(reply.headers.location).toBe("restli/docs");
@@ -187,7 +187,7 @@ test("without the application, the first page redirects to the documentation", a
 });
 
 test("a node without the role api does not serve the application", async () => {
-  const { app: worker } = openTestDoor({ servesApi: false }, undefined, undefined, web);
+  const { app: worker } = openTestServer({ servesApi: false }, undefined, undefined, web);
   expect((await worker.inject("/")).statusCode).toBe(503);
   await worker.close();
 });

@@ -43,8 +43,8 @@ export async function reachStore(name: StoreName): Promise<ReachedStore | Skippe
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
   if (!selectedStores().includes(name)) return notSelected(name);
-  const door = process.env.TEST_STORES_DOOR;
-  const store = await (door === undefined ? keeper().reach(name) : askDoor(door, name));
+  const keeperUrl = process.env.TEST_STORES_DOOR;
+  const store = await (keeperUrl === undefined ? keeper().reach(name) : askKeeper(keeperUrl, name));
   return orFail(name, store);
 }
 
@@ -115,9 +115,9 @@ function givenAddress(name: StoreName): string | undefined {
 }
 
 /** Not fetch(), which gives up after five minutes. */
-const askDoor = (door: string, name: StoreName): Promise<ReachedStore | SkippedStore> =>
+const askKeeper = (keeperUrl: string, name: StoreName): Promise<ReachedStore | SkippedStore> =>
   new Promise((resolve, reject) => {
-    get(door + name, (response) => {
+    get(keeperUrl + name, (response) => {
       json(response).then((answer) => resolve(answer as ReachedStore | SkippedStore), reject);
     }).on("error", reject);
   });

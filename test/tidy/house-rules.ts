@@ -115,7 +115,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/auth/tokens/authentication.ts",
     "type src/auth/policies/authority.ts",
     "src/auth/policies/privileges.ts",
-    "type src/graphql/graphql-door.ts",
+    "type src/graphql/graphql-server.ts",
     "src/catalog/catalog.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",

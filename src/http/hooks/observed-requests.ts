@@ -4,22 +4,22 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Endpoint } from "../schemas/endpoint.ts";
 
 /** As telemetry/traces.ts has it. */
-export interface DoorTraces {
+export interface ServerTraces {
   request(
     request: Pick<IncomingMessage, "headers"> & { readonly method: string },
     go: () => void,
   ): (ended: { readonly route: string; readonly status: number }) => void;
 }
 
-export interface DoorMetrics {
+export interface ServerMetrics {
   text(): Promise<string>;
   /** Called after the response. */
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
 }
 
 /** Runs the handling of each request within its span. */
-export function traceRequests(app: FastifyInstance, traces: DoorTraces): void {
-  const ends = new WeakMap<FastifyRequest, ReturnType<DoorTraces["request"]>>();
+export function traceRequests(app: FastifyInstance, traces: ServerTraces): void {
+  const ends = new WeakMap<FastifyRequest, ReturnType<ServerTraces["request"]>>();
   app.addHook("onRequest", (request, _, done) => {
     const { method, headers } = request;
     ends.set(request, traces.request({ method, headers }, done));
@@ -45,7 +45,7 @@ function routeOf(endpoint: Endpoint | undefined): string {
 /** Caches the labels, because building a string per request is slow to look up. */
 const actionRoutes = new WeakMap<Endpoint, string>();
 
-export function countRequests(app: FastifyInstance, metrics: DoorMetrics): void {
+export function countRequests(app: FastifyInstance, metrics: ServerMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
     const endpoint = request.noted?.endpoint;
     // A stream's duration depends on its reader.

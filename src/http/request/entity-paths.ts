@@ -1,5 +1,5 @@
 /**
- * Paths of the OpenAPI doors that end with a urn, or with a urn and an aspect. Clients send the urn
+ * Paths of the OpenAPI endpoints that end with a urn, or with a urn and an aspect. Clients send the urn
  * as it is, with its slashes; the router splits at slashes. Here each part becomes one segment.
  *
  *   /openapi/v3/entity/dataset/urn:li:dataset:(urn:li:dataPlatform:s3,a/b,PROD)/status

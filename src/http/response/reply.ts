@@ -12,7 +12,7 @@ import { type Finding, misfitOf } from "./misfit-message.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
 
 /** Log of internal errors. */
-export interface DoorLog {
+export interface ServerLog {
   error(fields: object, message: string): void;
 }
 
@@ -36,7 +36,7 @@ const HTML_TYPE = "text/html; charset=utf-8";
 
 export function createReplies(
   config: { readonly recordPrefix: string; readonly bodyBytesMax: number },
-  logger: DoorLog,
+  logger: ServerLog,
   access?: Access | undefined,
 ): Replies {
   function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {

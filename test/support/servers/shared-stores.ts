@@ -1,5 +1,5 @@
 /**
- * Vitest's global set-up: one keeper of servers for all test files, behind a door on 127.0.0.1 that
+ * Vitest's global set-up: one keeper of servers for all test files, behind an endpoint on 127.0.0.1 that
  * app/stores.ts asks. What was left out is said once, at the end.
  */
 import { createServer } from "node:http";
@@ -18,20 +18,20 @@ export default async function setup(): Promise<() => Promise<void>> {
   selectedStores();
   const keeper = createStoreKeeper();
   const answers = new Map<StoreName, ReachedStore | SkippedStore>();
-  const door = createServer(async (request, response) => {
+  const api = createServer(async (request, response) => {
     const name = request.url?.slice(1) ?? "";
     const known = isStoreName(name);
     const answer = known ? await keeper.reach(name) : { skipped: `there is no store ${name}` };
     if (known) answers.set(name, answer);
     response.end(JSON.stringify(answer));
   });
-  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-  const { port } = door.address() as AddressInfo;
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
+  const { port } = api.address() as AddressInfo;
   process.env.TEST_STORES_DOOR = `http://127.0.0.1:${port}/`;
 
   return async () => {
-    door.closeAllConnections();
-    door.close();
+    api.closeAllConnections();
+    api.close();
     await keeper.close();
     tellWhatRan(answers);
   };

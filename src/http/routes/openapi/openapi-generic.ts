@@ -1,4 +1,4 @@
-/** OpenAPI doors: entities of several types in one request. */
+/** OpenAPI endpoints: entities of several types in one request. */
 import { PLACE, type Proposal } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
@@ -55,7 +55,7 @@ const genericUrnRoutes = (names: ModelNames): readonly Endpoint[] =>
     .filter(({ path }) => path === "/openapi/v3/entity/{entity}/{urn}")
     .map((endpoint) => ofUrnType(endpoint, endpoint.name.replace("ntity", "ntityOfAnyType")));
 
-/** /openapi/v3/entity/generic: what the doors of one type take, under the name of each. */
+/** /openapi/v3/entity/generic: the bodies of the endpoints of one type, by entity type. */
 export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/v3/entity/generic";
   const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };

@@ -1,4 +1,4 @@
-/** OpenAPI doors: the older forms that scripts and the Java emitter still send. */
+/** OpenAPI endpoints: the older forms that scripts and the Java emitter still send. */
 import { NAMED, PLACE, type Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";

@@ -1,4 +1,4 @@
-/** OpenAPI doors: entities that a search finds, page after page. */
+/** OpenAPI endpoints: entities that a search finds, page after page. */
 import type { SearchFacet, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion, Filter } from "../../../core/query/filter.ts";

@@ -1,4 +1,4 @@
-/** OpenAPI doors: edges of the graph, page after page, whatever their ends. */
+/** OpenAPI endpoints: edges of the graph, page after page, whatever their ends. */
 import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { isLaterSlice } from "../../../core/query/slice-options.ts";

@@ -1,4 +1,4 @@
-/** The rows of the OpenAPI doors. HEAD comes before GET, which would answer it otherwise. */
+/** The routes of the OpenAPI endpoints. HEAD comes before GET, which would answer it otherwise. */
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { createModelNames } from "../../schemas/openapi-forms.ts";

@@ -1,7 +1,7 @@
 /** How any write may be refused; nothing of it is written then. */
 import type { ErrorCase } from "../../schemas/endpoint.ts";
 
-/** Of doors that take DELETE as a change type. */
+/** For endpoints that accept DELETE as a change type. */
 export const nothingToDelete: ErrorCase = {
   code: "not_found",
   when: "an aspect is to be deleted that is not there",

@@ -1,10 +1,10 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
-import type { GraphqlDoor, GraphqlRequest } from "../../../graphql/graphql-door.ts";
+import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
 import { asked } from "../../request/preconditions.ts";
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {
-  readonly door: GraphqlDoor;
+  readonly server: GraphqlServer;
   /** Served to browsers when enabled. */
   readonly explorer: Pick<Answer, "html" | "contentSecurityPolicy"> | undefined;
 }
@@ -12,7 +12,7 @@ export interface GraphqlOptions {
 const bodyBytesMax = 2 ** 20;
 const path = "/api/graphql";
 
-export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endpoint[] => [
+export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly Endpoint[] => [
   {
     method: "POST",
     kind: "page",
@@ -58,7 +58,7 @@ export const graphqlRoutes = ({ door, explorer }: GraphqlOptions): readonly Endp
         idempotencyKey: caller.idempotencyKey,
         conditions: asked(conditions),
       };
-      return { ...(await door.execute(request, caller.actor)), keep: false };
+      return { ...(await server.execute(request, caller.actor)), keep: false };
     },
   },
   ...(explorer === undefined ? [] : [explorerRow(explorer)]),

@@ -1,25 +1,25 @@
-/** A door on a recording catalog, as most tests here want it. */
+/** A server on a recording catalog, as most tests here want it. */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { DoorMetrics } from "../../src/http/hooks/observed-requests.ts";
-import { createHttpDoor, type HttpDoorConfig } from "../../src/http/http-door.ts";
+import type { ServerMetrics } from "../../src/http/hooks/observed-requests.ts";
+import { createHttpServer, type HttpServerConfig } from "../../src/http/http-server.ts";
 import type { StreamLimits } from "../../src/http/response/streams.ts";
 import type { WebApp } from "../../src/http/web/web-routes.ts";
 import { createRecordingCatalog, type RecordingCatalog } from "./recording-catalog.ts";
 import { createRecordingOperations } from "./recording-operations.ts";
 
-export interface TestDoor {
+export interface TestServer {
   readonly app: FastifyInstance;
   readonly catalog: RecordingCatalog;
   readonly operations: ReturnType<typeof createRecordingOperations>;
   /** Requests that were counted. */
-  readonly observed: Parameters<DoorMetrics["observe"]>[0][];
+  readonly observed: Parameters<ServerMetrics["observe"]>[0][];
   /** What was told to the log: fields and message of each line. */
   readonly log: (readonly [fields: Record<string, unknown>, message: string])[];
 }
 
-export const testConfig: HttpDoorConfig = {
+export const testConfig: HttpServerConfig = {
   bodyBytesMax: 4096,
   actorHeaderTrusted: true,
   urnNamespace: "li",
@@ -43,17 +43,17 @@ export const testConfig: HttpDoorConfig = {
 /** What shows the operator's token. */
 export const asOperator = { authorization: "Bearer for-tests" };
 
-export function openTestDoor(
-  config: Partial<HttpDoorConfig> = {},
+export function openTestServer(
+  config: Partial<HttpServerConfig> = {},
   now: () => number = () => 1_772_409_600_000,
   streamLimits?: StreamLimits,
   web?: WebApp,
-): TestDoor {
+): TestServer {
   const catalog = createRecordingCatalog();
   const operations = createRecordingOperations();
-  const log: TestDoor["log"] = [];
-  const observed: TestDoor["observed"] = [];
-  const app = createHttpDoor({
+  const log: TestServer["log"] = [];
+  const observed: TestServer["observed"] = [];
+  const app = createHttpServer({
     catalog,
     operations,
     metrics: { text: async () => "annals_log_position 7\n", observe: (one) => observed.push(one) },
@@ -68,7 +68,7 @@ export function openTestDoor(
 }
 
 /** Sends a request as it is written, and reads until the service closes the connection. */
-export async function exchangeWith({ app }: TestDoor, request: string) {
+export async function exchangeWith({ app }: TestServer, request: string) {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1").setEncoding("utf8");
   let text = "";

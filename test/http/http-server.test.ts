@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError, type ErrorCode } from "../../src/core/errors.ts";
 import { statusOf } from "../../src/http/response/errors.ts";
-import { openTestDoor, refusal } from "./test-door.ts";
+import { openTestServer, refusal } from "./test-server.ts";
 
-const door = openTestDoor();
-const { app, catalog, log } = door;
+const api = openTestServer();
+const { app, catalog, log } = api;
 afterAll(() => app.close());
 beforeEach(() => {
   catalog.calls.length = 0;
@@ -48,7 +48,7 @@ describe("a write", () => {
   });
 
   test("that had nothing to write is at the position that reads of entities show", async () => {
-    const { app, catalog } = openTestDoor();
+    const { app, catalog } = openTestServer();
     catalog.ingest = async () => ({ position: undefined, changed: [] });
     const reply = await app.inject({
       method: "POST",
@@ -74,7 +74,7 @@ describe("a write", () => {
   });
 
   test("with an actor is refused where the header is not believed, before its body is read", async () => {
-    const open = openTestDoor({ actorHeaderTrusted: false });
+    const open = openTestServer({ actorHeaderTrusted: false });
     const reply = await open.app.inject({
       method: "POST",
       url: "/aspects?action=ingestProposal",
@@ -461,7 +461,7 @@ describe("an error", () => {
   });
 
   test("names classes under the configured prefix", async () => {
-    const other = openTestDoor({ recordPrefix: "org.acme" });
+    const other = openTestServer({ recordPrefix: "org.acme" });
     const reply = await other.app.inject({ method: "POST", url: "/aspects?action=fly" });
     expect(reply.json()).toMatchObject({
       exceptionClass: "org.acme.restli.server.RestLiServiceException",

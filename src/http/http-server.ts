@@ -29,8 +29,8 @@ import {
 } from "./hooks/large-bodies.ts";
 import {
   countRequests,
-  type DoorMetrics,
-  type DoorTraces,
+  type ServerMetrics,
+  type ServerTraces,
   traceRequests,
 } from "./hooks/observed-requests.ts";
 import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
@@ -59,7 +59,7 @@ import { parseTarget } from "./request/target.ts";
 import { answerClientError, refuseExpectation } from "./response/client-error.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { answerAt } from "./response/positions.ts";
-import { createReplies, type DoorLog, type Replies } from "./response/reply.ts";
+import { createReplies, type Replies, type ServerLog } from "./response/reply.ts";
 import {
   createStreams,
   type StreamLimits,
@@ -83,7 +83,7 @@ import { refuseUnserved } from "./served-endpoints.ts";
 import { sessionRoutes } from "./web/session-routes.ts";
 import { type WebApp, webRoutes } from "./web/web-routes.ts";
 
-export interface HttpDoorConfig {
+export interface HttpServerConfig {
   /** Largest request body. */
   readonly bodyBytesMax: number;
   /** Bytes of the bodies of all requests in flight; 64 MiB when absent. */
@@ -113,11 +113,11 @@ interface HttpDoorOptions {
   readonly catalog: Catalog;
   readonly operations: Operations;
   /** Counts requests; absent without metrics. */
-  readonly metrics?: DoorMetrics | undefined;
+  readonly metrics?: ServerMetrics | undefined;
   /** True when an Authorization header carries the admin token. */
   readonly admitsOperator: (authorization: string | undefined) => boolean;
-  readonly config: HttpDoorConfig;
-  readonly logger: DoorLog;
+  readonly config: HttpServerConfig;
+  readonly logger: ServerLog;
   /** Authentication; absent: everyone is admitted, and only operations check tokens. */
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
@@ -137,7 +137,7 @@ interface HttpDoorOptions {
   /** The audit trail; absent without one. */
   readonly audit?: Pick<AuditTrail, "note"> | undefined;
   /** Tracing; absent without it. */
-  readonly traces?: DoorTraces | undefined;
+  readonly traces?: ServerTraces | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -158,7 +158,7 @@ const requestMillisMax = 120_000;
 const lookMillis = 5_000;
 
 /** Creates the server; the caller listens. Closing lets requests in flight finish. */
-export function createHttpDoor(options: HttpDoorOptions): FastifyInstance {
+export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
   const sessions = access !== undefined && options.web !== undefined;

@@ -36,7 +36,7 @@ export interface GraphqlAnswer {
 
 type Audited = Parameters<Viewer["audited"]>[0];
 
-export interface GraphqlDoor {
+export interface GraphqlServer {
   /**
    * Throws `malformed` for a query that is too large, and for a mutation with a key or conditions.
    * `actor`: the caller; undefined for anonymous requests.
@@ -66,7 +66,7 @@ interface Payload {
   readonly errors?: readonly GraphQLError[];
 }
 
-export function createGraphqlDoor(options: Options): GraphqlDoor {
+export function createGraphqlServer(options: Options): GraphqlServer {
   const { onFault, entityNames, catalogFor, ...rest } = options;
   const moving = createInTurn(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
