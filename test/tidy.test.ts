@@ -28,7 +28,7 @@ function sources(): readonly SourceFile[] {
         (name) => `${folder}/${name.replaceAll("\\", "/")}`,
       ),
     )
-    .filter((path) => path.endsWith(".ts") && !ruleBooks.some((book) => path.startsWith(book)))
+    .filter((path) => /\.tsx?$/.test(path) && !ruleBooks.some((book) => path.startsWith(book)))
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 

@@ -138,6 +138,20 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   ],
   // Runs in browsers, too.
   "src/client/": ["openapi-fetch"],
+  // Runs in browsers only; it knows the service by its API.
+  "src/web/": [
+    "@codemirror/",
+    "@tanstack/",
+    "@xyflow/react",
+    "codemirror",
+    "dompurify",
+    "elkjs",
+    "marked",
+    "react",
+    "react-dom",
+    "uplot",
+  ],
+  "src/web/vite.config.ts": ["@vitejs/plugin-react", "vite"],
   "src/cli/": [
     "src/client/",
     "src/core/",
@@ -413,6 +427,22 @@ export const testedExports: ReadonlySet<string> = new Set([
   "src/graphql/schema/rules.ts#writes",
   "src/log/eventstoredb/address.ts#appendBytesMaxByDefault",
   "src/jobs/audit/audit-trail.ts#countedMs",
+  // Pure functions of the browser application, and its API for pages.
+  "src/web/api/changes.ts#readAllChanges",
+  "src/web/api/entities.ts#asOfParameter",
+  "src/web/api/entities.ts#readEntity",
+  "src/web/api/entities.ts#entityQuery",
+  "src/web/api/http.ts#adminTokenStore",
+  "src/web/api/http.ts#noteWrite",
+  "src/web/api/http.ts#headersOf",
+  "src/web/api/http.ts#signIn",
+  "src/web/api/http.ts#queryGraphql",
+  "src/web/api/http.ts#mutateGraphql",
+  "src/web/api/ingest.ts#batchesOf",
+  "src/web/api/metrics.ts#serviceStateOf",
+  "src/web/api/search.ts#usualTypes",
+  "src/web/components/entity-picker.tsx#useDebounced",
+  "src/web/words/change-words.ts#differences",
   // Tests compare the README and the help with them.
   "src/cli/program.ts#createProgram",
   "src/config/settings-table.ts#settingsSection",

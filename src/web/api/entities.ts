@@ -1,0 +1,114 @@
+/** Reads of entities: one whole entity, and short summaries of many. */
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Aspects } from "./aspect.ts";
+import { read, send } from "./http.ts";
+import { at, isObject, numberAt, textAt } from "./json.ts";
+import { type Summary, summaryAspects, summaryOf } from "./summary.ts";
+
+export interface Entity {
+  readonly urn: string;
+  readonly aspects: Aspects;
+  /** Position of the log that the entity is read at. */
+  readonly position: number;
+}
+
+/** A moment of the past: an ISO time or a position of the log. */
+export const asOfParameter = (asOf: string | undefined): string =>
+  asOf === undefined || asOf === ""
+    ? ""
+    : /^\d+$/.test(asOf)
+      ? `asOfPosition=${asOf}`
+      : `asOfTime=${encodeURIComponent(asOf)}`;
+
+/** `List(…)` of Rest.li, whose members may have brackets of their own. */
+const listParameter = (values: readonly string[]): string =>
+  `List(${values.map(encodeMember).join(",")})`;
+
+const encodeMember = (value: string): string =>
+  encodeURIComponent(value).replaceAll("(", "%28").replaceAll(")", "%29").replaceAll("'", "%27");
+
+export async function readEntity(urn: string, asOf?: string): Promise<Entity> {
+  const query = asOfParameter(asOf);
+  const path = `/entitiesV2/${encodeURIComponent(urn)}${query === "" ? "" : `?${query}`}`;
+  const { value, position } = await send<unknown>(path);
+  return { urn, aspects: aspectsOf(at(value, "aspects")), position };
+}
+
+export const entityQuery = (urn: string, asOf?: string) =>
+  queryOptions({ queryKey: ["entity", urn, asOf ?? ""], queryFn: () => readEntity(urn, asOf) });
+
+function aspectsOf(json: unknown): Aspects {
+  if (!isObject(json)) return new Map();
+  return new Map(
+    Object.entries(json).map(([name, aspect]) => {
+      const value = at(aspect, "value");
+      return [
+        name,
+        {
+          name,
+          value: isObject(value) ? value : {},
+          actor: textAt(aspect, "created", "actor") ?? "",
+          time: numberAt(aspect, "created", "time") ?? 0,
+          version: textAt(aspect, "systemMetadata", "version") ?? "",
+          runId: textAt(aspect, "systemMetadata", "runId"),
+        },
+      ];
+    }),
+  );
+}
+
+interface Waiting {
+  readonly urn: string;
+  readonly resolve: (summary: Summary) => void;
+}
+
+/** Entities of one request of summaries. */
+const summariesMax = 40;
+let waiting: Waiting[] = [];
+
+/** Reads a summary. Calls of the same moment share one request. */
+function loadSummary(urn: string): Promise<Summary> {
+  return new Promise((resolve) => {
+    waiting.push({ urn, resolve });
+    if (waiting.length === 1) setTimeout(sendWaiting, 2);
+  });
+}
+
+function sendWaiting(): void {
+  const all = waiting;
+  waiting = [];
+  for (let from = 0; from < all.length; from += summariesMax) {
+    void answer(all.slice(from, from + summariesMax));
+  }
+}
+
+async function answer(members: readonly Waiting[]): Promise<void> {
+  const urns = [...new Set(members.map(({ urn }) => urn))];
+  const results = await readSummaries(urns).catch(() => new Map<string, Summary>());
+  for (const { urn, resolve } of members) {
+    resolve(results.get(urn) ?? summaryOf(urn, new Map()));
+  }
+}
+
+async function readSummaries(urns: readonly string[]): Promise<ReadonlyMap<string, Summary>> {
+  const query = `ids=${listParameter(urns)}&aspects=${listParameter(summaryAspects)}`;
+  const value = await read<unknown>(`/entitiesV2?${query}`);
+  const results = at(value, "results");
+  return new Map(
+    urns.map((urn) => [urn, summaryOf(urn, aspectsOf(at(results, urn, "aspects")))] as const),
+  );
+}
+
+export const summaryQuery = (urn: string) =>
+  queryOptions({
+    queryKey: ["summary", urn],
+    queryFn: () => loadSummary(urn),
+    staleTime: 60_000,
+    enabled: urn !== "",
+  });
+
+/** The summary of an entity; from its urn alone until it is loaded. */
+export function useSummary(urn: string): Summary {
+  const { data } = useQuery(summaryQuery(urn));
+  return data ?? summaryOf(urn, new Map());
+}

@@ -1,0 +1,58 @@
+/** Lists the keyboard shortcuts, and the query language of the search. */
+import { Dialog } from "../components/dialog.tsx";
+
+const shortcuts: readonly (readonly [readonly string[], string])[] = [
+  [["/"], "Search (also Ctrl K)"],
+  [["↓", "↑"], "Move through results"],
+  [["Enter"], "Open the result"],
+  [["?"], "This help"],
+  [["g", "h"], "Home"],
+  [["g", "s"], "Search"],
+  [["g", "b"], "Browse"],
+  [["g", "l"], "Log"],
+  [["g", "r"], "Runs"],
+  [["g", "v"], "Views and jobs"],
+  [["g", "a"], "Access"],
+];
+
+const queries: readonly (readonly [string, string])[] = [
+  ["seeds left", "both words"],
+  ["germ*", "words with this prefix"],
+  ['"cold store"', "the words as a phrase"],
+  ["owners:imke.sorland", "a value of a field"],
+  ["tags:*", "entities with a value in the field"],
+  ["a OR b, -c", "either, and not"],
+];
+
+export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Help" onClose={onClose}>
+    <h3>Shortcuts</h3>
+    <dl className="shortcuts">
+      {shortcuts.map(([keys, text]) => (
+        <div key={text} className="shortcut">
+          <dt>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+    <h3>Queries</h3>
+    <dl className="shortcuts">
+      {queries.map(([query, text]) => (
+        <div key={query} className="shortcut">
+          <dt>
+            <code>{query}</code>
+          </dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+    <p className="muted small">
+      <a href="/restli/docs">API documentation</a> · <a href="/api/graphiql">GraphiQL</a> ·{" "}
+      <a href="/openapi.json">OpenAPI document</a>
+    </p>
+  </Dialog>
+);

@@ -1,0 +1,38 @@
+/** The pages and their URLs. Pages load on demand, except Home and Search. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { Failure, NotFound, PageLoading } from "../components/states.tsx";
+import { HomePage } from "../pages/home/home-page.tsx";
+import { Shell } from "./shell.tsx";
+import { formatUrlQuery, parseUrlQuery, type UrlQuery } from "./url-query.ts";
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  validateSearch: (query: Record<string, unknown>) => query as UrlQuery,
+});
+
+const page = (path: string, component: ReturnType<typeof lazyRouteComponent> | typeof HomePage) =>
+  createRoute({ getParentRoute: () => root, path, component });
+
+const routes = [
+  page("/", HomePage),
+  page(
+    "/ui/search",
+    lazyRouteComponent(() => import("../pages/search/search-page.tsx")),
+  ),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  parseSearch: parseUrlQuery,
+  stringifySearch: (query) => formatUrlQuery(query as UrlQuery),
+  defaultPreload: "intent",
+  defaultPendingComponent: PageLoading,
+  defaultErrorComponent: ({ error }) => <Failure error={error} />,
+  scrollRestoration: true,
+});

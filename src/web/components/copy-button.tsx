@@ -1,0 +1,27 @@
+/** Copies a text to the clipboard. */
+import { Icon } from "./icon.tsx";
+import { announce, announceError } from "./toasts.tsx";
+
+interface CopyProps {
+  readonly text: string | (() => string);
+  readonly label?: string;
+}
+
+export function CopyButton({ text, label }: CopyProps) {
+  const copy = () =>
+    navigator.clipboard
+      .writeText(typeof text === "string" ? text : text())
+      .then(() => announce("Copied"), announceError);
+  return (
+    <button
+      type="button"
+      className={label === undefined ? "button quiet icon" : "button"}
+      aria-label={label ?? "Copy"}
+      title={label ?? "Copy"}
+      onClick={() => void copy()}
+    >
+      <Icon name="copy" />
+      {label}
+    </button>
+  );
+}

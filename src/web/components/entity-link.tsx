@@ -1,0 +1,91 @@
+/** Links to entities: names, chips of tags, terms and owners. */
+import { Link } from "@tanstack/react-router";
+import { useSummary } from "../api/entities.ts";
+import { hueOf, TypeGlyph } from "./icon.tsx";
+
+interface EntityProps {
+  readonly urn: string;
+}
+
+/** The name of an entity as a link to its page. */
+export function EntityLink({ urn }: EntityProps) {
+  const { name } = useSummary(urn);
+  return (
+    <Link to="/ui/entity/$urn" params={{ urn }} title={urn} className="clip">
+      {name}
+    </Link>
+  );
+}
+
+/** Icon and name of an entity. */
+export function EntityLabel({ urn }: EntityProps) {
+  const { type } = useSummary(urn);
+  return (
+    <span className="entity-label">
+      <TypeGlyph type={type} />
+      <EntityLink urn={urn} />
+    </span>
+  );
+}
+
+interface ChipProps extends EntityProps {
+  readonly onRemove?: (() => void) | undefined;
+}
+
+/** A tag, term, domain or other entity as a chip. */
+export function EntityChip({ urn, onRemove }: ChipProps) {
+  const { name, color } = useSummary(urn);
+  const dot = /^#[0-9a-f]{3,8}$/i.test(color ?? "") ? color : `hsl(${hueOf(urn)} 45% 50%)`;
+  return (
+    <span className="chip" title={urn}>
+      <span className="dot" style={{ background: dot }} />
+      <EntityLink urn={urn} />
+      <RemoveButton name={name} onRemove={onRemove} />
+    </span>
+  );
+}
+
+interface OwnerProps extends ChipProps {
+  readonly kind?: string | undefined;
+}
+
+/** A user or group with initials. */
+export function OwnerChip({ urn, kind, onRemove }: OwnerProps) {
+  const { name } = useSummary(urn);
+  return (
+    <span className="chip" title={urn}>
+      <Avatar urn={urn} name={name} />
+      <EntityLink urn={urn} />
+      {kind !== undefined && kind !== "NONE" && <span className="muted">{kindLabel(kind)}</span>}
+      <RemoveButton name={name} onRemove={onRemove} />
+    </span>
+  );
+}
+
+function RemoveButton({ name, onRemove }: { name: string; onRemove: (() => void) | undefined }) {
+  if (onRemove === undefined) return null;
+  return (
+    <button type="button" onClick={onRemove} aria-label={`Remove ${name}`} title="Remove">
+      ×
+    </button>
+  );
+}
+
+const kindLabel = (kind: string): string => kind.toLowerCase().replaceAll("_", " ");
+
+export function Avatar({ urn, name }: { readonly urn: string; readonly name: string }) {
+  const initials = name
+    .split(/[\s._-]+/)
+    .slice(0, 2)
+    .map((word) => [...word][0]?.toUpperCase() ?? "")
+    .join("");
+  return (
+    <span
+      className="avatar"
+      aria-hidden="true"
+      style={{ "--hue": hueOf(urn) } as React.CSSProperties}
+    >
+      {initials}
+    </span>
+  );
+}

@@ -1,0 +1,111 @@
+/** The latest changes, followed live. Changes of one entity in a row are one line. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { type Change, type FeedState, followChanges, readChanges } from "../../api/changes.ts";
+import { useSummary } from "../../api/entities.ts";
+import { logPosition } from "../../api/metrics.ts";
+import { TypeGlyph } from "../../components/icon.tsx";
+import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { wordsOfChange } from "../../words/change-words.ts";
+import { groupsOf } from "./change-groups.ts";
+
+/** Records before the head of the log that the list begins with. */
+const shownMax = 60;
+
+async function readLatest(signal: AbortSignal): Promise<readonly Change[]> {
+  const head = await logPosition(signal);
+  const page = await readChanges({}, Math.max(0, head - shownMax), shownMax, signal);
+  return page.changes.toReversed();
+}
+
+export function RecentChanges() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["recent"],
+    queryFn: ({ signal }) => readLatest(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const { live, state } = useLive(data?.[0]?.position);
+  const groups = groupsOf([...live, ...(data ?? [])].slice(0, shownMax)).slice(0, 14);
+  return (
+    <section className="panel">
+      <header>
+        <h2>Recent changes</h2>
+        <span className={state === "lost" ? "connection offline small" : "connection small"}>
+          {state === "open" ? "Live" : state === "lost" ? "Reconnecting" : "Connecting"}
+        </span>
+        <Link to="/ui/log">Log</Link>
+      </header>
+      {error !== null && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading lines={8} />}
+      {data !== undefined && groups.length === 0 && <Empty title="No changes yet" />}
+      <ol className="changes">
+        {groups.map((group) => (
+          <ChangeLine key={group.position} changes={group.changes} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Changes since the list was read. They are shown a few times a second at most. */
+function useLive(after: number | undefined): {
+  readonly live: readonly Change[];
+  readonly state: FeedState;
+} {
+  const [live, setLive] = useState<readonly Change[]>([]);
+  const [state, setState] = useState<FeedState>("connecting");
+  useEffect(() => {
+    if (after === undefined) return;
+    setLive([]);
+    let arrived: Change[] = [];
+    const stop = followChanges({}, after, (change) => arrived.unshift(change), setState);
+    const timer = setInterval(() => {
+      if (arrived.length === 0) return;
+      const fresh = arrived;
+      arrived = [];
+      setLive((before) => [...fresh, ...before].slice(0, shownMax));
+    }, 250);
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }, [after]);
+  return { live, state };
+}
+
+function ChangeLine({ changes }: { readonly changes: readonly Change[] }) {
+  const [change] = changes;
+  const { name, type } = useSummary(change?.entityUrn ?? "");
+  if (change === undefined) return null;
+  const sentences = [...new Set(changes.flatMap(wordsOfChange))];
+  return (
+    <li className="change-line">
+      <TypeGlyph type={type} />
+      <div className="change-body">
+        <Link
+          to="/ui/entity/$urn/$tab"
+          params={{ urn: change.entityUrn, tab: "history" }}
+          className="change-name clip"
+        >
+          {name}
+        </Link>
+        <p className="muted clip" title={sentences.join("; ")}>
+          {sentences.slice(0, 3).join("; ")}
+          {sentences.length > 3 && ` and ${sentences.length - 3} more`}
+        </p>
+      </div>
+      <div className="change-end small muted">
+        <ActorName urn={change.created?.actor ?? ""} />
+        <Time at={change.created?.time ?? 0} relative />
+      </div>
+    </li>
+  );
+}
+
+function ActorName({ urn }: { readonly urn: string }) {
+  const { name } = useSummary(urn);
+  return <span className="clip">{/__datahub_system$/.test(urn) ? "System" : name}</span>;
+}

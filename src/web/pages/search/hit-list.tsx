@@ -1,0 +1,110 @@
+/** The results of a search, with highlighted matches and movement by arrow keys. */
+import { Link } from "@tanstack/react-router";
+import type { KeyboardEvent } from "react";
+import { useSummary } from "../../api/entities.ts";
+import type { Hit } from "../../api/search.ts";
+import { sentenceCase, typeLabel } from "../../api/type-names.ts";
+import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
+import { TypeGlyph } from "../../components/icon.tsx";
+import { excerptOf, splitAtMatches, wordsOfQuery } from "./highlight.ts";
+
+interface ListProps {
+  readonly hits: readonly Hit[];
+  readonly query: string;
+}
+
+export function HitList({ hits, query }: ListProps) {
+  const words = wordsOfQuery(query);
+  return (
+    <ol className="hits" onKeyDown={moveFocus}>
+      {hits.map((hit) => (
+        <HitRow key={hit.urn} hit={hit} words={words} />
+      ))}
+    </ol>
+  );
+}
+
+/** Arrow keys move between results; up from the first one leads back to the field. */
+function moveFocus(event: KeyboardEvent<HTMLOListElement>): void {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>("a.hit-name")];
+  const current = links.findIndex((link) => link.closest("li")?.contains(document.activeElement));
+  const next = links[current + (event.key === "ArrowDown" ? 1 : -1)];
+  event.preventDefault();
+  if (next !== undefined) next.focus();
+  else if (event.key === "ArrowUp") document.getElementById("search-field")?.focus();
+}
+
+/** Fields that the row shows anyway. */
+const shownFields: ReadonlySet<string> = new Set(["urn", "name", "description", "id", "title"]);
+
+function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly string[] }) {
+  const summary = useSummary(hit.urn);
+  const more = hit.matches.filter(
+    ({ name, value }) => !shownFields.has(name) && !value.startsWith("urn:li:"),
+  );
+  return (
+    <li className="hit">
+      <TypeGlyph type={summary.type} />
+      <div className="hit-body">
+        <div className="row tight">
+          <Link
+            to="/ui/entity/$urn"
+            params={{ urn: hit.urn }}
+            className="hit-name clip"
+            title={hit.urn}
+          >
+            <Marked text={summary.name} words={words} />
+          </Link>
+          {summary.deprecated && <span className="badge warn-badge">Deprecated</span>}
+          {summary.removed && <span className="badge bad-badge">Deleted</span>}
+        </div>
+        <p className="hit-path muted small clip">
+          {summary.subType ?? typeLabel(summary.type)}
+          {summary.platform !== undefined && (
+            <>
+              {" · "}
+              <EntityLink urn={summary.platform} />
+            </>
+          )}
+          {summary.path.length > 0 && ` · ${summary.path.map(folderName).join(" / ")}`}
+        </p>
+        {summary.description !== "" && (
+          <p className="hit-text">
+            <Marked text={excerptOf(summary.description, words, 220)} words={words} />
+          </p>
+        )}
+        {more.length > 0 && (
+          <ul className="hit-matches small">
+            {more.slice(0, 3).map(({ name, value }) => (
+              <li key={`${name}:${value}`} className="clip">
+                <span className="muted">{fieldLabel(name)}</span>{" "}
+                <Marked text={excerptOf(value, words, 100)} words={words} />
+              </li>
+            ))}
+          </ul>
+        )}
+        <div className="row tight">
+          {summary.owners.slice(0, 3).map(({ urn, type }) => (
+            <OwnerChip key={`${urn}${type}`} urn={urn} />
+          ))}
+          {summary.domain !== undefined && <EntityChip urn={summary.domain} />}
+          {[...summary.tags, ...summary.terms].slice(0, 4).map((urn) => (
+            <EntityChip key={urn} urn={urn} />
+          ))}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+const fieldLabel = (name: string): string =>
+  name === "fieldPaths" ? "Column" : sentenceCase(name.replace(/\.keyword$/, ""));
+
+/** The path of a container is its urn. */
+const folderName = (id: string): string => (id.startsWith("urn:li:") ? "…" : id);
+
+const Marked = ({ text, words }: { readonly text: string; readonly words: readonly string[] }) =>
+  splitAtMatches(text, words).map(({ part, start, matches }) =>
+    matches ? <mark key={start}>{part}</mark> : <span key={start}>{part}</span>,
+  );

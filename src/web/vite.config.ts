@@ -1,0 +1,33 @@
+/** Builds the browser application to dist/web, and serves it with hot reload during development. */
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** The running service that `npm run dev:web` forwards requests of the API to. */
+const service = "http://127.0.0.1:8080";
+
+/** Paths of the service, next to which the development server answers with the page itself. */
+const api =
+  "^/(?!ui/|@|node_modules|src/|app/|api/(?!graphql)|components|design|pages|$|index.html)|^/ui/(session|sample.json)";
+
+export default defineConfig(({ mode }) => ({
+  root: import.meta.dirname,
+  base: "/ui/",
+  plugins: [react()],
+  appType: "spa",
+  build: {
+    outDir: "../../dist/web",
+    emptyOutDir: true,
+    // A strict content security policy allows no data: URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    port: 5173,
+    proxy: { [api]: { target: loadAddress(mode), changeOrigin: true } },
+  },
+}));
+
+/** `vite --mode http://host:port` names another service. */
+function loadAddress(mode: string): string {
+  return mode.startsWith("http") ? mode : service;
+}

@@ -1,0 +1,144 @@
+/** Changes in words: "owner Imke added", "description changed". */
+import { at, isObject, type JsonObject } from "../api/json.ts";
+import { sentenceCase } from "../api/type-names.ts";
+import { nameOfUrn } from "../api/urn.ts";
+
+interface ChangedAspect {
+  readonly changeType: string;
+  readonly aspectName: string;
+  readonly aspect?: { readonly value: unknown };
+  readonly previousAspectValue?: { readonly value: unknown };
+}
+
+/** One noun for the items of a list, and the members that identify an item. */
+interface ListWords {
+  readonly noun: string;
+  readonly keys: readonly string[];
+}
+
+const lists = new Map<string, ListWords>([
+  ["owners", { noun: "owner", keys: ["owner", "type"] }],
+  ["tags", { noun: "tag", keys: ["tag"] }],
+  ["terms", { noun: "term", keys: ["urn"] }],
+  ["domains", { noun: "domain", keys: [] }],
+  ["elements", { noun: "link", keys: ["url"] }],
+  ["upstreams", { noun: "upstream", keys: ["dataset"] }],
+  ["fields", { noun: "column", keys: ["fieldPath"] }],
+  ["editableSchemaFieldInfo", { noun: "text of column", keys: ["fieldPath"] }],
+  ["properties", { noun: "property", keys: ["propertyUrn"] }],
+]);
+
+/** Members that follow from others, or that every write changes. */
+const silent: ReadonlySet<string> = new Set([
+  "lastModified",
+  "created",
+  "auditStamp",
+  "ownerTypes",
+  "domainAssociations",
+  "hash",
+]);
+
+/** At most so many sentences for one change. */
+export const sentencesMax = 20;
+
+export function wordsOfChange(change: ChangedAspect): readonly string[] {
+  const aspect = sentenceCase(change.aspectName).toLowerCase();
+  if (change.changeType === "DELETE") return [`${aspect} deleted`];
+  const before = change.previousAspectValue?.value;
+  const after = change.aspect?.value;
+  if (!isObject(after)) return [`${aspect} written`];
+  if (change.aspectName === "status") {
+    if (after.removed === true) return ["soft-deleted"];
+    if (isObject(before) && before.removed === true) return ["restored from deletion"];
+    return ["status written"];
+  }
+  if (!isObject(before)) return firstWords(aspect, after);
+  const sentences = differences(before, after);
+  return sentences.length === 0 ? [`${aspect} confirmed`] : sentences.slice(0, sentencesMax);
+}
+
+/** A new aspect: its items, or that it was added. */
+function firstWords(aspect: string, after: JsonObject): readonly string[] {
+  const items = Object.entries(after).flatMap(([name, value]) => {
+    const words = lists.get(name);
+    if (words === undefined || !Array.isArray(value) || value.length > 3) return [];
+    return value.map((item) => `${words.noun} ${labelOf(item, words)} added`);
+  });
+  return items.length > 0 ? items : [`${aspect} added`];
+}
+
+/** The differences of two values of an aspect, one sentence each. */
+export function differences(before: JsonObject, after: JsonObject): readonly string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => {
+    if (silent.has(name)) return [];
+    const old = at(before, name);
+    const now = at(after, name);
+    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    const words = lists.get(name);
+    if (words !== undefined && (Array.isArray(old) || Array.isArray(now))) {
+      return listDifferences(words, asList(old), asList(now));
+    }
+    const label = sentenceCase(name).toLowerCase();
+    if (isObject(old) && isObject(now) && name === "customProperties") {
+      return memberDifferences(old, now);
+    }
+    if (old === undefined || old === "") return [`${label} added${valueWords(now)}`];
+    if (now === undefined || now === "") return [`${label} removed`];
+    return [`${label} changed${valueWords(now)}`];
+  });
+}
+
+const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Short values are part of the sentence. */
+const valueWords = (value: unknown): string =>
+  typeof value === "number" || typeof value === "boolean"
+    ? ` to ${value}`
+    : typeof value === "string" && value.length <= 40
+      ? ` to “${value.startsWith("urn:li:") ? nameOfUrn(value) : value}”`
+      : "";
+
+function memberDifferences(old: JsonObject, now: JsonObject): readonly string[] {
+  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...names].flatMap((name) => {
+    if (!Object.hasOwn(old, name)) return [`property ${name} added`];
+    if (!Object.hasOwn(now, name)) return [`property ${name} removed`];
+    return JSON.stringify(at(old, name)) === JSON.stringify(at(now, name))
+      ? []
+      : [`property ${name} changed`];
+  });
+}
+
+function listDifferences(
+  words: ListWords,
+  before: readonly unknown[],
+  after: readonly unknown[],
+): readonly string[] {
+  const old = new Map(before.map((item) => [keyOf(item, words), item]));
+  const now = new Map(after.map((item) => [keyOf(item, words), item]));
+  const { noun } = words;
+  const added = [...now].filter(([key]) => !old.has(key));
+  const removed = [...old].filter(([key]) => !now.has(key));
+  const changed = [...now].filter(
+    ([key, item]) => old.has(key) && JSON.stringify(old.get(key)) !== JSON.stringify(item),
+  );
+  const sentences = [
+    ...added.map(([, item]) => `${noun} ${labelOf(item, words)} added`),
+    ...removed.map(([, item]) => `${noun} ${labelOf(item, words)} removed`),
+    ...changed.map(([, item]) => `${noun} ${labelOf(item, words)} changed`),
+  ];
+  return sentences.length > 0 ? sentences : [`${noun}s reordered`];
+}
+
+const membersOf = (item: unknown, { keys }: ListWords): readonly string[] =>
+  isObject(item)
+    ? keys.map((key) => (Object.hasOwn(item, key) ? String(item[key]) : ""))
+    : [String(item)];
+
+const keyOf = (item: unknown, words: ListWords): string => membersOf(item, words).join("\n");
+
+function labelOf(item: unknown, words: ListWords): string {
+  const [first = ""] = membersOf(item, words);
+  return first.startsWith("urn:li:") ? nameOfUrn(first) : first;
+}
