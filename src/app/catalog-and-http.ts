@@ -3,10 +3,10 @@
  * offers them.
  */
 import { readFileSync } from "node:fs";
-import { judgeCatalog } from "../auth/access/judged-catalog.ts";
+import { judgeCatalog } from "../auth/access/authorized-catalog.ts";
 import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
 import { openAccess } from "../auth/open-access.ts";
-import { createLowering } from "../auth/policies/hierarchies.ts";
+import { createPolicyExpansion } from "../auth/policies/policy-expansion.ts";
 import { filterFields } from "../auth/policies/policy-filter.ts";
 import { openMetricsToken } from "../auth/tokens/metrics-token.ts";
 import { openOperatorToken } from "../auth/tokens/operator-token.ts";
@@ -360,7 +360,10 @@ function judgingParts(
     filterFields: authorizes("read", config, required)
       ? filterFields(rules.search.rules, model)
       : undefined,
-    lowering: createLowering(createHierarchyLookup(readers.search), { now: Date.now, logger }),
+    policyExpansion: createPolicyExpansion(createHierarchyLookup(readers.search), {
+      now: Date.now,
+      logger,
+    }),
     now: Date.now,
   };
 }

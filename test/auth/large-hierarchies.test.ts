@@ -1,7 +1,10 @@
 /** Policies that name what much lies in: looked up in pages, once for all, and left out when too large. */
 import { describe, expect, test } from "vitest";
-import { createLowering, type HierarchyLookup } from "../../src/auth/policies/hierarchies.ts";
 import type { Policy } from "../../src/auth/policies/policy.ts";
+import {
+  createPolicyExpansion,
+  type HierarchyLookup,
+} from "../../src/auth/policies/policy-expansion.ts";
 import { createHierarchyLookup } from "../../src/catalog/search/filter/hierarchy.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import type { Condition, SearchQuery, SearchReader } from "../../src/views/search/search.ts";
@@ -54,7 +57,7 @@ const ofTypes: Policy = {
 };
 const belowOf = (policy: Policy | undefined) => policy?.resources?.filter?.criteria[0]?.below;
 
-function lowering(lookup: HierarchyLookup) {
+function policyExpansion(lookup: HierarchyLookup) {
   const warnings: string[] = [];
   let time = 0;
   const options = {
@@ -64,7 +67,7 @@ function lowering(lookup: HierarchyLookup) {
   const pass = (ms: number): void => {
     time += ms;
   };
-  return { ...createLowering(lookup, options), warnings, pass };
+  return { ...createPolicyExpansion(lookup, options), warnings, pass };
 }
 
 describe("of what a policy names", () => {
@@ -74,7 +77,7 @@ describe("of what a policy names", () => {
     ["as many as may be are looked up", 100_000, 400],
   ])("all is found where %s", async (_, count, children) => {
     const { lookup } = treeOf(count, children);
-    const { lower, warnings } = lowering(lookup);
+    const { lower, warnings } = policyExpansion(lookup);
     for (const policy of [reading([TOP]), reading(["urn:li:container:"], "STARTS_WITH")]) {
       const [found] = await lower([policy]);
       expect(belowOf(found)?.size).toBe(count);
@@ -84,7 +87,7 @@ describe("of what a policy names", () => {
 
   test("that is too much grants nothing, and others grant what they do", async () => {
     const { lookup } = treeOf(100_002, 50_000);
-    const { lower, warnings, pass } = lowering(lookup);
+    const { lower, warnings, pass } = policyExpansion(lookup);
     const policies = [
       ...[reading([TOP]), reading([TOP], "NOT_EQUALS")],
       ...[reading(["urn:li:container:"], "STARTS_WITH"), ofTypes, reading([container(7)])],
@@ -99,7 +102,7 @@ describe("of what a policy names", () => {
 
   test("that is too deep grants nothing", async () => {
     const { lookup } = treeOf(1_500, 1);
-    const { lower, warnings } = lowering(lookup);
+    const { lower, warnings } = policyExpansion(lookup);
     expect(await lower([reading([TOP], "NOT_EQUALS")])).toEqual([]);
     expect(warnings).toHaveLength(1);
     expect(belowOf((await lower([reading([container(600)])]))[0])?.size).toBe(900);
@@ -109,7 +112,7 @@ describe("of what a policy names", () => {
 describe("what was looked up", () => {
   test("is looked up once for all who ask, for a while, until it is forgotten", async () => {
     const { lookup, asked } = treeOf(30, 3);
-    const { lower, forget, pass } = lowering(lookup);
+    const { lower, forget, pass } = policyExpansion(lookup);
     const both = await Promise.all([lower([reading([TOP])]), lower([reading([TOP])])]);
     const first = asked.length;
     expect(belowOf(both[0][0])).toBe(belowOf(both[1][0]));
@@ -127,7 +130,7 @@ describe("what was looked up", () => {
 
   test("is not believed when it was forgotten while it was looked up", async () => {
     const answers: ((urns: readonly string[]) => void)[] = [];
-    const { lower, forget } = lowering({
+    const { lower, forget } = policyExpansion({
       below: () => new Promise((answer) => answers.push(answer)),
       beginning: async () => [],
     });
@@ -144,7 +147,7 @@ describe("what was looked up", () => {
 
   test("is asked again when it could not be, and nothing is shown meanwhile", async () => {
     let fault: CatalogError | undefined = new CatalogError("unavailable", "the view is behind");
-    const { lower } = lowering({
+    const { lower } = policyExpansion({
       below: async (urns) => {
         if (fault !== undefined) throw fault;
         return urns;

@@ -22,7 +22,7 @@ test("policies that cannot be read fail who waits for them, and nobody else", as
     ...{ urnOf: ({ entityUrn }) => entityUrn, proposalsOf: () => [] },
     authority: {
       allows: async () => true,
-      grounds: () => Promise.reject(unavailable),
+      authContext: () => Promise.reject(unavailable),
     },
     catalog: {
       ...{ ...catalog, peek: () => undefined },

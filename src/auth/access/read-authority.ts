@@ -15,8 +15,8 @@ import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { withNamespace } from "../../core/urn.ts";
-import type { Authority, Grounds } from "../policies/authority.ts";
-import { type Lowering, namesHierarchies } from "../policies/hierarchies.ts";
+import type { AuthContext, Authority } from "../policies/authority.ts";
+import { namesHierarchies, type PolicyExpansion } from "../policies/policy-expansion.ts";
 import {
   accessFilterOf,
   type FilterFields,
@@ -25,7 +25,7 @@ import {
 } from "../policies/policy-filter.ts";
 import { createStoredEntities } from "../stored-entities.ts";
 import { createTtlCache } from "./known.ts";
-import { createMoves, type Moves } from "./moves.ts";
+import { createMoves, type Moves } from "./reparenting-guard.ts";
 import type { RestrictedNames } from "./restricted-entities.ts";
 
 interface ReadAuthority {
@@ -47,7 +47,7 @@ interface Dependencies {
   /** Absent without read authorization. */
   readonly fields?: FilterFields | undefined;
   /** Expands hierarchies in policies. */
-  readonly lowering?: Lowering | undefined;
+  readonly policyExpansion?: PolicyExpansion | undefined;
   /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** The proposals of snapshots. */
@@ -58,7 +58,7 @@ interface Dependencies {
 }
 
 const usersMax = 500;
-/** TTL. With the TTL of hierarchies (hierarchies.ts) it is a second. */
+/** TTL. With the TTL of hierarchies (policies/policy-expansion.ts) it is a second. */
 const believedMs = 750;
 /** Entity types that decide about access, in lower case. */
 const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
@@ -71,7 +71,7 @@ type Bearing = "decides" | "moves";
 const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
-  const { catalog, fields, lowering, now } = dependencies;
+  const { catalog, fields, policyExpansion, now } = dependencies;
   const believed = { now, believedMs, sizeMax: usersMax };
   const filters = createTtlCache(compile, believed);
   const clearances = createTtlCache(clearanceOf, believed);
@@ -84,25 +84,25 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   let hierarchical = false;
 
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
-    const grounds = await lowered(await dependencies.authority.grounds(actor));
-    const text = JSON.stringify(grounds, (_, value) =>
+    const authContext = await lowered(await dependencies.authority.authContext(actor));
+    const text = JSON.stringify(authContext, (_, value) =>
       value instanceof Set ? numberOf(value) : value,
     );
     // An unchanged filter keeps its cached results.
     if (before?.text === text) return before;
-    const inherits = grounds !== undefined && namesHierarchies(grounds.policies);
-    return { text, inherits, accessFilter: filterIn(grounds, fields ?? nothingKnown) };
+    const inherits = authContext !== undefined && namesHierarchies(authContext.policies);
+    return { text, inherits, accessFilter: filterIn(authContext, fields ?? nothingKnown) };
   }
 
   /** The policies that grant reads, with their hierarchies expanded. */
-  async function lowered(grounds: Grounds | undefined): Promise<Grounds | undefined> {
-    if (grounds === undefined || lowering === undefined) return grounds;
-    const policies = policiesToRead(grounds.policies, grounds.principal);
-    if (!namesHierarchies(policies)) return { ...grounds, policies };
+  async function lowered(authContext: AuthContext | undefined): Promise<AuthContext | undefined> {
+    if (authContext === undefined || policyExpansion === undefined) return authContext;
+    const policies = policiesToRead(authContext.policies, authContext.principal);
+    if (!namesHierarchies(policies)) return { ...authContext, policies };
     hierarchical = true;
     // Searches must show earlier moves of this node.
     await catalog.reach("search", moved);
-    return { ...grounds, policies: await lowering.lower(policies) };
+    return { ...authContext, policies: await policyExpansion.lower(policies) };
   }
 
   async function clearanceOf(key: string): Promise<boolean> {
@@ -144,7 +144,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   const forget = (): void => {
-    lowering?.forget();
+    policyExpansion?.forget();
     filters.forget();
     clearances.forget();
   };
@@ -196,8 +196,10 @@ interface Compiled {
   readonly accessFilter: AccessFilter;
 }
 
-const filterIn = (grounds: Grounds | undefined, fields: FilterFields): AccessFilter =>
-  grounds === undefined ? seesNothing : accessFilterOf(grounds.policies, grounds.principal, fields);
+const filterIn = (authContext: AuthContext | undefined, fields: FilterFields): AccessFilter =>
+  authContext === undefined
+    ? seesNothing
+    : accessFilterOf(authContext.policies, authContext.principal, fields);
 
 const seenWriting = [
   ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),

@@ -2,7 +2,7 @@
  * Write authorization by policies: Edit Entity to write aspects (or the privilege of the aspect, or the
  * one that manages the type), Create Entity to create an entity, Delete Entity to delete it. Constraints
  * of policies limit the tags that may be added and removed. Access control has its own rules
- * (guarded-catalog.ts).
+ * (privileged-writes.ts).
  *
  * The check comes before validation; constraints compare with the stored tags.
  */
@@ -11,7 +11,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { jsonObject, parsedValue } from "../../lib/json.ts";
-import type { Authority, Grounds } from "../policies/authority.ts";
+import type { AuthContext, Authority } from "../policies/authority.ts";
 import { meets, type Resource } from "../policies/policy.ts";
 import { findResource } from "../policies/principals.ts";
 import { type Demand, type Privilege, shownDemand } from "../policies/privileges.ts";
@@ -70,14 +70,14 @@ const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 const unknown: Resource = { owners: [], fields: {} };
 
 interface Dependencies {
-  readonly authority: Pick<Authority, "grounds">;
+  readonly authority: Pick<Authority, "authContext">;
   readonly entities: Pick<StoredEntities, "find">;
   readonly patchRules: PatchRules;
   /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
   /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
-  /** Entity types with their own rules (guarded-catalog.ts). */
+  /** Entity types with their own rules (privileged-writes.ts). */
   readonly ruled: ReadonlySet<string>;
   readonly namespace: string;
   readonly systemActor: string;
@@ -88,14 +88,14 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   const { namespace, systemActor } = dependencies;
 
   /** Undefined when the caller may write everything. */
-  async function groundsOf({ actor }: Caller): Promise<Grounds | undefined> {
+  async function authContextOf({ actor }: Caller): Promise<AuthContext | undefined> {
     if (actor === undefined || actor === systemActor) return undefined;
     const nobody = { principal: { urn: actor, groups: [], roles: [] }, policies: [] };
-    return (await authority.grounds(actor)) ?? nobody;
+    return (await authority.authContext(actor)) ?? nobody;
   }
 
   async function admit(
-    { principal, policies }: Grounds,
+    { principal, policies }: AuthContext,
     urn: string,
     demand: Demand,
     parts: () => Promise<readonly string[]>,
@@ -151,8 +151,8 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   }
 
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
-    const grounds = await groundsOf(caller);
-    if (grounds === undefined) return catalog.ingest(proposals, caller);
+    const authContext = await authContextOf(caller);
+    if (authContext === undefined) return catalog.ingest(proposals, caller);
     /** By entity and aspect. */
     const drafts = new Map<string, Draft>();
     for (const proposal of proposals) {
@@ -165,16 +165,16 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       const draft = drafts.get(place) ?? { begun: false, value: undefined, left: [] };
       drafts.set(place, draft);
       draft.left.push(proposal);
-      await admit(grounds, urn, demand, () => changedTags(urn, aspectName, draft));
+      await admit(authContext, urn, demand, () => changedTags(urn, aspectName, draft));
     }
     return catalog.ingest(proposals, caller);
   };
 
   async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
-    const grounds = await groundsOf(caller);
+    const authContext = await authContextOf(caller);
     const urn = withNamespace(text, namespace);
-    if (grounds === undefined || ruled.has(entityTypeOf(urn))) return;
-    await admit(grounds, urn, demand(urn), async () => []);
+    if (authContext === undefined || ruled.has(entityTypeOf(urn))) return;
+    await admit(authContext, urn, demand(urn), async () => []);
   }
 
   return {

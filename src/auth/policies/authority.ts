@@ -17,7 +17,7 @@ interface About {
 }
 
 /** The input of checks for one user. */
-export interface Grounds {
+export interface AuthContext {
   readonly principal: Principal;
   readonly policies: readonly Policy[];
 }
@@ -26,7 +26,7 @@ export interface Authority {
   /** False without an actor; always true for the system actor. */
   allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
   /** Undefined for a removed or suspended user, who has no privileges. */
-  grounds(actor: string): Promise<Grounds | undefined>;
+  authContext(actor: string): Promise<AuthContext | undefined>;
 }
 
 export function createAuthority(
@@ -63,13 +63,13 @@ export function createAuthority(
     }
   }
 
-  async function grounds(actor: string): Promise<Grounds | undefined> {
+  async function authContext(actor: string): Promise<AuthContext | undefined> {
     const principal = await principalOf(actor);
     return principal && { principal, policies: await policies() };
   }
 
   return {
-    grounds,
+    authContext,
     async allows(actor, demand, about) {
       if (actor === undefined) return false;
       if (actor === systemActor) return true;

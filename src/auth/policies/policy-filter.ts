@@ -113,7 +113,7 @@ export const seesNothing: AccessFilter = {
 export const policiesToRead = (policies: readonly Policy[], principal: Principal) =>
   policies.filter((policy) => ruleOf(policy, principal) !== undefined);
 
-/** `policies`: expanded by the members of the hierarchies that they name (hierarchies.ts). */
+/** `policies`: expanded by the members of the hierarchies that they name (policy-expansion.ts). */
 export function accessFilterOf(
   policies: readonly Policy[],
   principal: Principal,

@@ -47,7 +47,7 @@ export interface PolicyCriterion {
   readonly field: string;
   readonly values: readonly string[];
   readonly condition?: string | undefined;
-  /** Descendants of the values after expansion (hierarchies.ts); they count like values. */
+  /** Descendants of the values after expansion (policy-expansion.ts); they count like values. */
   readonly below?: ReadonlySet<string> | undefined;
 }
 

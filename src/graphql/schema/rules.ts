@@ -39,7 +39,7 @@ const me: Rule = {
 /** As for any read: every admitted caller may ask and gets the visible entities. */
 export const letIn: Rule = { needs: "admission to the service", allows: async () => true };
 
-/** The catalog authorizes writes, as for every API (auth/access/guarded-catalog.ts). */
+/** The catalog authorizes writes, as for every API (auth/access/privileged-writes.ts). */
 export const writes: Rule = {
   needs: "the privileges of the same write over REST",
   allows: async () => true,

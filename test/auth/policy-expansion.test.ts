@@ -4,8 +4,8 @@
  */
 import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLowering } from "../../src/auth/policies/hierarchies.ts";
 import { meets, type Policy, type Principal } from "../../src/auth/policies/policy.ts";
+import { createPolicyExpansion } from "../../src/auth/policies/policy-expansion.ts";
 import { accessFilterOf, filterFields } from "../../src/auth/policies/policy-filter.ts";
 import { findResource } from "../../src/auth/policies/principals.ts";
 import { toRead } from "../../src/auth/policies/privileges.ts";
@@ -83,7 +83,7 @@ const reader = {
   },
 } as Pick<SearchReader, "search" | "documents">;
 const logger = { warn: () => {} };
-const { lower } = createLowering(createHierarchyLookup(reader), { now: Date.now, logger });
+const { lower } = createPolicyExpansion(createHierarchyLookup(reader), { now: Date.now, logger });
 
 const reading = (field: string, values: readonly string[], condition = "EQUALS"): Policy => ({
   ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },

@@ -28,7 +28,7 @@ export const namesHierarchies = (policies: readonly Policy[]): boolean =>
       resources !== undefined && criteriaOf(resources).some((one) => membersOf(one) !== undefined),
   );
 
-export interface Lowering {
+export interface PolicyExpansion {
   /**
    * The expanded policies. A policy that names too many members is omitted: expanded in part, it would
    * show entities that NOT_EQUALS hides.
@@ -65,7 +65,10 @@ type Below = ReadonlySet<string> | TooMany;
 
 const isSet = (found: Below): found is ReadonlySet<string> => found instanceof Set;
 
-export function createLowering(lookup: HierarchyLookup, { now, logger }: Options): Lowering {
+export function createPolicyExpansion(
+  lookup: HierarchyLookup,
+  { now, logger }: Options,
+): PolicyExpansion {
   const known = createTtlCache<Below>(find, {
     now,
     believedMs,

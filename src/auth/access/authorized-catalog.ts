@@ -11,10 +11,10 @@ import type { PatchRules } from "../../core/patch/patch.ts";
 import type { Model } from "../../model/model.ts";
 import type { OpenedAccess } from "../open-access.ts";
 import { type FixedPolicies, keepFixedPolicies } from "../policies/fixed-policies.ts";
-import type { Lowering } from "../policies/hierarchies.ts";
+import type { PolicyExpansion } from "../policies/policy-expansion.ts";
 import type { FilterFields } from "../policies/policy-filter.ts";
-import { endTokensWithUsers } from "../tokens/ended-users.ts";
-import { guardCatalog, guarded } from "./guarded-catalog.ts";
+import { endTokensWithUsers } from "../tokens/revoke-on-user-delete.ts";
+import { guardCatalog, guarded } from "./privileged-writes.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import { restrictedNames } from "./restricted-entities.ts";
 import { authorizeWrites } from "./write-authority.ts";
@@ -46,7 +46,7 @@ interface Parts {
   /** Absent without write authorization. */
   readonly patchRules?: PatchRules | undefined;
   /** With filterFields. */
-  readonly lowering?: Lowering | undefined;
+  readonly policyExpansion?: PolicyExpansion | undefined;
   readonly now: () => number;
 }
 
@@ -95,7 +95,7 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
     },
     restricted: required ? restrictedNames(model) : undefined,
     fields: filterFields,
-    lowering: parts.lowering,
+    policyExpansion: parts.policyExpansion,
   });
   return { catalog: catalogFor(undefined), catalogFor };
 }
