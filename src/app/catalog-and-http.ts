@@ -3,9 +3,9 @@
  * offers them.
  */
 import { readFileSync } from "node:fs";
-import { judgeCatalog } from "../auth/access/authorized-catalog.ts";
+import { authorizeCatalog } from "../auth/access/authorized-catalog.ts";
 import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
-import { openAccess } from "../auth/open-access.ts";
+import { openAccess } from "../auth/open-auth.ts";
 import { createPolicyExpansion } from "../auth/policies/policy-expansion.ts";
 import { filterFields } from "../auth/policies/policy-filter.ts";
 import { openMetricsToken } from "../auth/tokens/metrics-token.ts";
@@ -129,7 +129,7 @@ export async function openCatalogAndHttp(
   const access = openAccess({
     catalog,
     peek: catalog.peek,
-    edition: catalog.entitiesVersion,
+    entitiesVersion: catalog.entitiesVersion,
     data: config.data,
     signingKeyFile: config.signingKeyFile,
     operatorToken: operator,
@@ -142,7 +142,7 @@ export async function openCatalogAndHttp(
     logger,
     now: Date.now,
   });
-  const judged = judgeCatalog({
+  const authorized = authorizeCatalog({
     catalog,
     access,
     required,
@@ -155,7 +155,7 @@ export async function openCatalogAndHttp(
     lastUse: audit.lastUse,
     entityNames: below.model.entities.keys(),
     now: Date.now,
-    catalogFor: judged.catalogFor ?? (() => judged.catalog),
+    catalogFor: authorized.catalogFor ?? (() => authorized.catalog),
     onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
   });
   const schemaRegistry = createSchemaRegistry({
@@ -165,14 +165,14 @@ export async function openCatalogAndHttp(
     authorize: required ? (actor) => admitRegistryWrite(access.authority, actor) : undefined,
   });
   // Write access to the topic does not grant privileges here: proposals are authorized.
-  const proposals = takeProposals(config, { catalog: judged.catalog, schemaRegistry, logger });
+  const proposals = takeProposals(config, { catalog: authorized.catalog, schemaRegistry, logger });
   opened.push(() => proposals?.close());
 
   const web = openWebApp(config, logger);
   opened.push(() => web?.close());
   const server = createHttpServer({
     largeBodies: bodyThread,
-    ...judged,
+    ...authorized,
     access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
     audit,
     operations,
@@ -344,7 +344,7 @@ function operationsParts(
   };
 }
 
-/** By what it is judged who reads and writes what. Throws `invalid` for settings that exclude that. */
+/** The authorization of reads and writes. Throws `invalid` for settings that exclude that. */
 function judgingParts(
   config: Config,
   { model, rules, readers }: LogAndViews,

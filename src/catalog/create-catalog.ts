@@ -10,7 +10,7 @@ import { watchLog } from "../log/log-health.ts";
 import { parkingNow } from "../projector/parking/parking.ts";
 import type { AccessContext } from "./access/access-filter.ts";
 import { readBuiltInEntities } from "./access/built-in-entities.ts";
-import type { ReadPorts } from "./access/seen-ports.ts";
+import type { ReadPorts } from "./access/filtered-readers.ts";
 import { createAddresses } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import type { CatalogParts } from "./catalog-parts.ts";

@@ -33,8 +33,8 @@ function open(lifeMax?: number) {
   /** Entities in memory. */
   const states = new Map<string, EntityState>();
   /** What was asked for, and what is known to be written. */
-  const written: { asked: string[]; edition: number | undefined } = {
-    ...{ asked: [], edition: undefined },
+  const written: { asked: string[]; entitiesVersion: number | undefined } = {
+    ...{ asked: [], entitiesVersion: undefined },
   };
   const authentication = createAuthentication({
     peek: (urn) => states.get(urn),
@@ -42,7 +42,7 @@ function open(lifeMax?: number) {
     required: true,
     operatorToken: { admits: () => false },
     format,
-    edition: () => written.edition,
+    entitiesVersion: () => written.entitiesVersion,
     entities: {
       async find(urn) {
         written.asked.push(urn);
@@ -252,7 +252,7 @@ describe("a token whose entities are not in memory", () => {
     const token = await format.sign({ ...claims, ...more }, now);
     const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;
     stored.set(urn, { dataHubAccessTokenInfo: { createdAt: now } });
-    written.edition = 7;
+    written.entitiesVersion = 7;
     expect(await show(token)).toBe(MINA);
     expect(written.asked.splice(0)).toEqual([urn, MINA]);
     expect(showNow(token)).toBe(MINA);
@@ -262,15 +262,15 @@ describe("a token whose entities are not in memory", () => {
 
   test("is asked for again as soon as anything was written, and refused when it was revoked", async () => {
     const { stored, written, show, showNow, token, urn } = await shownOnce();
-    written.edition = 8;
+    written.entitiesVersion = 8;
     expect(showNow(token)).toBeUndefined();
     expect(await show(token)).toBe(MINA);
     expect(showNow(token)).toBe(MINA);
     stored.delete(urn);
-    written.edition = 9;
+    written.entitiesVersion = 9;
     expect(showNow(token)).toBeUndefined();
     await expect(show(token)).rejects.toThrow("revoked");
-    written.edition = 8;
+    written.entitiesVersion = 8;
     expect(showNow(token)).toBeUndefined();
   });
 
@@ -298,7 +298,7 @@ describe("a token whose entities are not in memory", () => {
 
   test("is asked for each time where nothing is known of what is written", async () => {
     const { written, show, showNow, token } = await shownOnce();
-    written.edition = undefined;
+    written.entitiesVersion = undefined;
     expect(showNow(token)).toBeUndefined();
     expect(await show(token)).toBe(MINA);
     expect(showNow(token)).toBeUndefined();
@@ -306,9 +306,9 @@ describe("a token whose entities are not in memory", () => {
 
   test("is not believed by what was asked before a write that came meanwhile", async () => {
     const { written, show, showNow, token } = await shownOnce();
-    written.edition = 8;
+    written.entitiesVersion = 8;
     const showing = show(token);
-    written.edition = 9;
+    written.entitiesVersion = 9;
     expect(await showing).toBe(MINA);
     expect(showNow(token)).toBeUndefined();
   });

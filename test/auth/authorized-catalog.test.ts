@@ -1,7 +1,7 @@
 /** The catalog as those use it who ask nothing by HTTP: what Kafka brings is nobody's. */
 import { expect, test } from "vitest";
 import { configuredModel } from "../../src/app/configured-model.ts";
-import { judgeCatalog } from "../../src/auth/access/authorized-catalog.ts";
+import { authorizeCatalog } from "../../src/auth/access/authorized-catalog.ts";
 import { createAuthority } from "../../src/auth/policies/authority.ts";
 import type { Catalog, Proposal } from "../../src/catalog/catalog.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -44,13 +44,13 @@ test("proposals of a topic decide nothing about access where tokens are asked fo
     urnOf: ({ entityUrn }: Proposal) => entityUrn,
     proposalsOf: unused,
   };
-  const guarded = judgeCatalog({ ...parts, required: true, fixedPolicies: new Map() }).catalog;
+  const guarded = authorizeCatalog({ ...parts, required: true, fixedPolicies: new Map() }).catalog;
   for (const forbidden of [one, roles]) {
     await expect(guarded.ingest([tag, forbidden] as never, {})).rejects.toThrow("privilege");
   }
   expect(written).toEqual([]);
   await guarded.ingest([tag] as never, {});
-  const open = judgeCatalog({ ...parts, required: false, fixedPolicies: new Map() }).catalog;
+  const open = authorizeCatalog({ ...parts, required: false, fixedPolicies: new Map() }).catalog;
   await open.ingest([one] as never, {});
   expect(written).toEqual([tag, one]);
 });

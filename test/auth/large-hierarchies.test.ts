@@ -77,9 +77,9 @@ describe("of what a policy names", () => {
     ["as many as may be are looked up", 100_000, 400],
   ])("all is found where %s", async (_, count, children) => {
     const { lookup } = treeOf(count, children);
-    const { lower, warnings } = policyExpansion(lookup);
+    const { expand, warnings } = policyExpansion(lookup);
     for (const policy of [reading([TOP]), reading(["urn:li:container:"], "STARTS_WITH")]) {
-      const [found] = await lower([policy]);
+      const [found] = await expand([policy]);
       expect(belowOf(found)?.size).toBe(count);
     }
     expect(warnings).toEqual([]);
@@ -87,76 +87,76 @@ describe("of what a policy names", () => {
 
   test("that is too much grants nothing, and others grant what they do", async () => {
     const { lookup } = treeOf(100_002, 50_000);
-    const { lower, warnings, pass } = policyExpansion(lookup);
+    const { expand, warnings, pass } = policyExpansion(lookup);
     const policies = [
       ...[reading([TOP]), reading([TOP], "NOT_EQUALS")],
       ...[reading(["urn:li:container:"], "STARTS_WITH"), ofTypes, reading([container(7)])],
     ];
-    expect(await lower(policies)).toEqual([ofTypes, expect.anything()]);
+    expect(await expand(policies)).toEqual([ofTypes, expect.anything()]);
     expect(warnings).toHaveLength(3);
     // Nor is it told again and again.
     pass(60_000);
-    expect(await lower(policies)).toHaveLength(2);
+    expect(await expand(policies)).toHaveLength(2);
     expect(warnings).toHaveLength(3);
   });
 
   test("that is too deep grants nothing", async () => {
     const { lookup } = treeOf(1_500, 1);
-    const { lower, warnings } = policyExpansion(lookup);
-    expect(await lower([reading([TOP], "NOT_EQUALS")])).toEqual([]);
+    const { expand, warnings } = policyExpansion(lookup);
+    expect(await expand([reading([TOP], "NOT_EQUALS")])).toEqual([]);
     expect(warnings).toHaveLength(1);
-    expect(belowOf((await lower([reading([container(600)])]))[0])?.size).toBe(900);
+    expect(belowOf((await expand([reading([container(600)])]))[0])?.size).toBe(900);
   });
 });
 
 describe("what was looked up", () => {
   test("is looked up once for all who ask, for a while, until it is forgotten", async () => {
     const { lookup, asked } = treeOf(30, 3);
-    const { lower, forget, pass } = policyExpansion(lookup);
-    const both = await Promise.all([lower([reading([TOP])]), lower([reading([TOP])])]);
+    const { expand, forget, pass } = policyExpansion(lookup);
+    const both = await Promise.all([expand([reading([TOP])]), expand([reading([TOP])])]);
     const first = asked.length;
     expect(belowOf(both[0][0])).toBe(belowOf(both[1][0]));
-    await lower([reading([TOP])]);
+    await expand([reading([TOP])]);
     expect(asked).toHaveLength(first);
     pass(1_000);
-    const [again] = await lower([reading([TOP])]);
+    const [again] = await expand([reading([TOP])]);
     expect(asked).toHaveLength(2 * first);
     // The same is the same object, so that nothing is made of it anew.
     expect(belowOf(again)).toBe(belowOf(both[0][0]));
     forget();
-    await lower([reading([TOP])]);
+    await expand([reading([TOP])]);
     expect(asked).toHaveLength(3 * first);
   });
 
   test("is not believed when it was forgotten while it was looked up", async () => {
     const answers: ((urns: readonly string[]) => void)[] = [];
-    const { lower, forget } = policyExpansion({
+    const { expand, forget } = policyExpansion({
       below: () => new Promise((answer) => answers.push(answer)),
       beginning: async () => [],
     });
-    const before = lower([reading([TOP])]);
+    const before = expand([reading([TOP])]);
     forget();
-    const after = lower([reading([TOP])]);
+    const after = expand([reading([TOP])]);
     answers[1]?.([TOP, container(2)]);
     answers[0]?.([TOP, container(1)]);
     expect(belowOf((await before)[0])).toEqual(new Set([TOP, container(1)]));
     const now = new Set([TOP, container(2)]);
     expect(belowOf((await after)[0])).toEqual(now);
-    expect(belowOf((await lower([reading([TOP])]))[0])).toEqual(now);
+    expect(belowOf((await expand([reading([TOP])]))[0])).toEqual(now);
   });
 
   test("is asked again when it could not be, and nothing is shown meanwhile", async () => {
     let fault: CatalogError | undefined = new CatalogError("unavailable", "the view is behind");
-    const { lower } = policyExpansion({
+    const { expand } = policyExpansion({
       below: async (urns) => {
         if (fault !== undefined) throw fault;
         return urns;
       },
       beginning: async () => [],
     });
-    await expect(lower([reading([TOP]), ofTypes])).rejects.toBe(fault);
+    await expect(expand([reading([TOP]), ofTypes])).rejects.toBe(fault);
     fault = undefined;
-    expect(await lower([reading([TOP]), ofTypes])).toHaveLength(2);
+    expect(await expand([reading([TOP]), ofTypes])).toHaveLength(2);
   });
 });
 

@@ -83,7 +83,7 @@ const reader = {
   },
 } as Pick<SearchReader, "search" | "documents">;
 const logger = { warn: () => {} };
-const { lower } = createPolicyExpansion(createHierarchyLookup(reader), { now: Date.now, logger });
+const { expand } = createPolicyExpansion(createHierarchyLookup(reader), { now: Date.now, logger });
 
 const reading = (field: string, values: readonly string[], condition = "EQUALS"): Policy => ({
   ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
@@ -93,7 +93,7 @@ const reading = (field: string, values: readonly string[], condition = "EQUALS")
 
 /** Last parts of the urns that the policies show, by judging each, by state and by document. */
 async function shown(policies: readonly Policy[]) {
-  const sight = accessFilterOf(await lower(policies), mina, fields);
+  const sight = accessFilterOf(await expand(policies), mina, fields);
   const judged: string[] = [];
   const seen: string[] = [];
   const found: string[] = [];

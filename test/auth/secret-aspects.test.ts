@@ -1,7 +1,7 @@
 /** The secrets of the model: the aspects that contain them are restricted, also in search and topics. */
 import { describe, expect, test } from "vitest";
 import { configuredModel } from "../../src/app/configured-model.ts";
-import { guarded } from "../../src/auth/access/privileged-writes.ts";
+import { privilegedTypes } from "../../src/auth/access/privileged-writes.ts";
 import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { secretAspects, secretEntityTypes } from "../../src/core/secret-aspects.ts";
@@ -84,7 +84,7 @@ describe("a secret that the service keeps for itself or for all", () => {
     ["inviteToken", "inviteToken"],
     ["corpuser", "corpUserCredentials"],
   ])("%s %s needs a privilege to be written, too", (entityType, aspect) => {
-    const rule = guarded[entityType];
+    const rule = privilegedTypes[entityType];
     expect(rule).toBeDefined();
     expect(rule?.aspects === undefined || rule.aspects.includes(aspect)).toBe(true);
   });

@@ -15,7 +15,7 @@ export function flipBit(file: string, byte: number, bit: number): void {
   }
 }
 
-/** Moves the write-ahead log into the file and empties it. */
+/** ReparentingGuard the write-ahead log into the file and empties it. */
 export function settle(file: string): void {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");

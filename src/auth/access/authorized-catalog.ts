@@ -9,17 +9,17 @@ import type { Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.
 import type { EntityState } from "../../core/entity-state.ts";
 import type { PatchRules } from "../../core/patch/patch.ts";
 import type { Model } from "../../model/model.ts";
-import type { OpenedAccess } from "../open-access.ts";
+import type { OpenedAccess } from "../open-auth.ts";
 import { type FixedPolicies, keepFixedPolicies } from "../policies/fixed-policies.ts";
 import type { PolicyExpansion } from "../policies/policy-expansion.ts";
 import type { FilterFields } from "../policies/policy-filter.ts";
 import { endTokensWithUsers } from "../tokens/revoke-on-user-delete.ts";
-import { guardCatalog, guarded } from "./privileged-writes.ts";
+import { authorizePrivilegedWrites, privilegedTypes } from "./privileged-writes.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import { restrictedNames } from "./restricted-entities.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
-interface JudgedCatalog {
+interface AuthorizedCatalog {
   /** For internal callers: nothing is hidden. */
   readonly catalog: Catalog;
   /** The catalog of one user; undefined when nothing is hidden from anyone. */
@@ -50,7 +50,7 @@ interface Parts {
   readonly now: () => number;
 }
 
-export function judgeCatalog(parts: Parts): JudgedCatalog {
+export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
   const { access, model, namespace, required, filterFields, urnOf, proposalsOf } = parts;
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
@@ -61,8 +61,8 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
     endTokensWithUsers(keepFixedPolicies(one, own), ending);
   const catalog = whole(parts.catalog);
   const { entities } = access;
-  const ruled = new Set(
-    Object.entries(guarded).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),
+  const coveredTypes = new Set(
+    Object.entries(privilegedTypes).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),
   );
   const authorized = (one: Catalog): Catalog =>
     parts.patchRules === undefined
@@ -72,11 +72,11 @@ export function judgeCatalog(parts: Parts): JudgedCatalog {
           authority,
           entities,
           patchRules: parts.patchRules,
-          ruled,
+          coveredTypes,
         });
   const guard = (one: Catalog): Catalog =>
     required
-      ? guardCatalog(authorized(one), { authority, model, namespace, proposalsOf })
+      ? authorizePrivilegedWrites(authorized(one), { authority, model, namespace, proposalsOf })
       : authorized(one);
   if (!required && filterFields === undefined && parts.patchRules === undefined) {
     return { catalog, catalogFor: undefined };

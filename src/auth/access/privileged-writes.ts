@@ -32,7 +32,7 @@ const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership
 const toRollBack: Demand = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 
 /** By entity type. */
-export const guarded: Readonly<Record<string, Rule>> = {
+export const privilegedTypes: Readonly<Record<string, Rule>> = {
   dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
   dataHubRole: { demand: [["MANAGE_POLICIES"]] },
   dataHubAccessToken: { demand: toManageTokens },
@@ -55,7 +55,7 @@ interface Dependencies {
   readonly namespace: string;
 }
 
-export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Catalog {
+export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
   const { authority, model, namespace } = dependencies;
 
   async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
@@ -74,7 +74,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
     const entity = model.findEntity(entityType);
     if (entity === undefined) return undefined;
     const asked = { entityType: entity.name, urn: entityUrn };
-    const rule = ownValue(guarded, entity.name);
+    const rule = ownValue(privilegedTypes, entity.name);
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
     const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
     if (rule !== undefined && bears) return { ...asked, rule };
@@ -86,7 +86,7 @@ export function guardCatalog(catalog: Catalog, dependencies: Dependencies): Cata
   /** The rule for a whole entity; the urn may have any namespace. */
   function askedOf(urn: string): readonly Asked[] {
     const entity = model.findEntity(entityTypeOf(urn));
-    const rule = entity && ownValue(guarded, entity.name);
+    const rule = entity && ownValue(privilegedTypes, entity.name);
     return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
   }
 

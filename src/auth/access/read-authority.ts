@@ -2,7 +2,7 @@
  * Authorizes reads: creates the catalog of each user. Restricted entities need a privilege. With read
  * authorization on, policies decide about all others. They are compiled once per user; writes of this
  * node to policies, users, groups or hierarchies invalidate the result, writes of other nodes take
- * effect after a TTL (known.ts).
+ * effect after a TTL (ttl-cache.ts).
  */
 
 import type {
@@ -24,9 +24,9 @@ import {
   seesNothing,
 } from "../policies/policy-filter.ts";
 import { createStoredEntities } from "../stored-entities.ts";
-import { createTtlCache } from "./known.ts";
-import { createMoves, type Moves } from "./reparenting-guard.ts";
+import { createReparentingGuard, type ReparentingGuard } from "./reparenting-guard.ts";
 import type { RestrictedNames } from "./restricted-entities.ts";
+import { createTtlCache } from "./ttl-cache.ts";
 
 interface ReadAuthority {
   /** The catalog of the user; unrestricted for the system (undefined). */
@@ -59,7 +59,7 @@ interface Dependencies {
 
 const usersMax = 500;
 /** TTL. With the TTL of hierarchies (policies/policy-expansion.ts) it is a second. */
-const believedMs = 750;
+const ttlMs = 750;
 /** Entity types that decide about access, in lower case. */
 const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
 /** Entity types that form hierarchies, in lower case. */
@@ -72,10 +72,13 @@ const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const { catalog, fields, policyExpansion, now } = dependencies;
-  const believed = { now, believedMs, sizeMax: usersMax };
+  const believed = { now, ttlMs, sizeMax: usersMax };
   const filters = createTtlCache(compile, believed);
-  const clearances = createTtlCache(clearanceOf, believed);
-  const moves = createMoves({ ...dependencies, entities: createStoredEntities(catalog) });
+  const privilegeCache = createTtlCache(privilegeOf, believed);
+  const moves = createReparentingGuard({
+    ...dependencies,
+    entities: createStoredEntities(catalog),
+  });
   /** By user; evicts the oldest. */
   const catalogs = new Map<string, Catalog>();
   /** Position of the last write of this node that may have changed a hierarchy. */
@@ -84,7 +87,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   let hierarchical = false;
 
   async function compile(actor: string, before: Compiled | undefined): Promise<Compiled> {
-    const authContext = await lowered(await dependencies.authority.authContext(actor));
+    const authContext = await expanded(await dependencies.authority.authContext(actor));
     const text = JSON.stringify(authContext, (_, value) =>
       value instanceof Set ? numberOf(value) : value,
     );
@@ -95,17 +98,17 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   /** The policies that grant reads, with their hierarchies expanded. */
-  async function lowered(authContext: AuthContext | undefined): Promise<AuthContext | undefined> {
+  async function expanded(authContext: AuthContext | undefined): Promise<AuthContext | undefined> {
     if (authContext === undefined || policyExpansion === undefined) return authContext;
     const policies = policiesToRead(authContext.policies, authContext.principal);
     if (!namesHierarchies(policies)) return { ...authContext, policies };
     hierarchical = true;
     // Searches must show earlier moves of this node.
     await catalog.reach("search", moved);
-    return { ...authContext, policies: await policyExpansion.lower(policies) };
+    return { ...authContext, policies: await policyExpansion.expand(policies) };
   }
 
-  async function clearanceOf(key: string): Promise<boolean> {
+  async function privilegeOf(key: string): Promise<boolean> {
     // Names contain no blanks; urns of users may.
     const end = key.lastIndexOf(" ");
     const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
@@ -124,7 +127,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   /** No guard for a user whose policies name no hierarchy. */
-  function movesOf(actor: string): Moves {
+  function movesOf(actor: string): ReparentingGuard {
     const inherits = async () => (await filters.get(actor)).inherits;
     return {
       admit: async (proposals, caller) =>
@@ -136,7 +139,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
 
   function eyesOf(actor: string): AccessContext {
     const { restricted } = dependencies;
-    const may = async (name: string) => clearances.get(`${actor} ${name}`);
+    const may = async (name: string) => privilegeCache.get(`${actor} ${name}`);
     return {
       restricted: restricted && { ...restricted, may },
       look: fields && (() => look(actor)),
@@ -146,17 +149,17 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const forget = (): void => {
     policyExpansion?.forget();
     filters.forget();
-    clearances.forget();
+    privilegeCache.forget();
   };
   function wrote(bearing: Bearing, position: Position | undefined): void {
     if (position !== undefined && position > moved) moved = position;
     if (bearing === "decides" || hierarchical) forget();
   }
-  const guarded = (one: Catalog): Catalog => {
-    const judged = dependencies.guard(one);
-    return { ...judged, ...forgettingWrites(judged, wrote) };
+  const restricted = (one: Catalog): Catalog => {
+    const authorized = dependencies.guard(one);
+    return { ...authorized, ...forgettingWrites(authorized, wrote) };
   };
-  const whole = guarded(catalog);
+  const whole = restricted(catalog);
 
   return {
     catalogFor(actor) {
@@ -164,7 +167,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
       let own = catalogs.get(actor);
       if (own === undefined) {
         const seen = catalog.authorizedFor(eyesOf(actor));
-        own = guarded(
+        own = restricted(
           fields === undefined
             ? seen
             : { ...seen, ...seenWrites(seen, () => look(actor), movesOf(actor), dependencies) },
@@ -214,7 +217,7 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
 function seenWrites(
   seen: Catalog,
   look: ResolveFilter,
-  moves: Moves,
+  moves: ReparentingGuard,
   { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
 ): Pick<Catalog, (typeof seenWriting)[number]> {
   const all = { includeSoftDelete: true };

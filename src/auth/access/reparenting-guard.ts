@@ -43,7 +43,7 @@ const movables: ReadonlyMap<string, Movable> = new Map<string, Movable>([
   ]),
 ]);
 
-export interface Moves {
+export interface ReparentingGuard {
   /** Rejects `forbidden`. */
   admit(proposals: readonly Proposal[], caller: Caller): Promise<void>;
   /** Of an entity, or of one aspect of it. Rejects `forbidden`. */
@@ -57,7 +57,11 @@ interface Dependencies {
   readonly urnOf: (proposal: Proposal) => string | undefined;
 }
 
-export function createMoves({ authority, entities, urnOf }: Dependencies): Moves {
+export function createReparentingGuard({
+  authority,
+  entities,
+  urnOf,
+}: Dependencies): ReparentingGuard {
   async function demand(urn: string, { actor }: Caller): Promise<void> {
     const entityType = entityTypeOf(urn);
     const needed = movables.get(entityType)?.demand ?? [];

@@ -78,13 +78,13 @@ interface Dependencies {
   /** The proposals of snapshots. */
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   /** Entity types with their own rules (privileged-writes.ts). */
-  readonly ruled: ReadonlySet<string>;
+  readonly coveredTypes: ReadonlySet<string>;
   readonly namespace: string;
   readonly systemActor: string;
 }
 
 export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
-  const { authority, entities, patchRules, urnOf, proposalsOf, ruled } = dependencies;
+  const { authority, entities, patchRules, urnOf, proposalsOf, coveredTypes } = dependencies;
   const { namespace, systemActor } = dependencies;
 
   /** Undefined when the caller may write everything. */
@@ -157,7 +157,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     const drafts = new Map<string, Draft>();
     for (const proposal of proposals) {
       const urn = urnOf(proposal);
-      if (urn === undefined || ruled.has(entityTypeOf(urn))) continue;
+      if (urn === undefined || coveredTypes.has(entityTypeOf(urn))) continue;
       const isThere = proposal.changeType === "CREATE" && (await entities.find(urn)) !== undefined;
       const demand = demandFor(proposal, entityTypeOf(urn), isThere);
       const { aspectName = "" } = proposal;
@@ -173,7 +173,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
     const authContext = await authContextOf(caller);
     const urn = withNamespace(text, namespace);
-    if (authContext === undefined || ruled.has(entityTypeOf(urn))) return;
+    if (authContext === undefined || coveredTypes.has(entityTypeOf(urn))) return;
     await admit(authContext, urn, demand(urn), async () => []);
   }
 

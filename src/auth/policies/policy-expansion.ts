@@ -4,7 +4,7 @@
  * policies name the same share a lookup.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { createTtlCache } from "../access/known.ts";
+import { createTtlCache } from "../access/ttl-cache.ts";
 import {
   criteriaOf,
   criterionField,
@@ -33,7 +33,7 @@ export interface PolicyExpansion {
    * The expanded policies. A policy that names too many members is omitted: expanded in part, it would
    * show entities that NOT_EQUALS hides.
    */
-  lower(policies: readonly Policy[]): Promise<readonly Policy[]>;
+  expand(policies: readonly Policy[]): Promise<readonly Policy[]>;
   /** Invalidates the cache: a hierarchy may have changed. */
   forget(): void;
 }
@@ -55,7 +55,7 @@ interface Options {
 const rememberedMax = 1_000_000;
 
 /** TTL. Together with the TTL of access filters (read-authority.ts) it is a second. */
-const believedMs = 250;
+const ttlMs = 250;
 
 /** The reason to omit a criterion. */
 interface TooMany {
@@ -71,7 +71,7 @@ export function createPolicyExpansion(
 ): PolicyExpansion {
   const known = createTtlCache<Below>(find, {
     now,
-    believedMs,
+    ttlMs,
     sizeMax: rememberedMax,
     sizeOf: (found) => (isSet(found) ? found.size : 1),
   });
@@ -94,7 +94,7 @@ export function createPolicyExpansion(
     }
   }
 
-  async function lowered(criterion: PolicyCriterion): Promise<PolicyCriterion | undefined> {
+  async function expanded(criterion: PolicyCriterion): Promise<PolicyCriterion | undefined> {
     const members = membersOf(criterion);
     if (members === undefined) return criterion;
     const { condition, values } = criterion;
@@ -106,7 +106,7 @@ export function createPolicyExpansion(
   async function inPolicy(policy: Policy, resources: ResourceFilter): Promise<readonly Policy[]> {
     const criteria: PolicyCriterion[] = [];
     for (const criterion of criteriaOf(resources)) {
-      const one = await lowered(criterion);
+      const one = await expanded(criterion);
       if (one === undefined) return [];
       criteria.push(one);
     }
@@ -114,7 +114,7 @@ export function createPolicyExpansion(
   }
 
   return {
-    async lower(policies) {
+    async expand(policies) {
       const found = policies.map((policy) =>
         policy.resources !== undefined && namesHierarchies([policy])
           ? inPolicy(policy, policy.resources)

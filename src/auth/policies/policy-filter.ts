@@ -98,7 +98,7 @@ const seesAll: AccessFilter = {
   condition: { kind: "every", every: [] },
   perhaps: undefined,
   sees: () => true,
-  seesAlways: () => true,
+  alwaysVisible: () => true,
 };
 
 export const seesNothing: AccessFilter = {
@@ -106,7 +106,7 @@ export const seesNothing: AccessFilter = {
   condition: { kind: "any", any: [] },
   perhaps: undefined,
   sees: () => false,
-  seesAlways: () => false,
+  alwaysVisible: () => false,
 };
 
 /** The policies that may grant the user a read: the input of accessFilterOf. */
@@ -142,7 +142,7 @@ const typesMax = 1_000;
 function seenBy(
   rules: readonly Rule[],
   principal: Principal,
-): Pick<AccessFilter, "sees" | "seesAlways"> {
+): Pick<AccessFilter, "sees" | "alwaysVisible"> {
   const byType = new Map<string, boolean | readonly Rule[]>();
   function rulesFor(type: string): boolean | readonly Rule[] {
     let left = byType.get(type);
@@ -153,15 +153,15 @@ function seenBy(
     return left;
   }
   /** A state is immutable: a write creates another one. */
-  const judged = new WeakMap<EntityState, boolean>();
+  const verdicts = new WeakMap<EntityState, boolean>();
   function looked(state: EntityState, type: string, left: readonly Rule[]): boolean {
-    let verdict = judged.get(state);
+    let verdict = verdicts.get(state);
     if (verdict === undefined) {
       const resource = resourceOf(storedState(state), state.urn, type);
       verdict = left.some(
         ({ policy }) => holdsActor(policy.actors, principal, resource) && inScope(policy, resource),
       );
-      judged.set(state, verdict);
+      verdicts.set(state, verdict);
     }
     return verdict;
   }
@@ -169,19 +169,19 @@ function seenBy(
     ({ policy, owned }) =>
       !owned && criteriaOfPolicy(policy).every(({ field }) => NAMES.has(criterionField(field))),
   );
-  function seesAlways(urn: string): boolean {
+  function alwaysVisible(urn: string): boolean {
     const resource = { owners: [], fields: { TYPE: [entityTypeOf(urn)], URN: [urn] } };
     return urn === principal.urn || ofNames.some(({ policy }) => inScope(policy, resource));
   }
   return {
-    seesAlways,
+    alwaysVisible,
     sees(state) {
       const type = entityTypeOf(state.urn);
       const left = rulesFor(type);
       if (left === true || state.urn === principal.urn) return true;
       if (left === false) return false;
       // A deleted entity has no aspects for the other rules.
-      return isDead(state) ? seesAlways(state.urn) : looked(state, type, left);
+      return isDead(state) ? alwaysVisible(state.urn) : looked(state, type, left);
     },
   };
 }

@@ -70,7 +70,7 @@ interface Dependencies {
   /** The newest state of an entity that is in memory. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
   /** Changes with every write that this node knows of; undefined when unknown. */
-  readonly edition?: (() => number | undefined) | undefined;
+  readonly entitiesVersion?: (() => number | undefined) | undefined;
   readonly failures: FailureLimit;
   readonly namespace: string;
   readonly now: () => number;
@@ -83,7 +83,7 @@ interface Dependencies {
 
 /** Cached tokens with a verified signature; signatures do not change. */
 const verifiedMax = 1_000;
-/** Maximum time to trust an unchanged `edition`: a node that misses writes must check again. */
+/** Maximum time to trust an unchanged `entitiesVersion`: a node that misses writes must check again. */
 const askedMsMax = 1_000;
 /** Minimum time between notes of uses of one token from one address. */
 const noteMs = 10_000;
@@ -99,8 +99,8 @@ interface Verified {
   user?: EntityState;
   /** End of the validity by these states, in epoch milliseconds. */
   until?: number;
-  /** The edition at the last check, and the end of its validity. */
-  asked?: { readonly edition: number; readonly until: number } | undefined;
+  /** The entitiesVersion at the last check, and the end of its validity. */
+  asked?: { readonly entitiesVersion: number; readonly until: number } | undefined;
   /** Address of the last noted use, and the time from which the next one is noted. */
   address?: string;
   toNoteAt?: number;
@@ -157,7 +157,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   /** Checks the newest states. The reason to reject the token; undefined when it is valid. */
   async function faultOf(known: Verified): Promise<keyof typeof reasons | undefined> {
     const { actor, expiresAt = Number.POSITIVE_INFINITY } = known.claims;
-    const [begun, edition] = [now(), dependencies.edition?.()];
+    const [begun, entitiesVersion] = [now(), dependencies.entitiesVersion?.()];
     known.asked = undefined;
     if (expiresAt <= begun) return "expired";
     const record = await entities.find(known.urn);
@@ -167,17 +167,19 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     const standing = standingOf(await entities.find(actor));
     if (standing !== "active") return standing;
     const until = Math.min(expiresAt, old, begun + askedMsMax);
-    if (edition !== undefined) known.asked = { edition, until };
+    if (entitiesVersion !== undefined) known.asked = { entitiesVersion, until };
     return undefined;
   }
 
   /** True when nothing was written since the states that admitted the token. */
   const askedLately = ({ asked }: Verified, time: number): boolean =>
-    asked !== undefined && asked.until > time && asked.edition === dependencies.edition?.();
+    asked !== undefined &&
+    asked.until > time &&
+    asked.entitiesVersion === dependencies.entitiesVersion?.();
 
   /** True when its record and user are in memory and admit it. */
   function inMemory(known: Verified, time: number): boolean {
-    const edition = dependencies.edition?.();
+    const entitiesVersion = dependencies.entitiesVersion?.();
     const record = peek(known.urn);
     const user = peek(known.claims.actor);
     if (record === undefined || user === undefined) return false;
@@ -191,8 +193,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     }
     const { until = 0 } = known;
     if (time >= until) return false;
-    if (edition !== undefined) {
-      known.asked = { edition, until: Math.min(until, time + askedMsMax) };
+    if (entitiesVersion !== undefined) {
+      known.asked = { entitiesVersion, until: Math.min(until, time + askedMsMax) };
     }
     return true;
   }

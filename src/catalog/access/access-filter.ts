@@ -1,6 +1,6 @@
 /**
  * Read permissions of one caller (auth/policies/policy-filter.ts creates them). With read authorization on, every
- * read goes through ports filtered by them (seen-ports.ts), so hidden entities behave as if they
+ * read goes through ports filtered by them (filtered-readers.ts), so hidden entities behave as if they
  * did not exist.
  */
 import type { EntityState } from "../../core/entity-state.ts";
@@ -22,7 +22,7 @@ export interface AccessFilter {
    */
   sees(state: EntityState): boolean;
   /** True if the entity is visible whatever its state, also before a deletion. */
-  seesAlways(urn: string): boolean;
+  alwaysVisible(urn: string): boolean;
 }
 
 /**

@@ -10,7 +10,7 @@ import { entityTypeOf } from "../../core/urn.ts";
 import type { Scope } from "../../views/search/search.ts";
 import { NOTHING } from "../search/filter/conditions.ts";
 import type { Restricted } from "./access-filter.ts";
-import type { ReadPorts } from "./seen-ports.ts";
+import type { ReadPorts } from "./filtered-readers.ts";
 
 export function restrictedPorts(ports: ReadPorts, restricted: Restricted): ReadPorts {
   const { states, aspects, timeseries, search } = ports;

@@ -22,7 +22,7 @@ import { readable } from "../../log/codecs/try-decode.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
-import type { ReadPorts } from "../access/seen-ports.ts";
+import type { ReadPorts } from "../access/filtered-readers.ts";
 import { changesOf } from "../changes/stream-changes.ts";
 import type { EntityStates } from "../write/entity-cache.ts";
 import type { Moment } from "./entity-reads.ts";

@@ -9,8 +9,8 @@ import { patternWithNamespace } from "../../core/urn.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
 import type { AccessContext } from "../access/access-filter.ts";
+import { filteredReaders, type Lifetimes, type ReadPorts } from "../access/filtered-readers.ts";
 import { isVisibleChange, restrictedPorts } from "../access/restricted-ports.ts";
-import { type Lifetimes, type ReadPorts, seenPorts } from "../access/seen-ports.ts";
 import { type Addresses, unknownEntityType } from "../address.ts";
 import type { Catalog, ChangeEntry, ChangePage, EntityReads } from "../catalog.ts";
 import type { CatalogParts } from "../catalog-parts.ts";
@@ -260,7 +260,7 @@ export function portsThrough(
   lifetimes?: Lifetimes | undefined,
 ): ReadPorts {
   const open = restricted === undefined ? ports : restrictedPorts(ports, restricted);
-  return look === undefined ? open : seenPorts(open, look, lifetimes);
+  return look === undefined ? open : filteredReaders(open, look, lifetimes);
 }
 
 const livesOf = ({ log, parts, model }: ReadingTools): Lifetimes =>

@@ -1,6 +1,6 @@
 /**
- * Moves domains below domains, and glossary terms and nodes below nodes. No entity may become its own
- * ancestor. One write cannot check this, because two valid moves together can close a cycle. Moves
+ * ReparentingGuard domains below domains, and glossary terms and nodes below nodes. No entity may become its own
+ * ancestor. One write cannot check this, because two valid moves together can close a cycle. ReparentingGuard
  * of one node run in sequence; another node may write between the check and the write:
  *
  *   node 1 moves A below B: check, write      node 2 moves B below A: check, write
@@ -105,7 +105,7 @@ async function refuseTakenNameAt(
 }
 
 /**
- * Moves an entity below another parent, or to the top. Throws `invalid` when the parent is the entity
+ * ReparentingGuard an entity below another parent, or to the top. Throws `invalid` when the parent is the entity
  * or lies below it, and `conflict` after reverting a move that closed a cycle.
  */
 export async function move(urn: string, place: Place, viewer: Viewer): Promise<true> {

@@ -34,7 +34,7 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
       const rule = ownValue(ofType, field.name);
       const { resolve } = field;
       assert(rule !== undefined && resolve !== undefined, `${typeName}.${field.name} has a rule`);
-      field.resolve = ruled(rule, resolve);
+      field.resolve = withRule(rule, resolve);
     }
   }
   const long = schema.getType("Long");
@@ -48,7 +48,7 @@ function fieldsOf(schema: GraphQLSchema, name: string) {
   return isObjectType(type) ? type.getFields() : {};
 }
 
-const ruled =
+const withRule =
   (rule: Rule, resolve: Resolve): Resolve =>
   async (source, args, viewer, info) => {
     const action = info.fieldName;

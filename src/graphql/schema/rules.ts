@@ -51,7 +51,7 @@ const policies: Rule = {
   allows: (_, { authority, actor }) => authority.allows(actor, [["MANAGE_POLICIES"]]),
 };
 
-const ruled = (rule: Rule, names: readonly string[]): Readonly<Record<string, Rule>> =>
+const withRule = (rule: Rule, names: readonly string[]): Readonly<Record<string, Rule>> =>
   Object.fromEntries(names.map((name) => [name, rule]));
 
 const listAccessTokens: Rule = {
@@ -118,19 +118,19 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     listAccessTokens,
     getAccessTokenMetadata,
     getAccessToken,
-    ...ruled(letIn, Object.keys(searching)),
-    ...ruled(letIn, Object.keys(browsing)),
-    ...ruled(letIn, Object.keys(entityQueries)),
-    ...ruled(letIn, Object.keys(sourceQueries)),
-    ...ruled(policies, Object.keys(policyQueries)),
+    ...withRule(letIn, Object.keys(searching)),
+    ...withRule(letIn, Object.keys(browsing)),
+    ...withRule(letIn, Object.keys(entityQueries)),
+    ...withRule(letIn, Object.keys(sourceQueries)),
+    ...withRule(policies, Object.keys(policyQueries)),
   },
   Mutation: {
     createAccessToken,
     revokeAccessToken,
-    ...ruled(writes, Object.keys(labelling)),
-    ...ruled(writes, Object.keys(making)),
-    ...ruled(writes, Object.keys(sourceMutations)),
-    ...ruled(writes, Object.keys(assertionMutations)),
-    ...ruled(policies, Object.keys(policyMutations)),
+    ...withRule(writes, Object.keys(labelling)),
+    ...withRule(writes, Object.keys(making)),
+    ...withRule(writes, Object.keys(sourceMutations)),
+    ...withRule(writes, Object.keys(assertionMutations)),
+    ...withRule(policies, Object.keys(policyMutations)),
   },
 };

@@ -54,7 +54,7 @@ export function replaceFile(file: string, check: (fresh: DatabaseSync) => void):
   }
 }
 
-/** Moves the write-ahead log into the file. Returns true if rows have checksums. */
+/** ReparentingGuard the write-ahead log into the file. Returns true if rows have checksums. */
 function settle(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
   try {

@@ -244,7 +244,12 @@ export function createPreparation(dependencies: Dependencies): Preparation {
           const previous = current?.value;
           const checked = check(applyPatch(previous, patch, stamp));
           refuseNewUrns(aspect, checked, previous);
-          return judged(aspect, checked.value, { ...rule, previous, sibling, patched: true });
+          return checkedByRules(aspect, checked.value, {
+            ...rule,
+            previous,
+            sibling,
+            patched: true,
+          });
         });
     }
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
@@ -256,10 +261,10 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         labelled(label, () => {
           const previous = current?.value;
           refuseNewUrns(aspect, checked, previous);
-          return judged(aspect, checked.value, { ...rule, previous, sibling });
+          return checkedByRules(aspect, checked.value, { ...rule, previous, sibling });
         });
     }
-    const settled = ruled(aspect, checked.value, rule);
+    const settled = withRules(aspect, checked.value, rule);
     const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
     if (!refused && checked.wrongUrns === undefined) return settled;
     // A value that the aspect already has may be written again.
@@ -350,8 +355,8 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     if (added.length > 0) throw invalidValue(aspect, misfitsOfUrns(added));
   }
 
-  const judged = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
-    allowed(aspect, ruled(aspect, checked, context), context);
+  const checkedByRules = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
+    allowed(aspect, withRules(aspect, checked, context), context);
 
   function allowed(aspect: Aspect, settled: Settled, context: WriteContext): Settled {
     const refusal = refusalOf(aspect.name, settled.value, context);
@@ -359,7 +364,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     return settled;
   }
 
-  function ruled(aspect: Aspect, checked: JsonObject, context: WriteContext): Settled {
+  function withRules(aspect: Aspect, checked: JsonObject, context: WriteContext): Settled {
     const value = applyWriteRule(aspect.name, checked, context);
     const text = JSON.stringify(value);
     checkSize(text);

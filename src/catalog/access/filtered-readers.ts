@@ -39,7 +39,7 @@ export interface ReadPorts {
   readonly hiddenUpTo?: ((urn: string) => Promise<Position>) | undefined;
 }
 
-/** Lookups of deletions that seenPorts uses. */
+/** Lookups of deletions that filteredReaders uses. */
 export type Lifetimes = Pick<DeletedRows, "lastHardDelete" | "firstVersion">;
 
 /** Maximum number of entities that a search checks one by one, and the page size of the check. */
@@ -49,7 +49,7 @@ const perhapsPage = 1_000;
 const neighboursMax = 10_000;
 
 /** Without `lifetimes` no history is hidden. */
-export function seenPorts(
+export function filteredReaders(
   ports: ReadPorts,
   resolveFilter: ResolveFilter,
   lifetimes?: Lifetimes | undefined,
@@ -66,7 +66,7 @@ export function seenPorts(
 
   async function hiddenUpTo(urn: string): Promise<Position> {
     const filter = await resolveFilter();
-    if (lifetimes === undefined || filter.everything || filter.seesAlways(urn)) return START;
+    if (lifetimes === undefined || filter.everything || filter.alwaysVisible(urn)) return START;
     const [state] = await states.read([urn]);
     return state === undefined ? START : lifetimes.lastHardDelete(state);
   }

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 
-interface Known<T> {
+interface TtlCache<T> {
   /** Synchronous while cached. Rejects like the lookup; the next call looks up again. */
   get(key: string): T | Promise<T>;
   /** Invalidates all entries; lookups in flight are not cached. */
@@ -13,7 +13,7 @@ interface Known<T> {
 
 interface Entry<T> {
   readonly finding: Promise<T>;
-  readonly edition: number;
+  readonly version: number;
   /** The last value of this entry or an earlier one. */
   readonly found: { readonly value: T } | undefined;
   /** Undefined while the lookup runs. */
@@ -24,7 +24,7 @@ interface Options<T> {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** TTL in milliseconds; at least twice the duration of the lookup. */
-  readonly believedMs: number;
+  readonly ttlMs: number;
   /** Maximum total size; evicts the least recently used entries. */
   readonly sizeMax: number;
   /** Size of an entry; 1 when absent. */
@@ -34,23 +34,23 @@ interface Options<T> {
 /** `before`: the previous value of the key, also after `forget`. */
 export function createTtlCache<T>(
   find: (key: string, before: T | undefined) => Promise<T>,
-  { now, believedMs, sizeMax, sizeOf = () => 1 }: Options<T>,
-): Known<T> {
+  { now, ttlMs, sizeMax, sizeOf = () => 1 }: Options<T>,
+): TtlCache<T> {
   const entries = new LRUCache<string, Entry<T>>({
     maxSize: sizeMax,
     sizeCalculation: ({ found }) => (found === undefined ? 1 : Math.max(1, sizeOf(found.value))),
   });
-  let edition = 0;
+  let version = 0;
 
   function begin(key: string, before: Entry<T> | undefined): Promise<T> {
     const begun = now();
     const finding = find(key, before?.found?.value);
-    const entry: Entry<T> = { finding, edition, found: before?.found, until: undefined };
+    const entry: Entry<T> = { finding, version, found: before?.found, until: undefined };
     entries.set(key, entry);
     finding.then(
       (value) => {
         if (entries.peek(key) !== entry) return;
-        const until = begun + Math.max(believedMs, 2 * (now() - begun));
+        const until = begun + Math.max(ttlMs, 2 * (now() - begun));
         entries.set(key, { ...entry, found: { value }, until });
       },
       () => {
@@ -63,13 +63,13 @@ export function createTtlCache<T>(
   return {
     get(key) {
       const entry = entries.get(key);
-      if (entry === undefined || entry.edition !== edition) return begin(key, entry);
+      if (entry === undefined || entry.version !== version) return begin(key, entry);
       if (entry.until === undefined) return entry.finding;
       if (entry.until <= now() || entry.found === undefined) return begin(key, entry);
       return entry.found.value;
     },
     forget() {
-      edition++;
+      version++;
     },
   };
 }

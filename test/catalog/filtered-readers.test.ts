@@ -1,7 +1,11 @@
 /** Documents that are asked for by their urns are those that may be seen, as in every search. */
 import { expect, test } from "vitest";
 import type { AccessFilter } from "../../src/catalog/access/access-filter.ts";
-import { perhapsMax, type ReadPorts, seenPorts } from "../../src/catalog/access/seen-ports.ts";
+import {
+  filteredReaders,
+  perhapsMax,
+  type ReadPorts,
+} from "../../src/catalog/access/filtered-readers.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
 import type { SearchQuery } from "../../src/views/search/search.ts";
@@ -22,7 +26,7 @@ const sight: AccessFilter = {
   condition: of(open),
   perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
   sees: ({ urn }) => urn !== hidden,
-  seesAlways: () => false,
+  alwaysVisible: () => false,
 };
 const ports: ReadPorts = {
   states: {
@@ -37,7 +41,7 @@ const ports: ReadPorts = {
 };
 
 test("documents and counts keep to a condition, and to what is asked one by one", async () => {
-  const { search, aspects } = seenPorts(ports, async () => sight);
+  const { search, aspects } = filteredReaders(ports, async () => sight);
   const found = await search.documents([hidden, perhaps, open, "urn:li:tag:none"]);
   expect(found.map((document) => document?.urn)).toEqual([undefined, perhaps, open, undefined]);
   const listed = await aspects.listUrns("tag", { start: 0, count: 10 });
@@ -45,7 +49,7 @@ test("documents and counts keep to a condition, and to what is asked one by one"
 });
 
 test("who sees everything is asked nothing more", async () => {
-  const everything = seenPorts(ports, async () => ({ ...sight, everything: true }));
+  const everything = filteredReaders(ports, async () => ({ ...sight, everything: true }));
   const found = await everything.search.documents([hidden]);
   expect(found.map((document) => document?.urn)).toEqual([hidden]);
 });
@@ -67,7 +71,8 @@ test("near words are those of visible documents, none where entities are checked
     ...{ sort: [], start: 0, count: 0, facets: [] },
   };
   const nearFor = async (look: AccessFilter) =>
-    (await seenPorts({ ...ports, search: reader }, () => look).search.search(query)).nearWords;
+    (await filteredReaders({ ...ports, search: reader }, () => look).search.search(query))
+      .nearWords;
   expect(await nearFor({ ...sight, perhaps: undefined })).toEqual([
     [{ word: "orders", distance: 1, documents: 1 }],
   ]);
@@ -87,7 +92,7 @@ test("what is asked one by one is asked to the last", async () => {
     sees: ({ urn }) => sees(urn),
   };
   const reader = readerOf(urns.map((urn) => documentOf(urn)));
-  const { aspects, search } = seenPorts({ ...ports, search: reader }, () => halved);
+  const { aspects, search } = filteredReaders({ ...ports, search: reader }, () => halved);
   const listed = await aspects.listUrns("tag", { start: 0, count: 10_000 });
   expect(listed.urns).toEqual(urns.filter(sees).sort());
   expect(listed.total).toBe(1_250);
@@ -106,7 +111,7 @@ test("a search for which too many would have to be asked is refused, and not cut
       return { hits: Array(count).fill(hit), total: count, facets: [], position: START };
     },
   };
-  const { aspects } = seenPorts({ ...ports, search: endless }, () => sight);
+  const { aspects } = filteredReaders({ ...ports, search: endless }, () => sight);
   const listing = aspects.listUrns("tag", { start: 0, count: 10 });
   await expect(listing).rejects.toThrow("the visibility of more than 100000 entities");
   expect(asked).toBe(perhapsMax);

@@ -24,7 +24,7 @@ interface AccessOptions {
   /** The newest state of an entity that is in memory. */
   readonly peek?: ((urn: string) => EntityState | undefined) | undefined;
   /** Changes with every write that this node knows of; undefined when unknown. */
-  readonly edition?: (() => number | undefined) | undefined;
+  readonly entitiesVersion?: (() => number | undefined) | undefined;
   readonly data: string;
   /** Empty for the key of the data directory. */
   readonly signingKeyFile: string;
@@ -84,7 +84,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
       now,
       logger,
       peek: options.peek,
-      edition: options.edition,
+      entitiesVersion: options.entitiesVersion,
       lifeMax: lifeOf(options.tokenDurationMax),
       noteUse: options.audit.noteUse,
     }),
