@@ -293,7 +293,7 @@ function staleViewsOf(views: readonly string[]): StaleViews {
 /** Dependencies of the operations that come from the log and the views. */
 function operationsParts(
   config: Config,
-  { model, rules, log, stores, projector, editions, readers, onRebuilt }: LogAndViews,
+  { model, rules, log, stores, projector, generations, readers, onRebuilt }: LogAndViews,
   { logger, traces }: Opening,
 ): Omit<OperationsParts, "audit" | "giveDefaults" | "restoreEdges" | "status"> {
   const isShared = (view: string) => sharedView(config, view as ViewName);
@@ -313,7 +313,7 @@ function operationsParts(
     rebuilds: {
       rebuilding: createRebuilding({
         replacement: projector,
-        readers: editions.editions,
+        readers: generations.generations,
         ...rebuildingParts(config, stores, log),
       }),
       views: viewNames,
@@ -324,8 +324,8 @@ function operationsParts(
         // Of the others the model decides little, and operators are known by them.
         if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
         const why = "of another model";
-        if (stale) editions.refuse(view, why, staleView(view, mending(view)));
-        else editions.admit(view, why);
+        if (stale) generations.refuse(view, why, staleView(view, mending(view)));
+        else generations.admit(view, why);
       },
       onRebuilt,
     },

@@ -19,7 +19,6 @@ import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";
 import { configuredModel } from "./configured-model.ts";
-import { clearEditions, editionReaders } from "./edition-readers.ts";
 import {
   hasSpace,
   openLog,
@@ -30,6 +29,7 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
+import { clearStagingFiles, openSwappableReaders } from "./swappable-readers.ts";
 import { checkViews, uncleanViews } from "./verification/unclean-views.ts";
 
 const ASPECTS: ViewName = "aspects";
@@ -83,7 +83,7 @@ export async function openLogAndViews(
   }
 
   // Unfinished staging generations of the last process.
-  clearEditions(config);
+  clearStagingFiles(config);
   const unclean = uncleanViews(config);
   const starting = startProjectorThread({
     stores,
@@ -115,12 +115,12 @@ export async function openLogAndViews(
         recordsBetween(log, begun[view] ?? START, head) > FAR_BEHIND),
   );
   const growing = await stillGrowing(projector, rebuilt, head);
-  const editions = editionReaders(config, await openReaders(config));
+  const generations = openSwappableReaders(config, await openReaders(config));
   for (const { view, grown } of growing) {
-    editions.refuse(view, "growing", isRebuilt(view));
-    void grown.then((isGrown) => isGrown && editions.admit(view, "growing"));
+    generations.refuse(view, "growing", isRebuilt(view));
+    void grown.then((isGrown) => isGrown && generations.admit(view, "growing"));
   }
-  const watched = watchReaders({ ...editions.readers }, Date.now);
+  const watched = watchReaders({ ...generations.readers }, Date.now);
   const { readers } = watched;
   opened.push(
     () => readers.aspects.close(),
@@ -133,24 +133,24 @@ export async function openLogAndViews(
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
   }
-  const refuse = (view: string) => editions.refuse(view, "damaged", isDamagedFile(view));
+  const refuse = (view: string) => generations.refuse(view, "damaged", isDamagedFile(view));
   for (const view of projector.damaged()) refuse(view);
   projector.onDamaged((view, isDamaged) => {
     if (isDamaged) return refuse(view);
-    editions.admit(view, "damaged");
+    generations.admit(view, "damaged");
     watched.forget(view);
   });
   const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
   opened.push(() => check.close());
-  const readErrors = () => ({ ...watched.errors(), ...editions.refused() });
-  /** Other editions of views are in place. */
+  const readErrors = () => ({ ...watched.errors(), ...generations.refused() });
+  /** Other generations of views are in place. */
   function onRebuilt(views: readonly string[]): void {
     for (const view of views) {
-      editions.admit(view, "of another model");
+      generations.admit(view, "of another model");
       watched.forget(view);
     }
   }
-  return { model, rules, log, stores, projector, editions, readers, readErrors, onRebuilt };
+  return { model, rules, log, stores, projector, generations, readers, readErrors, onRebuilt };
 }
 
 /** Views that have not reached the end of the log in time; `grown` resolves to true when they do. */

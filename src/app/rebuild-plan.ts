@@ -4,7 +4,6 @@ import { type ChangeLog, countRecords } from "../log/change-log.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
 import { startStagingWorkers } from "../projector/rebuild/staging-worker.ts";
 import { verifyStaging } from "../projector/verify/verify-staging.ts";
-import { clearEditions } from "./edition-readers.ts";
 import {
   foldedViews,
   type Places,
@@ -13,6 +12,7 @@ import {
   type ViewName,
   viewNames,
 } from "./stores.ts";
+import { clearStagingFiles } from "./swappable-readers.ts";
 import { verifyModule } from "./verification/verified-state.ts";
 
 /** Dependencies of a rebuild that come from the stores, with or without a service. */
@@ -28,7 +28,7 @@ export function rebuildingParts(
     startWorkers: (lanes, options) => startStagingWorkers({ stores, lanes, ...options }),
     verify: (staged, signal) => verifyStaging(verifier, staged, signal),
 
-    clear: (views) => clearEditions(config, views),
+    clear: (views) => clearStagingFiles(config, views),
   };
 }
 

@@ -25,7 +25,12 @@ import { replaceable } from "../projector/rebuild/replaceable.ts";
 import type { View } from "../projector/sink.ts";
 import { publishBatches } from "../projector/thread/batch-telemetry.ts";
 import { openLate } from "../storage/late.ts";
-import { fileInPlace, nextEdition, putNextInPlace, replace } from "../storage/sqlite/editions.ts";
+import {
+  fileInPlace,
+  putNextInPlace,
+  replace,
+  stagingPath,
+} from "../storage/sqlite/generations.ts";
 import { requireWritable } from "../storage/sqlite/sqlite-view.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "../storage/view-origin.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -217,9 +222,9 @@ export async function openViews(
   options: {
     readonly names?: readonly ViewName[];
     readonly bulk?: boolean;
-    /** Of those in the data directory the edition beside the one in place. */
+    /** Of those in the data directory the generation beside the one in place. */
     readonly next?: boolean;
-    /** Views of the data directory of whose next editions folded ones are made. */
+    /** Views of the data directory of whose next generations folded ones are made. */
     readonly beside?: readonly ViewName[];
     /** Called for a view that was made of something else, and is empty now. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
@@ -312,7 +317,7 @@ export async function openIngestion(
 export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
   config.kafka !== "" && config.roles.includes("feed");
 
-/** `beside`: views of which the next edition is read where one is made of them. */
+/** `beside`: views of which the next generation is read where one is made of them. */
 interface Origin extends ViewOrigin {
   readonly beside: readonly ViewName[];
 }
@@ -351,17 +356,17 @@ const openAspectHistory = (
   config: Places,
   beside: readonly ViewName[] = [],
 ): Promise<AspectReader> =>
-  followingEditions(config, "aspects", {
+  followGenerations(config, "aspects", {
     beside,
     openPlace: openAspectReader,
     open: openSqliteAspectReader,
   });
 
 /**
- * Goes on with whatever edition of a view is in place, beginning with the next one where that is
+ * Goes on with whatever generation of a view is in place, beginning with the next one where that is
  * grown beside it.
  */
-async function followingEditions<
+async function followGenerations<
   R extends { position(): Promise<Position>; close(): Promise<void> },
 >(
   config: Places,
@@ -378,7 +383,7 @@ async function followingEditions<
 ): Promise<R> {
   if (sharedView(config, name)) return openPlace(config);
   const path = fileOf(config, name);
-  const opened = beside.includes(name) ? open(nextEdition(path)) : await openPlace(config);
+  const opened = beside.includes(name) ? open(stagingPath(path)) : await openPlace(config);
   const { store, replace } = replaceable(opened);
   let file = fileInPlace(path);
   return {
@@ -406,7 +411,7 @@ async function openSearchView(
   const { search } = config.rules;
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
-  const { position, latest, close } = await followingEditions(config, "timeseries", {
+  const { position, latest, close } = await followGenerations(config, "timeseries", {
     beside,
     openPlace: openTimeseriesReader,
     open: openSqliteTimeseriesReader,
@@ -448,7 +453,7 @@ async function openSearchView(
   }) as View;
 }
 
-/** Editions.putInPlace of the views that are in the data directory. */
+/** GenerationStore.putInPlace of the views that are in the data directory. */
 export async function putInPlace(
   config: Places,
   names: readonly ViewName[],
@@ -462,5 +467,5 @@ export async function putInPlace(
 
 /** The same where nobody has the views open, and all of them are in the data directory. */
 export function putInPlaceAtRest(config: Places, names: readonly ViewName[]): void {
-  for (const name of names) replace(fileOf(config, name), nextEdition(fileOf(config, name)));
+  for (const name of names) replace(fileOf(config, name), stagingPath(fileOf(config, name)));
 }

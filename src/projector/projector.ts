@@ -67,7 +67,7 @@ import { createMending } from "./parking/mending.ts";
 import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking/parking.ts";
 import type { Unrestored } from "./parking/restore.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
-import { createReplacing, type Editions } from "./rebuild/replacing.ts";
+import { createReplacing, type GenerationStore } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
 import { checkAhead } from "./start-places.ts";
 import { type ProjectorProgress, progressOf } from "./thread/progress-snapshot.ts";
@@ -87,7 +87,7 @@ export interface ProjectorParts {
   /** Storage of parking records; without it, a poison record stops the view. */
   readonly notes?: ParkingNotes | undefined;
   /** Generations of the views; without them, views cannot be replaced. */
-  readonly editions?: Editions | undefined;
+  readonly generations?: GenerationStore | undefined;
   /** Called after every batch, also after a failed one. */
   readonly onProgress: (progress: ProjectorProgress) => void;
   /** Records of a batch; 2,000 when absent. */
@@ -179,7 +179,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const batches = createBatchReader({ log, decode, followers });
   const replacing = createReplacing({
     ...{ followers, log, decode, parkingOf },
-    editions: parts.editions,
+    generations: parts.generations,
     between: want,
   });
 

@@ -77,7 +77,7 @@ const viewGauges: readonly (readonly [
   ],
   [
     "rebuild_position",
-    "Position that the next edition of a view has reached, while it is grown",
+    "Position of the staging generation of a view, while it is built",
     (view) => view.rebuild?.position,
   ],
   [
@@ -85,7 +85,7 @@ const viewGauges: readonly (readonly [
     "Entities that a view passes over because it could not take a record",
     (view) => view.parked,
   ],
-  ["generation", "Edition of a view; grows with each rebuild", (view) => view.generation],
+  ["generation", "Generation of a view; increases with each rebuild", (view) => view.generation],
   ["size_bytes", "What a view takes on disk", (view) => view.bytes],
   [
     "verified_position",

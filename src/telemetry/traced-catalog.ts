@@ -3,7 +3,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Traces } from "./traces.ts";
 
 /** Methods without spans: they return at once, or are called too often to be useful. */
-const untraced = new Set<string>(["positionOf", "reach", "health", "peek", "edition"]);
+const untraced = new Set<string>(["positionOf", "reach", "health", "peek", "entitiesVersion"]);
 
 type Method = (...args: unknown[]) => unknown;
 

@@ -20,11 +20,11 @@ export async function benchIngest(): Promise<void> {
   const service = await startService(directory.path, { asInstalled: true });
   const ingest = "/aspects?action=ingestProposal";
   const common = { method: "POST", connections, seconds } as const;
-  let edition = 0;
+  let generation = 0;
   let fresh = entities;
 
   const changed = (): Load["requests"] =>
-    bodies(entities, (n) => single(n, edition)).map((body) => ({ path: ingest, body }));
+    bodies(entities, (n) => single(n, generation)).map((body) => ({ path: ingest, body }));
   const created = (): Load["requests"] => {
     const first = fresh;
     fresh += 200_000;
@@ -48,7 +48,7 @@ export async function benchIngest(): Promise<void> {
   const results = { echo: [] as Measured[], changed: [] as Measured[], created: [] as Measured[] };
   for (let round = 0; round < rounds; round++) {
     results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
-    edition++;
+    generation++;
     const asked = { ...common, url: service.address };
     results.changed.push(await watched("exist", { ...asked, requests: changed() }));
     results.created.push(await watched("are new", { ...asked, requests: created() }));
@@ -73,9 +73,13 @@ export async function benchIngest(): Promise<void> {
     }
     return median(measured.map((one) => one.perSecond)) * batchSize;
   };
-  const perEdition = entities / perBatch;
+  const perGeneration = entities / perBatch;
   const known = await batches((n, round) =>
-    batch((n % perEdition) * perBatch, batchSize, 1_000 + round * 10 + Math.floor(n / perEdition)),
+    batch(
+      (n % perGeneration) * perBatch,
+      batchSize,
+      1_000 + round * 10 + Math.floor(n / perGeneration),
+    ),
   );
   report(`batches of ${batchSize}, entities that exist: aspects`, rate(known));
   const created500 = await batches((n, round) => {

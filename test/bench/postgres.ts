@@ -94,7 +94,7 @@ async function benchReads(url: string, name: string, raw: pg.Pool) {
       called(async (caller, n) => {
         await clients[caller]?.query({
           ...{ name: "raw", text, rowMode: "array" },
-          values: [rows[0]?.edition, TABLES_VERSION, [String(hashOf(some(n)))]],
+          values: [rows[0]?.generation, TABLES_VERSION, [String(hashOf(some(n)))]],
         });
       });
     await byTurns(round, [get, ours], [query, theirs]);

@@ -147,14 +147,14 @@ async function beside(
       path: `/entitiesV2/${encoded(urnOf((n * 37) % entities))}`,
     })),
   });
-  let edition = 1_000_000;
+  let generation = 1_000_000;
   const writes = (): Load => {
-    edition++;
+    generation++;
     return {
       ...{ url: service.address, method: "POST", connections, seconds },
       requests: Array.from({ length: 10_000 }, (_, n) => ({
         path: "/aspects?action=ingestProposal",
-        body: single((n * 37) % entities, edition),
+        body: single((n * 37) % entities, generation),
       })),
     };
   };

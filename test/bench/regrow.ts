@@ -24,19 +24,19 @@ const sizes = [100_000, 1_000_000];
 const warmSize = 12_000;
 const startsOf = 3;
 
-const editions = [
+const generations = [
   { name: "aspects and timeseries", views: ["aspects", "timeseries"], target: 40_000 },
   { name: "all four views", views: [], target: 15_000 },
 ];
 
 export async function benchRegrow(): Promise<void> {
-  const costs = new Map<string, number[]>(editions.map(({ name }) => [name, []]));
+  const costs = new Map<string, number[]>(generations.map(({ name }) => [name, []]));
   for (const size of [warmSize, ...sizes]) {
     using directory = temporaryDirectory("annals-bench");
     const config = readConfig({ data: directory.path }, {});
     await fill(await openLog(config), size);
     const plain = size === warmSize ? 0 : await plainRowsIn(config);
-    for (const { name, views, target } of editions) {
+    for (const { name, views, target } of generations) {
       const begun = performance.now();
       await rebuild(config, { views, onProgress: () => {}, logger: createLogger("silent") });
       if (size === warmSize) continue;

@@ -163,8 +163,8 @@ async function fill(config: Config): Promise<{ records: number; valueBytes: numb
       expected: EMPTY_STREAM,
       records: told([...changes, edited]),
     });
-    for (let edition = 0; edition < profilesEach; edition++) {
-      const profile = changeOf(n, "datasetProfile", profileOf(n, edition), "1");
+    for (let generation = 0; generation < profilesEach; generation++) {
+      const profile = changeOf(n, "datasetProfile", profileOf(n, generation), "1");
       appends.push({
         stream: timeseriesStream(urnOf(n), "datasetProfile"),
         expected: "any",

@@ -35,16 +35,16 @@ export async function benchTogether(): Promise<void> {
   for (let first = 0; first < entities; first += 250) {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));
   }
-  let edition = 0;
+  let generation = 0;
   /** Each connection writes its own entities, in turn with one value and with another. */
   const written = (): Load => {
-    edition += 2;
+    generation += 2;
     const own = Math.floor(entities / connections);
     const requests = Array.from({ length: connections * own * 2 }, (_, n) => ({
       path: "/aspects?action=ingestProposal",
       body: single(
         Math.floor(n / (own * 2)) * own + (n % own),
-        edition + (Math.floor(n / own) % 2),
+        generation + (Math.floor(n / own) % 2),
       ),
     }));
     return { url: service.address, method: "POST", requests, connections, seconds };
@@ -68,10 +68,10 @@ export async function benchTogether(): Promise<void> {
   async function delays(untilMs: number): Promise<readonly number[]> {
     const found: number[] = [];
     for (let n = 0; performance.now() < untilMs; n++) {
-      const name = `needle${edition}x${n}`;
+      const name = `needle${generation}x${n}`;
       // Of an entity that nobody else writes.
       const urn = urnOf(entities + n);
-      await client.upsert(urn, "datasetProperties", { ...propertiesOf(n, edition), name });
+      await client.upsert(urn, "datasetProperties", { ...propertiesOf(n, generation), name });
       const begun = performance.now();
       while ((await find(name)).body.value.numEntities === 0) {
         if (performance.now() - begun > 10_000) break;

@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { nextEdition } from "../../src/storage/sqlite/editions.ts";
+import { stagingPath } from "../../src/storage/sqlite/generations.ts";
 import { proposal } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";
 import { logHead } from "../support/log-head.ts";
@@ -76,11 +76,11 @@ async function holding(view: View, during: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The next edition of a view, once it is grown and before it is compared: nobody reads it before this
+ * The next generation of a view, once it is grown and before it is compared: nobody reads it before this
  * is committed.
  */
 async function grown(view: View, sql: string): Promise<DatabaseSync> {
-  const name = basename(nextEdition(join(service.directory, `${view}.sqlite`)));
+  const name = basename(stagingPath(join(service.directory, `${view}.sqlite`)));
   for (const until = Date.now() + 30_000; Date.now() < until; await pause(1)) {
     if (!existsSync(join(service.directory, name))) continue;
     // Long enough to be let in between two who read.

@@ -128,7 +128,7 @@ describe("rebuilding takes as much disk again as what is rebuilt", () => {
         const peak = await peakOf(service.pid, done(value, id));
         expect(peak, views.join()).toBeLessThanOrEqual(allowed);
         expect(peak, views.join()).toBeGreaterThan(rest + again * seenMin);
-        // What was read of the old edition when the other took its place is answered soon.
+        // What was read of the old generation when the other took its place is answered soon.
         await expect.poll(() => openWithoutName(service.pid)).toEqual([]);
       }
     } finally {

@@ -12,7 +12,7 @@ import { killableService } from "../support/killable-service.ts";
 import { differencesFromRegrown } from "../support/regrown.ts";
 import { dataset, datasetProposals, shownCounts } from "./shown-counts.ts";
 
-/** Kills while views are grown, and as soon as the first edition is seen to take its place. */
+/** Kills while views are grown, and as soon as the first generation is seen to take its place. */
 const kills = { growing: 3, taking: 2 };
 
 const views = ["aspects", "timeseries", "graph", "search"];
@@ -106,7 +106,7 @@ function load(started: Started, from: number) {
   };
 }
 
-/** Resolves when an edition has taken its place, or no rebuild is under way that could. */
+/** Resolves when an generation has taken its place, or no rebuild is under way that could. */
 async function changed(started: Started, before: readonly number[]): Promise<void> {
   for (;;) {
     for (let look = 0; look < 50; look++) {

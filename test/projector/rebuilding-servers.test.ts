@@ -107,10 +107,10 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       lanes: async (asked) => [asked],
       startWorkers: (lanes, told) =>
         startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...told }),
-      async verify(editions, stop) {
-        staged = editions.staged ?? {};
+      async verify(generations, stop) {
+        staged = generations.staged ?? {};
         await meanwhile?.();
-        await verifyStaging({ ...verifyModule, config: settings }, editions, stop);
+        await verifyStaging({ ...verifyModule, config: settings }, generations, stop);
       },
       readers: {
         prepare: () => Promise.reject(new Error("readers find what is in servers by themselves")),

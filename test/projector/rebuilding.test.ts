@@ -2,7 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clearEditions } from "../../src/app/edition-readers.ts";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import {
   openLog,
@@ -13,6 +12,7 @@ import {
   viewNames,
   viewRules,
 } from "../../src/app/stores.ts";
+import { clearStagingFiles } from "../../src/app/swappable-readers.ts";
 import { verifyModule } from "../../src/app/verification/verified-state.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
@@ -20,7 +20,7 @@ import { loadModel } from "../../src/model/load-model.ts";
 import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
 import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
-import { nextEdition } from "../../src/storage/sqlite/editions.ts";
+import { stagingPath } from "../../src/storage/sqlite/generations.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/regrow.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -65,7 +65,7 @@ describe("views that are staged beside those in use", () => {
         prepare: async () => ({ take: step("take"), drop: step("drop") }),
         reopen: step("reopen"),
       },
-      clear: (views) => clearEditions(config, views),
+      clear: (views) => clearStagingFiles(config, views),
     });
     const signal = new AbortController().signal;
     try {
@@ -84,7 +84,7 @@ describe("views that are staged beside those in use", () => {
           `the view "${view}" was rebuilt and differs from the log: \\d+ differences?, the first: (missing|different) urn:li:`,
         ),
       ]);
-      expect(existsSync(nextEdition(viewFile(config, view)))).toBe(false);
+      expect(existsSync(stagingPath(viewFile(config, view)))).toBe(false);
     },
     60_000,
   );

@@ -1,4 +1,4 @@
-/** The next edition of a view takes the place of the one that is fed (src/projector/rebuild/replacing.ts). */
+/** The next generation of a view takes the place of the one that is fed (src/projector/rebuild/replacing.ts). */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -39,7 +39,7 @@ async function run({ log, views, next, placed = [], parked }: Parts): Promise<Pr
     ...(parked && {
       notes: { load: async () => parked, write: async (_, record) => void parked.push(record) },
     }),
-    editions: {
+    generations: {
       open: async (names) => of(next.filter(({ name }) => names.includes(name))),
       putInPlace: async (names) => {
         placed.push(`${names} in place`);
@@ -160,7 +160,7 @@ describe("the next edition of a view", () => {
         const projector = await startProjector({
           ...{ log, decode, views: current as readonly unknown[] as readonly View[] },
           ...{ retryMs: { first: 1, max: 2 }, idleMs: 1, batchMax: 7, onProgress: () => {} },
-          editions: {
+          generations: {
             open: async ([name = ""]) => [next.get(name)] as readonly unknown[] as readonly View[],
             putInPlace: async () => async () => {},
           },

@@ -394,7 +394,7 @@ export const textRules: readonly TextRule[] = [
       ],
       ...[
         "src/http/docs/openapi.ts",
-        "src/app/edition-readers.ts",
+        "src/app/swappable-readers.ts",
         "src/app/verification/row-adapters.ts",
       ],
       "src/app/store-figures.ts",

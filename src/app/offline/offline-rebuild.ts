@@ -104,7 +104,7 @@ async function replacementAtRest(stores: StoresConfig, log: ChangeLog) {
     followers: viewNames.map((name) => atRest(name, head)),
     parkingOf: (view) => openParkingOf(view, notes, Date.now),
     between: (work) => work(),
-    editions: {
+    generations: {
       async open(names) {
         const asked = viewNames.filter((name) => names.includes(name));
         opened = await openViews(stores, { names: asked, next: true });

@@ -5,7 +5,7 @@
 
 import type { Staged } from "../../projector/sink.ts";
 import type { ViewRows } from "../../projector/verify/view-rows.ts";
-import { nextEdition } from "../../storage/sqlite/editions.ts";
+import { stagingPath } from "../../storage/sqlite/generations.ts";
 import type { ServerPlace } from "../../storage/view-origin.ts";
 import { openSqliteAspectRows } from "../../views/aspects/sqlite/sqlite-aspect-rows.ts";
 import { openSqliteGraphRows } from "../../views/graph/sqlite/sqlite-graph-rows.ts";
@@ -13,7 +13,7 @@ import { openSqliteSearchRows } from "../../views/search/sqlite/sqlite-search-ro
 import { openSqliteTimeseriesRows } from "../../views/timeseries/sqlite/sqlite-timeseries-rows.ts";
 import { type Places, placeOf, sharedView, type ViewName, viewFile } from "../places.ts";
 
-/** The editions beside those in place. */
+/** The generations beside those in place. */
 export interface Beside {
   readonly next?: boolean | undefined;
   /** Staging generations in servers (Sink.staged), by view. */
@@ -28,7 +28,7 @@ export async function openViewRows(
 ): Promise<ViewRows> {
   return sharedView(config, name)
     ? inServers[name](placeOf(config, name), staged?.[name])
-    : embedded[name](next ? nextEdition(viewFile(config, name)) : viewFile(config, name));
+    : embedded[name](next ? stagingPath(viewFile(config, name)) : viewFile(config, name));
 }
 
 const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {

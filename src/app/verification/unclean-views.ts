@@ -6,7 +6,7 @@
 import { existsSync, statSync } from "node:fs";
 import { saidBy } from "../../core/errors.ts";
 import { checkInProcess } from "../../storage/sqlite/check-process.ts";
-import { fileInPlace } from "../../storage/sqlite/editions.ts";
+import { fileInPlace } from "../../storage/sqlite/generations.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import {
   foldedViews,

@@ -19,7 +19,7 @@ export interface Replaceable<S> {
   warm(next: S): Promise<void>;
 }
 
-interface Edition<S> {
+interface Generation<S> {
   readonly store: S;
   /** Number of pending calls. */
   asked: number;
@@ -38,19 +38,19 @@ export function replaceable<S extends Store>(
   first: S,
   remembered?: keyof S & string,
 ): Replaceable<S> {
-  let edition = editionOf(first);
+  let generation = generationOf(first);
   let refused: CatalogError | undefined;
   let closed = false;
   const lately: (readonly unknown[])[] = [];
 
-  function done(of: Edition<S>): void {
+  function done(of: Generation<S>): void {
     of.asked--;
     if (!of.retired || of.asked > 0) return;
     of.idle.resolve();
     void of.store.close().catch(() => {});
   }
 
-  async function* all(of: Edition<S>, items: AsyncIterable<unknown>) {
+  async function* all(of: Generation<S>, items: AsyncIterable<unknown>) {
     of.asked++;
     try {
       yield* items;
@@ -62,7 +62,7 @@ export function replaceable<S extends Store>(
   function ask(name: string, parameters: unknown[]): unknown {
     if (refused !== undefined) return Promise.reject(refused);
     if (name === remembered && lately.push(parameters) > LATELY_MAX) lately.shift();
-    const of = edition;
+    const of = generation;
     const result = methodOf(of.store, name)(...parameters);
     if (result instanceof Promise) {
       of.asked++;
@@ -81,12 +81,12 @@ export function replaceable<S extends Store>(
       ...Object.fromEntries(methods),
       async close() {
         closed = true;
-        await edition.store.close();
+        await generation.store.close();
       },
     } as S,
     replace(next) {
-      const before = edition;
-      edition = editionOf(next);
+      const before = generation;
+      generation = generationOf(next);
       before.retired = true;
       before.asked++;
       done(before);
@@ -109,7 +109,7 @@ export function replaceable<S extends Store>(
   };
 }
 
-const editionOf = <S>(store: S): Edition<S> => ({
+const generationOf = <S>(store: S): Generation<S> => ({
   ...{ store, asked: 0, retired: false },
   idle: Promise.withResolvers<void>(),
 });

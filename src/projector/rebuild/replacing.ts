@@ -53,7 +53,7 @@ interface Next {
 }
 
 /** The generations in the stores. */
-export interface Editions {
+export interface GenerationStore {
   /** Opens the staging generations for writing, in the order of the names. */
   open(names: readonly string[]): Promise<readonly View[]>;
   /**
@@ -65,7 +65,7 @@ export interface Editions {
 
 export interface ReplacingParts {
   readonly followers: readonly Replaced[];
-  readonly editions: Editions | undefined;
+  readonly generations: GenerationStore | undefined;
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;
   readonly decode: Decode;
   /** Runs `work` when no view is being fed by this process. */
@@ -81,7 +81,7 @@ const CLOSE = 500;
 const CLOSER_MAX = 100;
 
 export function createReplacing(parts: ReplacingParts) {
-  const { followers, editions, log, decode, parkingOf } = parts;
+  const { followers, generations, log, decode, parkingOf } = parts;
   const named = (names: readonly string[]): readonly Replaced[] =>
     names.map((name) => {
       const found = followers.find(({ view }) => view.name === name);
@@ -209,9 +209,9 @@ export function createReplacing(parts: ReplacingParts) {
     /** Opens the staging generations, which are near; `parked`: their parked entities. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
       const asked = named(names);
-      if (editions === undefined)
+      if (generations === undefined)
         throw notFed(names.join(", "), "its store has no staging generations");
-      const views = await editions.open(names);
+      const views = await generations.open(names);
       try {
         await meet(asked, views, parked);
       } catch (error) {
@@ -226,14 +226,14 @@ export function createReplacing(parts: ReplacingParts) {
     async release(names: readonly string[], take: boolean): Promise<void> {
       const asked = named(names);
       const nexts = asked.flatMap(({ hold }) => (hold?.next === undefined ? [] : [hold.next]));
-      if (!take || nexts.length < asked.length || editions === undefined) {
+      if (!take || nexts.length < asked.length || generations === undefined) {
         await giveUp(asked);
         if (take) throw notFed(names.join(", "), "its staging generation is gone");
         return;
       }
       let drop: () => Promise<void>;
       try {
-        drop = await editions.putInPlace(names);
+        drop = await generations.putInPlace(names);
       } catch (error) {
         await giveUp(asked);
         throw error;

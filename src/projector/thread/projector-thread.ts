@@ -29,7 +29,7 @@ export interface ThreadStores<Config = unknown> {
       readonly next?: true;
     },
   ): Promise<readonly View[]>;
-  /** Editions.putInPlace */
+  /** GenerationStore.putInPlace */
   putInPlace?(config: Config, names: readonly string[]): Promise<() => Promise<void>>;
   openLogReader(config: Config): Promise<ChangeLog>;
 }
@@ -124,7 +124,7 @@ async function open(stores: ThreadStores, config: unknown): Promise<void> {
       load: (view) => readParking(log, view),
       write: (view, record) => owner.call("note", { view, record }),
     },
-    editions: stores.putInPlace && {
+    generations: stores.putInPlace && {
       open: (names) => stores.openViews(config, { names, next: true, onStale }),
       putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
     },

@@ -20,7 +20,7 @@ const onProgress = (): void => {};
 /** Throws `unavailable` if one differs from the log up to its position. */
 export async function verifyStaging(
   stores: Stores,
-  editions: {
+  generations: {
     readonly views: readonly string[];
     /** Parked entities, which may differ: they are handled when the generations are swapped in. */
     readonly parked: readonly Parked[];
@@ -29,7 +29,7 @@ export async function verifyStaging(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const { views, parked, staged } = editions;
+  const { views, parked, staged } = generations;
   const asked = { ...how, views, staged };
   requireEqual(await verifyInThread({ ...stores, ...asked }, { onProgress, signal }), parked);
 }

@@ -3,7 +3,7 @@
  * only at the first write, and does not name the file that it cannot open.
  */
 import { accessSync, constants } from "node:fs";
-import { fileInPlace, filesOf } from "./editions.ts";
+import { fileInPlace, filesOf } from "./generations.ts";
 
 /** The required access. */
 export type Wanted = "read" | "written";

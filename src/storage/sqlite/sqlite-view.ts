@@ -8,7 +8,7 @@
  *
  * With `bulk` a staging generation is built in a file without journal; `close` makes it durable and
  * live. A crash before that leaves the live generation. With `next` it is built in a file that becomes
- * live while both are open (editions.ts).
+ * live while both are open (generations.ts).
  *
  * A file that cannot be opened, or lacks a table, a column or an index, is renamed to `.damaged`; one
  * of an older release is deleted. The view is then built again from the log.
@@ -24,11 +24,11 @@ import {
   fileInPlace,
   filesOf,
   formerSumsOf,
-  nextEdition,
   replace,
   setAside,
+  stagingPath,
   synchronise,
-} from "./editions.ts";
+} from "./generations.ts";
 import { giveFile, refusedFile } from "./refused-file.ts";
 import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
 import {
@@ -89,7 +89,7 @@ CREATE TABLE view (
 /** Opens a view for writing; makes the file if there is none. There may be one writer at a time. */
 export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const beside = `${file.path}.regrown`;
-  const path = file.next ? nextEdition(file.path) : file.bulk ? beside : file.path;
+  const path = file.next ? stagingPath(file.path) : file.bulk ? beside : file.path;
   const leftovers = file.next ? (file.bulk ? path : undefined) : beside;
   for (const leftover of leftovers === undefined ? [] : filesOf(leftovers)) {
     rmSync(leftover, { force: true });
@@ -195,7 +195,7 @@ export function openSqliteViewReader(schema: ViewSchema, path: string): Database
       if (fileInPlace(path) === file) throw error;
       continue;
     }
-    // Its log may have been gone already, if another edition was put in place meanwhile.
+    // Its log may have been gone already, if another generation was put in place meanwhile.
     if (fileInPlace(path) === file) return db;
     db.close();
   }

@@ -23,7 +23,7 @@ const viewSchema: Schema = {
     stalled: { type: "boolean", description: "It stands still behind the log" },
     parked: integer("Entities that it passes over"),
     bytes: integer("On disk; absent where a server keeps it"),
-    generation: integer("Its edition; likewise"),
+    generation: integer("Its generation; likewise"),
     verifiedPosition: integer("Up to where it was compared with the log; absent: never"),
     differences: integer("What was found then and is not mended"),
     verifiedAt: integer("When that was; in epoch milliseconds"),

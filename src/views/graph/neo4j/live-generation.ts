@@ -17,12 +17,12 @@ type Question = (label: string) => {
   readonly parameters: Parameters;
 };
 
-export interface Edition {
+export interface LiveGeneration {
   /** Returns the result; undefined without a view. */
   ask(question: Question): Promise<unknown>;
 }
 
-export function createEdition(server: Neo4jServer, names: Names): Edition {
+export function createLiveGeneration(server: Neo4jServer, names: Names): LiveGeneration {
   let generation: number | undefined;
 
   async function live(): Promise<number | undefined> {

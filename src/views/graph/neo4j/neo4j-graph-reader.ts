@@ -3,7 +3,7 @@ import type { Dump } from "../../../storage/compare.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";
-import { createEdition } from "./live-generation.ts";
+import { createLiveGeneration } from "./live-generation.ts";
 import { createStampsQuery, dumpEdges } from "./read/edge-details.ts";
 import { createNeighbourhood } from "./read/neighbourhood.ts";
 import { createFollowing } from "./read/traverse.ts";
@@ -13,10 +13,10 @@ export async function openNeo4jGraphReader(
   place: ServerPlace,
 ): Promise<GraphReader & Dump<GraphRow>> {
   const server = connectNeo4j(place);
-  const edition = createEdition(server, namesOf(place.name));
-  const neighbours = createNeighbourhood(edition);
-  const follow = createFollowing(edition);
-  const stamps = createStampsQuery(edition);
+  const generation = createLiveGeneration(server, namesOf(place.name));
+  const neighbours = createNeighbourhood(generation);
+  const follow = createFollowing(generation);
+  const stamps = createStampsQuery(generation);
 
   return {
     async neighbours(query) {
@@ -31,7 +31,7 @@ export async function openNeo4jGraphReader(
       server.usable();
       return stamps(pairs);
     },
-    dump: () => dumpEdges(edition),
+    dump: () => dumpEdges(generation),
     close: () => server.close(),
   };
 }

@@ -2,7 +2,7 @@
 import type { GraphRow, Pair, Stamps } from "../../graph.ts";
 import { type Columns, whole } from "../connection.ts";
 import { graphRow, statedQueries, storedEdge } from "../edges.ts";
-import type { Edition } from "../live-generation.ts";
+import type { LiveGeneration } from "../live-generation.ts";
 import { relationshipOf } from "../schema.ts";
 
 /** Pairs per query. */
@@ -33,7 +33,7 @@ function stampsOf([
 }
 
 export function createStampsQuery(
-  edition: Edition,
+  generation: LiveGeneration,
 ): (pairs: readonly Pair[]) => Promise<readonly (Stamps | undefined)[]> {
   const query = (label: string, relationship: string): string => `UNWIND $pairs AS pair
     MATCH (s:\`${label}\` {urn: pair[1]}) MATCH (d:\`${label}\` {urn: pair[2]})
@@ -47,7 +47,7 @@ export function createStampsQuery(
       if (type === "") continue;
       for (let from = 0; from < ats.length; from += PAIRS_PER_QUERY_MAX) {
         const some = ats.slice(from, from + PAIRS_PER_QUERY_MAX);
-        const answer = await edition.ask((label) => ({
+        const answer = await generation.ask((label) => ({
           text: query(label, relationshipOf(type)),
           parameters: {
             pairs: some.map((at) => [whole(at), pairs[at]?.source, pairs[at]?.destination]),
@@ -62,28 +62,31 @@ export function createStampsQuery(
   };
 }
 
-export async function* dumpEdges(edition: Edition): AsyncGenerator<GraphRow> {
+export async function* dumpEdges(generation: LiveGeneration): AsyncGenerator<GraphRow> {
   let after: string | undefined = "";
   while (after !== undefined) {
     const from: string = after;
-    const answer = await edition.ask((label) => ({
+    const answer = await generation.ask((label) => ({
       text: `MATCH (n:\`${label}\`) WHERE n.urn > $from
         WITH n.urn AS urn ORDER BY urn LIMIT ${NODES_PER_QUERY_MAX}
         WITH collect(urn) AS answer`,
       parameters: { from },
     }));
     const urns = (answer ?? []) as readonly string[];
-    yield* await edgesOf(edition, urns);
+    yield* await edgesOf(generation, urns);
     after = urns.length === NODES_PER_QUERY_MAX ? urns.at(-1) : undefined;
   }
 }
 
-async function edgesOf(edition: Edition, urns: readonly string[]): Promise<readonly GraphRow[]> {
+async function edgesOf(
+  generation: LiveGeneration,
+  urns: readonly string[],
+): Promise<readonly GraphRow[]> {
   if (urns.length === 0) return [];
   const asked = urns.map((urn) => [urn, null]);
   const rows: GraphRow[] = [];
   for (const which of [0, 1] as const) {
-    const answer = await edition.ask((label) => ({
+    const answer = await generation.ask((label) => ({
       text: statedQueries(label)[which],
       parameters: { asked },
     }));

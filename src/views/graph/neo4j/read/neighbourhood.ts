@@ -4,18 +4,20 @@
  */
 import type { Direction, Neighbour, NeighboursQuery } from "../../graph.ts";
 import { whole } from "../connection.ts";
-import type { Edition } from "../live-generation.ts";
+import type { LiveGeneration } from "../live-generation.ts";
 import { anyOf, relationshipOf, typeOfRelationship } from "../schema.ts";
 
 type Page = { readonly neighbours: readonly Neighbour[]; readonly total: number };
 
 const NONE: Page = { neighbours: [], total: 0 };
 
-export function createNeighbourhood(edition: Edition): (query: NeighboursQuery) => Promise<Page> {
+export function createNeighbourhood(
+  generation: LiveGeneration,
+): (query: NeighboursQuery) => Promise<Page> {
   return async ({ urn, direction, types, start, count }) => {
     const relationships = [...new Set(types)].filter((type) => type !== "").map(relationshipOf);
     if (relationships.length === 0) return NONE;
-    const answer = await edition.ask((label) => ({
+    const answer = await generation.ask((label) => ({
       text: pageQuery(label, direction, relationships),
       parameters: {
         urn,

@@ -2,7 +2,7 @@
 import { entityTypeOf } from "../../../../core/urn.ts";
 import type { Followed, Step, Steps } from "../../graph.ts";
 import { whole } from "../connection.ts";
-import type { Edition } from "../live-generation.ts";
+import type { LiveGeneration } from "../live-generation.ts";
 import { anyOf, relationshipOf } from "../schema.ts";
 
 /** Urns per query: with `edgesMax` reached, later urns are not read. */
@@ -27,7 +27,7 @@ type Row = readonly [
   ...[via: string | null, position: number, ordinal: number],
 ];
 
-export function createFollowing(edition: Edition): Follow {
+export function createFollowing(generation: LiveGeneration): Follow {
   async function find(
     urns: readonly string[],
     ats: readonly number[],
@@ -42,7 +42,7 @@ export function createFollowing(edition: Edition): Follow {
     const byRelationship = Map.groupBy(steps, ({ step }) => relationshipOf(step.type));
     const to = new Set(steps.flatMap(({ step }) => [...step.to]));
     const ranks = [...byRelationship].map(([name, [first]]) => [name, whole(first?.rank ?? 0)]);
-    const answer = await edition.ask((label) => ({
+    const answer = await generation.ask((label) => ({
       text: stepsQuery(label, direction, [...byRelationship.keys()]),
       parameters: {
         asked: ats.map((at) => [whole(at), urns[at]]),

@@ -43,7 +43,7 @@ export function fileInPlace(path: string): string {
 }
 
 /** The path of the staging generation. */
-export const nextEdition = (path: string): string => {
+export const stagingPath = (path: string): string => {
   const [first, second] = names(path);
   return fileInPlace(path) === resolve(first) ? second : first;
 };
@@ -56,7 +56,7 @@ const linkOf = (path: string): string => `${path}.link`;
  * old one. Throws `unavailable` on a file system without symbolic links.
  */
 export function putNextInPlace(path: string): readonly string[] {
-  const next = nextEdition(path);
+  const next = stagingPath(path);
   const before = fileInPlace(path);
   try {
     rmSync(linkOf(path), { force: true });

@@ -10,11 +10,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   fileInPlace,
-  nextEdition,
   putNextInPlace,
   removeLeftovers,
   replace,
-} from "../../src/storage/sqlite/editions.ts";
+  stagingPath,
+} from "../../src/storage/sqlite/generations.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const told = (path: string) => readFileSync(path, "utf8");
@@ -25,8 +25,8 @@ test("editions take turns in two files, and a link says which is in place", () =
   writeFileSync(path, "0");
   writeFileSync(`${path}-wal`, "log of 0");
   for (let n = 1; n <= 4; n++) {
-    expect(nextEdition(path)).toBe(`${path}.${n % 2 === 1 ? 1 : 2}`);
-    writeFileSync(nextEdition(path), String(n));
+    expect(stagingPath(path)).toBe(`${path}.${n % 2 === 1 ? 1 : 2}`);
+    writeFileSync(stagingPath(path), String(n));
     const before = fileInPlace(path);
     const needless = putNextInPlace(path);
     expect(told(path)).toBe(String(n));
@@ -51,7 +51,7 @@ test("what an end at any moment leaves behind goes, and what is in place stays",
   removeLeftovers(path);
   expect(readdirSync(directory.path)).toEqual(["search.sqlite"]);
   // In place, but what was there before has not gone.
-  writeFileSync(nextEdition(path), "1");
+  writeFileSync(stagingPath(path), "1");
   writeFileSync(`${path}-wal`, "log of 0");
   putNextInPlace(path);
   removeLeftovers(path);
@@ -63,7 +63,7 @@ test("a file that replaces a view takes the place of its link", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
   writeFileSync(path, "0");
-  writeFileSync(nextEdition(path), "1");
+  writeFileSync(stagingPath(path), "1");
   putNextInPlace(path);
   writeFileSync(`${path}.regrown`, "2");
   replace(path, `${path}.regrown`);

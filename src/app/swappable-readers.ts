@@ -1,12 +1,12 @@
 /**
- * The service's readers of views, which another edition may take the place of while they are asked.
- * Views in servers have readers that find the edition in place by themselves.
+ * The service's readers of views, which another generation may take the place of while they are asked.
+ * Views in servers have readers that find the generation in place by themselves.
  */
 
 import type { CatalogError } from "../core/errors.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
 import { type Replaceable, replaceable } from "../projector/rebuild/replaceable.ts";
-import { nextEdition, removeLeftovers } from "../storage/sqlite/editions.ts";
+import { removeLeftovers, stagingPath } from "../storage/sqlite/generations.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteGraphReader } from "../views/graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteSearchReader } from "../views/search/sqlite/sqlite-search-reader.ts";
@@ -31,8 +31,8 @@ interface NextReader {
   close(): Promise<void>;
 }
 
-/** A view's reader, and how that of another edition is opened. */
-function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string) => R) {
+/** A view's reader, and how that of another generation is opened. */
+function generationsOf<R extends Reader>(place: Replaceable<R>, open: (path: string) => R) {
   return {
     store: place.store,
     refuse: place.refuse,
@@ -49,9 +49,9 @@ function editionsOf<R extends Reader>(place: Replaceable<R>, open: (path: string
 
 export type Refusal = "of another model" | "growing" | "damaged";
 
-export interface EditionReaders {
+export interface SwappableReaders {
   readonly readers: Readers;
-  readonly editions: RebuildingParts["readers"];
+  readonly generations: RebuildingParts["readers"];
   /** Questions of the view are answered with this error, until it is admitted again. */
   refuse(view: string, why: Refusal, error: CatalogError): void;
   /** They are answered again, unless they are refused for something else. */
@@ -60,12 +60,12 @@ export interface EditionReaders {
   refused(): Readonly<Record<string, string>>;
 }
 
-export function editionReaders(config: Places, opened: Readers): EditionReaders {
+export function openSwappableReaders(config: Places, opened: Readers): SwappableReaders {
   const all = {
-    aspects: editionsOf(replaceable(opened.aspects), openSqliteAspectReader),
-    timeseries: editionsOf(replaceable(opened.timeseries), openSqliteTimeseriesReader),
-    graph: editionsOf(replaceable(opened.graph), openSqliteGraphReader),
-    search: editionsOf(replaceable(opened.search, "search"), (path) =>
+    aspects: generationsOf(replaceable(opened.aspects), openSqliteAspectReader),
+    timeseries: generationsOf(replaceable(opened.timeseries), openSqliteTimeseriesReader),
+    graph: generationsOf(replaceable(opened.graph), openSqliteGraphReader),
+    search: generationsOf(replaceable(opened.search, "search"), (path) =>
       openSqliteSearchReader(path, searchOptions(config)),
     ),
   };
@@ -90,7 +90,7 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
       graph: all.graph.store,
       search: all.search.store,
     },
-    editions: {
+    generations: {
       async prepare(views) {
         const next: NextReader[] = [];
         const drop = async () => {
@@ -98,7 +98,7 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
         };
         try {
           for (const name of own(views)) {
-            const reader = all[name].next(nextEdition(viewFile(config, name)));
+            const reader = all[name].next(stagingPath(viewFile(config, name)));
             next.push(reader);
             await reader.warm();
           }
@@ -128,8 +128,8 @@ export function editionReaders(config: Places, opened: Readers): EditionReaders 
   };
 }
 
-/** Removes what was grown beside views of the data directory, and is not in place. */
-export function clearEditions(config: Places, names: readonly string[] = viewNames): void {
+/** Removes staging generations of views in the data directory that are not live. */
+export function clearStagingFiles(config: Places, names: readonly string[] = viewNames): void {
   for (const name of viewNames) {
     if (names.includes(name) && !sharedView(config, name)) removeLeftovers(viewFile(config, name));
   }
