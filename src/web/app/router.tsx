@@ -25,6 +25,18 @@ const routes = [
     "/ui/search",
     lazyRouteComponent(() => import("../pages/search/search-page.tsx")),
   ),
+  page(
+    "/ui/entity/$urn",
+    lazyRouteComponent(() => import("../pages/entity/entity-page.tsx")),
+  ),
+  page(
+    "/ui/entity/$urn/$tab",
+    lazyRouteComponent(() => import("../pages/entity/entity-page.tsx")),
+  ),
+  page(
+    "/ui/signin",
+    lazyRouteComponent(() => import("../pages/signin/signin-page.tsx")),
+  ),
 ];
 
 export const router = createRouter({

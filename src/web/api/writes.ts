@@ -1,0 +1,148 @@
+/** Writes: labels and texts through GraphQL, whole aspects as proposals. */
+import { mutateGraphql, send } from "./http.ts";
+import type { JsonObject } from "./json.ts";
+import { typeOf } from "./urn.ts";
+
+/** A column of a dataset, or the entity itself. */
+interface Target {
+  readonly urn: string;
+  readonly column?: string | undefined;
+}
+
+const resourceOf = ({ urn, column }: Target) => ({
+  resourceUrn: urn,
+  ...(column === undefined ? {} : { subResourceType: "DATASET_FIELD", subResource: column }),
+});
+
+export const addTag = (target: Target, tagUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: TagAssociationInput!) { addTag(input: $input) }", {
+    input: { tagUrn, ...resourceOf(target) },
+  });
+
+export const removeTag = (target: Target, tagUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: TagAssociationInput!) { removeTag(input: $input) }", {
+    input: { tagUrn, ...resourceOf(target) },
+  });
+
+export const addTerm = (target: Target, termUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: TermAssociationInput!) { addTerm(input: $input) }", {
+    input: { termUrn, ...resourceOf(target) },
+  });
+
+export const removeTerm = (target: Target, termUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: TermAssociationInput!) { removeTerm(input: $input) }", {
+    input: { termUrn, ...resourceOf(target) },
+  });
+
+export const addOwner = (urn: string, ownerUrn: string, type: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: AddOwnerInput!) { addOwner(input: $input) }", {
+    input: {
+      ownerUrn,
+      type,
+      ownerEntityType: typeOf(ownerUrn) === "corpGroup" ? "CORP_GROUP" : "CORP_USER",
+      resourceUrn: urn,
+    },
+  });
+
+export const removeOwner = (urn: string, ownerUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: RemoveOwnerInput!) { removeOwner(input: $input) }", {
+    input: { ownerUrn, resourceUrn: urn },
+  });
+
+export const setDomain = (entityUrn: string, domainUrn: string): Promise<unknown> =>
+  mutateGraphql(
+    "mutation ($entityUrn: String!, $domainUrn: String!) { setDomain(entityUrn: $entityUrn, domainUrn: $domainUrn) }",
+    { entityUrn, domainUrn },
+  );
+
+export const unsetDomain = (entityUrn: string): Promise<unknown> =>
+  mutateGraphql("mutation ($entityUrn: String!) { unsetDomain(entityUrn: $entityUrn) }", {
+    entityUrn,
+  });
+
+export const updateDescription = (target: Target, description: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: DescriptionUpdateInput!) { updateDescription(input: $input) }", {
+    input: { description, ...resourceOf(target) },
+  });
+
+export const updateDeprecation = (
+  urn: string,
+  deprecated: boolean,
+  note: string,
+): Promise<unknown> =>
+  mutateGraphql("mutation ($input: UpdateDeprecationInput!) { updateDeprecation(input: $input) }", {
+    input: { urn, deprecated, note },
+  });
+
+export const setRemoved = (urn: string, deleted: boolean): Promise<unknown> =>
+  mutateGraphql(
+    "mutation ($input: BatchUpdateSoftDeletedInput!) { batchUpdateSoftDeleted(input: $input) }",
+    { input: { urns: [urn], deleted } },
+  );
+
+export const addLink = (urn: string, linkUrl: string, label: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: AddLinkInput!) { addLink(input: $input) }", {
+    input: { linkUrl, label, resourceUrn: urn },
+  });
+
+export const createTag = async (name: string): Promise<string> =>
+  (
+    await mutateGraphql<{ createTag: string }>(
+      "mutation ($input: CreateTagInput!) { createTag(input: $input) }",
+      { input: { name, id: name.replaceAll(/[^\p{L}\p{N}_.-]/gu, "") || undefined } },
+    )
+  ).createTag;
+
+export const createDomain = async (name: string, parentDomain?: string): Promise<string> =>
+  (
+    await mutateGraphql<{ createDomain: string }>(
+      "mutation ($input: CreateDomainInput!) { createDomain(input: $input) }",
+      { input: { name, parentDomain } },
+    )
+  ).createDomain;
+
+export const createTerm = async (name: string, parentNode?: string): Promise<string> =>
+  (
+    await mutateGraphql<{ createGlossaryTerm: string }>(
+      "mutation ($input: CreateGlossaryEntityInput!) { createGlossaryTerm(input: $input) }",
+      { input: { name, parentNode } },
+    )
+  ).createGlossaryTerm;
+
+/** The body of a proposal that replaces an aspect. `version` makes it fail if another write came first. */
+export const proposalBody = (
+  urn: string,
+  aspectName: string,
+  value: JsonObject,
+  version?: string,
+): JsonObject => ({
+  proposal: {
+    entityType: typeOf(urn),
+    entityUrn: urn,
+    changeType: "UPSERT",
+    aspectName,
+    aspect: { contentType: "application/json", value: JSON.stringify(value) },
+    ...(version === undefined ? {} : { headers: { "If-Version-Match": version } }),
+  },
+});
+
+/** Replaces an aspect, and returns the position of the write. */
+export async function writeAspect(
+  urn: string,
+  aspectName: string,
+  value: JsonObject,
+  version?: string,
+): Promise<number> {
+  const body = proposalBody(urn, aspectName, value, version);
+  return (await send("/aspects?action=ingestProposal", { body })).position;
+}
+
+export async function deleteAspect(urn: string, aspectName: string): Promise<number> {
+  const proposal = {
+    entityType: typeOf(urn),
+    entityUrn: urn,
+    changeType: "DELETE",
+    aspectName,
+  };
+  return (await send("/aspects?action=ingestProposal", { body: { proposal } })).position;
+}

@@ -1,0 +1,74 @@
+/** An editor of JSON that marks syntax errors, and the place that an error of the service names. */
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
+import { EditorState } from "@codemirror/state";
+import { basicSetup, EditorView } from "codemirror";
+import { useEffect, useRef } from "react";
+import { offsetOfPath, pathInMessage } from "./json-path.ts";
+
+interface EditorProps {
+  readonly label: string;
+  readonly text: string;
+  /** The message of a rejected write. */
+  readonly error?: string | undefined;
+  readonly readOnly?: boolean;
+  readonly onChange?: (text: string) => void;
+}
+
+export default function JsonEditor({
+  label,
+  text,
+  error,
+  readOnly = false,
+  onChange,
+}: EditorProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const rejected = useRef<string>(undefined);
+  const changed = useRef(onChange);
+  changed.current = onChange;
+  useEffect(() => {
+    const parent = holder.current;
+    if (parent === null) return;
+    const parseErrors = jsonParseLinter();
+    const findErrors = (editor: EditorView): readonly Diagnostic[] => {
+      const syntax = editor.state.doc.length === 0 ? [] : parseErrors(editor);
+      const message = rejected.current;
+      if (message === undefined) return syntax;
+      const from = offsetOfPath(editor.state.doc.toString(), pathInMessage(message)) ?? 0;
+      const to = editor.state.doc.lineAt(from).to;
+      return [...syntax, { from, to, severity: "error", message }];
+    };
+    const editor = new EditorView({
+      parent,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          basicSetup,
+          json(),
+          lintGutter(),
+          linter(findErrors),
+          EditorState.readOnly.of(readOnly),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.updateListener.of((update) => {
+            if (!update.docChanged) return;
+            rejected.current = undefined;
+            changed.current?.(update.state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [text, readOnly, label]);
+  useEffect(() => {
+    rejected.current = error;
+    // A change of the configuration makes the linter run again.
+    view.current?.dispatch({ selection: view.current.state.selection });
+    void import("@codemirror/lint").then(({ forceLinting }) => {
+      if (view.current !== null) forceLinting(view.current);
+    });
+  }, [error]);
+  return <div ref={holder} className="json-editor" />;
+}

@@ -1,0 +1,189 @@
+/** The aspects of an entity as JSON, with editing and as cURL. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Aspect } from "../../api/aspect.ts";
+import type { Entity } from "../../api/entities.ts";
+import { ApiError, read } from "../../api/http.ts";
+import { at, isObject, listAt, textAt } from "../../api/json.ts";
+import { typeOf } from "../../api/urn.ts";
+import { deleteAspect, proposalBody, writeAspect } from "../../api/writes.ts";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { EntityLink } from "../../components/entity-link.tsx";
+import { Loading, messageOf } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { announce } from "../../components/toasts.tsx";
+import { useEdit } from "./use-edit.ts";
+
+const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
+
+interface TabProps {
+  readonly entity: Entity;
+  readonly asOf: string | undefined;
+}
+
+export default function AspectsTab({ entity, asOf }: TabProps) {
+  const { urn } = entity;
+  const names = [...entity.aspects.keys()].toSorted();
+  const [selected, setSelected] = useState(names[0] ?? "");
+  const { data } = useQuery({
+    queryKey: ["model", typeOf(urn)],
+    queryFn: () =>
+      read<unknown>(`/openapi/v1/registry/models/entity/specifications/${typeOf(urn)}`),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const absent = listAt(data, "aspectSpecs")
+    .filter((one) => at(one, "timeseries") !== true)
+    .flatMap((one) => textAt(one, "aspectAnnotation", "name") ?? [])
+    .filter((name) => !entity.aspects.has(name))
+    .toSorted();
+  return (
+    <div className="aspects">
+      <nav className="aspect-names" aria-label="Aspects">
+        {names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === selected}
+            onClick={() => setSelected(name)}
+          >
+            {name}
+          </button>
+        ))}
+        {asOf === undefined && absent.length > 0 && (
+          <select
+            className="field"
+            aria-label="Add an aspect"
+            value={names.includes(selected) ? "" : selected}
+            onChange={(event) => setSelected(event.target.value)}
+          >
+            <option value="">Add an aspect</option>
+            {absent.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </nav>
+      {selected !== "" && (
+        <AspectPanel
+          key={`${selected}${entity.aspects.get(selected)?.time}${asOf}`}
+          urn={urn}
+          name={selected}
+          aspect={entity.aspects.get(selected)}
+          readOnly={asOf !== undefined}
+        />
+      )}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly urn: string;
+  readonly name: string;
+  readonly aspect: Aspect | undefined;
+  readonly readOnly: boolean;
+}
+
+function AspectPanel({ urn, name, aspect, readOnly }: PanelProps) {
+  const stored = JSON.stringify(aspect?.value ?? {}, null, 2);
+  const [text, setText] = useState(stored);
+  const [error, setError] = useState<string>();
+  const [deleting, setDeleting] = useState(false);
+  const edit = useEdit(urn);
+  const isKey = name.endsWith("Key");
+  const save = async () => {
+    const value = parse(text);
+    if (!isObject(value)) return setError("The value of an aspect is a JSON object");
+    try {
+      const position = await writeAspect(urn, name, value, aspect?.version ?? "-1");
+      setError(undefined);
+      announce(`Saved at position ${position}`);
+      await edit(() => Promise.resolve(), `${name} saved`);
+    } catch (failure) {
+      setError(
+        failure instanceof ApiError && /version/i.test(failure.message)
+          ? `Somebody else wrote this aspect meanwhile. Reload the page, then edit again. ${failure.message}`
+          : messageOf(failure),
+      );
+    }
+  };
+  return (
+    <section className="panel">
+      <header>
+        <h2 className="mono">{name}</h2>
+        <CopyButton text={() => curlOf(urn, name, parse(text))} label="Copy as cURL" />
+        {!readOnly && aspect !== undefined && !isKey && (
+          <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        )}
+        {!readOnly && !isKey && (
+          <button
+            type="button"
+            className="button primary"
+            disabled={text === stored}
+            onClick={() => void save()}
+          >
+            Save
+          </button>
+        )}
+      </header>
+      {aspect !== undefined && (
+        <p className="history-meta small muted aspect-meta">
+          <span>version {aspect.version}</span>
+          <Time at={aspect.time} />
+          <EntityLink urn={aspect.actor} />
+        </p>
+      )}
+      <Suspense fallback={<Loading lines={10} />}>
+        <JsonEditor
+          label={`Value of ${name}`}
+          text={stored}
+          error={error}
+          readOnly={readOnly || isKey}
+          onChange={setText}
+        />
+      </Suspense>
+      {error !== undefined && (
+        <p className="editor-error" role="alert">
+          {error}
+        </p>
+      )}
+      {deleting && (
+        <Dialog title={`Delete ${name}`} onClose={() => setDeleting(false)}>
+          <p>The history keeps the value. It can be restored there.</p>
+          <div className="actions">
+            <button type="button" className="button" onClick={() => setDeleting(false)}>
+              Cancel
+            </button>
+            <button
+              type="button"
+              className="button danger"
+              onClick={() => {
+                setDeleting(false);
+                void edit(() => deleteAspect(urn, name), `${name} deleted`);
+              }}
+            >
+              Delete
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The write of the shown value as a command of a shell. */
+function curlOf(urn: string, name: string, value: unknown): string {
+  const body = JSON.stringify(proposalBody(urn, name, isObject(value) ? value : {}));
+  const quoted = body.replaceAll("'", "'\\''");
+  return `curl '${location.origin}/aspects?action=ingestProposal' -H 'Content-Type: application/json' -d '${quoted}'`;
+}

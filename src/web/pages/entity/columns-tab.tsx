@@ -1,0 +1,194 @@
+/** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useMemo, useRef, useState } from "react";
+import type { Entity } from "../../api/entities.ts";
+import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
+import { EntityChip } from "../../components/entity-link.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Empty } from "../../components/states.tsx";
+import { type Column, columnsOf, filterColumns } from "./column-rows.ts";
+import { AddLabel } from "./labels.tsx";
+import { type Edit, useEdit } from "./use-edit.ts";
+
+interface TabProps {
+  readonly entity: Entity;
+  readonly readOnly: boolean;
+}
+
+export default function ColumnsTab({ entity, readOnly }: TabProps) {
+  const columns = columnsOf(entity.aspects);
+  const [text, setText] = useState("");
+  const shown = useMemo(() => filterColumns(columns, text), [columns, text]);
+  const list = useRef<HTMLUListElement>(null);
+  const edit = useEdit(entity.urn);
+  const virtualizer = useWindowVirtualizer({
+    count: shown.length,
+    estimateSize: () => 44,
+    overscan: 12,
+    scrollMargin: list.current?.offsetTop ?? 0,
+    getItemKey: (n) => shown[n]?.path ?? n,
+  });
+  return (
+    <div className="stack">
+      <div className="row">
+        <input
+          className="field column-filter"
+          type="search"
+          aria-label="Filter columns"
+          placeholder="Filter by name, type, description or label"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <span className="muted num" aria-live="polite">
+          {shown.length === columns.length
+            ? `${columns.length.toLocaleString("en")} columns`
+            : `${shown.length.toLocaleString("en")} of ${columns.length.toLocaleString("en")} columns`}
+        </span>
+      </div>
+      <div className="panel columns">
+        <div className="column-row column-head">
+          <span>Name</span>
+          <span>Type</span>
+          <span>Description</span>
+          <span>Tags and terms</span>
+        </div>
+        {shown.length === 0 && <Empty title="No column matches" />}
+        <ul
+          ref={list}
+          aria-label="Columns"
+          className="column-list"
+          style={{ height: `${virtualizer.getTotalSize()}px` }}
+        >
+          {virtualizer.getVirtualItems().map((item) => {
+            const column = shown[item.index];
+            if (column === undefined) return null;
+            return (
+              <li
+                key={item.key}
+                ref={virtualizer.measureElement}
+                data-index={item.index}
+                className="column-row"
+                style={{
+                  transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)`,
+                }}
+              >
+                <ColumnCells urn={entity.urn} column={column} edit={readOnly ? undefined : edit} />
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+interface CellsProps {
+  readonly urn: string;
+  readonly column: Column;
+  /** Absent in the past, which cannot be edited. */
+  readonly edit: Edit | undefined;
+}
+
+function ColumnCells({ urn, column, edit }: CellsProps) {
+  const { path, name, depth, tags, terms } = column;
+  const target = { urn, column: path };
+  const last = name.split(".").at(-1) ?? name;
+  return (
+    <>
+      <span className="column-name" style={{ paddingLeft: `${depth * 16}px` }}>
+        {column.isKey && (
+          <span className="key" title="Part of the key">
+            <Icon name="key" />
+            <span className="hidden-text">Key</span>
+          </span>
+        )}
+        <span className="mono" title={path}>
+          {last}
+        </span>
+      </span>
+      <span className="column-type">
+        <span className="mono">{column.nativeType || column.type}</span>
+        {column.nullable && <span className="muted small">nullable</span>}
+      </span>
+      <span>
+        <ColumnText text={column.description} name={name} edit={edit} target={target} />
+      </span>
+      <span className="row tight">
+        {tags.map((tag) => (
+          <EntityChip
+            key={tag}
+            urn={tag}
+            onRemove={edit && (() => void edit(() => removeTag(target, tag), "Tag removed"))}
+          />
+        ))}
+        {terms.map((term) => (
+          <EntityChip
+            key={term}
+            urn={term}
+            onRemove={edit && (() => void edit(() => removeTerm(target, term), "Term removed"))}
+          />
+        ))}
+        {edit !== undefined && (
+          <AddLabel
+            noun="tag or term"
+            types={["tag", "glossaryTerm"]}
+            onAdd={(one) =>
+              void edit(
+                () => (one.startsWith("urn:li:tag:") ? addTag(target, one) : addTerm(target, one)),
+                "Label added",
+              )
+            }
+          />
+        )}
+      </span>
+    </>
+  );
+}
+
+interface TextProps {
+  readonly text: string;
+  readonly name: string;
+  readonly edit: Edit | undefined;
+  readonly target: { readonly urn: string; readonly column: string };
+}
+
+/** A description that turns into a field when it is activated. */
+function ColumnText({ text, name, edit, target }: TextProps) {
+  const [draft, setDraft] = useState<string>();
+  if (edit === undefined) return text;
+  if (draft === undefined) {
+    return (
+      <button
+        type="button"
+        className="column-text"
+        aria-label={`Edit the description of ${name}`}
+        onClick={() => setDraft(text)}
+      >
+        {text === "" ? <span className="muted">Add a description</span> : text}
+      </button>
+    );
+  }
+  const save = () => {
+    setDraft(undefined);
+    if (draft !== text) void edit(() => updateDescription(target, draft), "Description saved");
+  };
+  return (
+    <textarea
+      className="field"
+      rows={2}
+      aria-label={`Description of ${name}`}
+      value={draft}
+      // biome-ignore lint/a11y/noAutofocus: the user asked to edit.
+      autoFocus
+      onChange={(event) => setDraft(event.target.value)}
+      onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && !event.shiftKey) {
+          event.preventDefault();
+          save();
+        }
+        if (event.key === "Escape") setDraft(undefined);
+      }}
+    />
+  );
+}

@@ -1,0 +1,129 @@
+/** The header of an entity: name, path, labels, links and state. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type Entity, entityQuery, useSummary } from "../../api/entities.ts";
+import { listAt, textAt } from "../../api/json.ts";
+import type { Summary } from "../../api/summary.ts";
+import { typeLabel } from "../../api/type-names.ts";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { EntityLink } from "../../components/entity-link.tsx";
+import { Icon, TypeGlyph } from "../../components/icon.tsx";
+import { safeUrl } from "../../components/safe-url.ts";
+import { differences } from "../../words/change-words.ts";
+import { AsOfControl } from "./as-of-control.tsx";
+import { EntityActions } from "./entity-actions.tsx";
+import { Labels } from "./labels.tsx";
+
+interface HeaderProps {
+  readonly entity: Entity;
+  readonly summary: Summary;
+  readonly asOf: string | undefined;
+  readonly onAsOf: (asOf: string | undefined) => void;
+}
+
+export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
+  const { urn, type, name, subType, platform } = summary;
+  const deprecation = entity.aspects.get("deprecation")?.value;
+  return (
+    <header className="entity-header">
+      <div className="entity-title">
+        <TypeGlyph type={type} large />
+        <div className="entity-names">
+          <p className="crumbs muted small">
+            <span>{subType ?? typeLabel(type)}</span>
+            {platform !== undefined && platform !== urn && <EntityLink urn={platform} />}
+            {summary.environment !== undefined && <span>{summary.environment}</span>}
+            {summary.path.map((id, n) =>
+              id.startsWith("urn:li:") ? (
+                <EntityLink key={id} urn={id} />
+              ) : (
+                // biome-ignore lint/suspicious/noArrayIndexKey: folders of a path may be equal.
+                <span key={`${n}${id}`}>{id}</span>
+              ),
+            )}
+          </p>
+          <h1 title={name}>{name}</h1>
+        </div>
+        <div className="entity-tools">
+          <CopyButton text={urn} label="Copy urn" />
+          <AsOfControl asOf={asOf} onChange={onAsOf} />
+          {asOf === undefined && <EntityActions summary={summary} />}
+        </div>
+      </div>
+      {summary.removed && (
+        <p className="notice">This entity is soft-deleted: searches do not show it.</p>
+      )}
+      {summary.deprecated && (
+        <p className="notice">
+          Deprecated{textAt(deprecation, "note") && `: ${textAt(deprecation, "note")}`}
+          {textAt(deprecation, "actor") !== undefined && (
+            <span className="muted">
+              by <NameOf urn={textAt(deprecation, "actor") ?? ""} />
+            </span>
+          )}
+        </p>
+      )}
+      {asOf !== undefined && <DifferenceToNow entity={entity} />}
+      <Labels summary={summary} readOnly={asOf !== undefined} />
+      <Links entity={entity} />
+    </header>
+  );
+}
+
+const NameOf = ({ urn }: { readonly urn: string }) => useSummary(urn).name;
+
+/** In words: how the entity at the shown moment differs from now. */
+function DifferenceToNow({ entity }: { readonly entity: Entity }) {
+  const { data } = useQuery({ ...entityQuery(entity.urn), placeholderData: keepPreviousData });
+  if (data === undefined) return null;
+  const names = new Set([...entity.aspects.keys(), ...data.aspects.keys()]);
+  const sentences = [...names].flatMap((name) => {
+    const then = entity.aspects.get(name)?.value;
+    const now = data.aspects.get(name)?.value;
+    if (then === undefined) return [`${name} added`];
+    if (now === undefined) return [`${name} deleted`];
+    return differences(then, now);
+  });
+  return (
+    <div className="notice">
+      <strong>Shown as of the log position {entity.position}.</strong>
+      {sentences.length === 0
+        ? "Nothing has changed since."
+        : `Changed since: ${sentences.slice(0, 12).join("; ")}${sentences.length > 12 ? " …" : ""}`}
+    </div>
+  );
+}
+
+/** Links of the documentation aspect, and the address in the source system. */
+function Links({ entity }: { readonly entity: Entity }) {
+  const memory = listAt(entity.aspects.get("institutionalMemory")?.value, "elements").map(
+    (one) => ({
+      url: textAt(one, "url") ?? "",
+      label: textAt(one, "description") ?? textAt(one, "url") ?? "",
+    }),
+  );
+  const external = [...entity.aspects.values()].flatMap(({ value }) => {
+    const url = textAt(value, "externalUrl");
+    return url === undefined ? [] : [{ url, label: "Open in the source" }];
+  });
+  const links = [...external, ...memory];
+  if (links.length === 0) return null;
+  return (
+    <ul className="row">
+      {links.map(({ url, label }) => {
+        const href = safeUrl(url);
+        return (
+          <li key={url} className="row tight small">
+            <Icon name="link" />
+            {href === undefined ? (
+              <span title="Links lead to http, https and mailto only">{label}</span>
+            ) : (
+              <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+                {label}
+              </a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

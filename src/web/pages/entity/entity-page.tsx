@@ -1,0 +1,152 @@
+/** The page of an entity of any type: header and tabs. The URL holds the tab and the as-of point. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect } from "react";
+import { type Entity, entityQuery } from "../../api/entities.ts";
+import { summaryOf } from "../../api/summary.ts";
+import { listOf, type UrlQuery } from "../../app/url-query.ts";
+import { Failure, Loading } from "../../components/states.tsx";
+import { AsOfControl } from "./as-of-control.tsx";
+import { columnsOf } from "./column-rows.ts";
+import "./entity.css";
+import { EntityHeader } from "./entity-header.tsx";
+import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
+
+const DocumentationTab = lazy(() => import("./documentation-tab.tsx"));
+const ColumnsTab = lazy(() => import("./columns-tab.tsx"));
+const LineageTab = lazy(() => import("./lineage/lineage-tab.tsx"));
+const RelationshipsTab = lazy(() => import("./relationships-tab.tsx"));
+const HistoryTab = lazy(() => import("./history/history-tab.tsx"));
+const QualityTab = lazy(() => import("./quality-tab.tsx"));
+const AspectsTab = lazy(() => import("./aspects-tab.tsx"));
+
+const withLineage: ReadonlySet<string> = new Set([
+  ..."dataset chart dashboard dataJob dataFlow dataProcessInstance mlModel mlModelGroup".split(" "),
+  ..."mlFeature mlFeatureTable mlPrimaryKey notebook metric semanticModel".split(" "),
+]);
+
+interface Tab {
+  readonly id: string;
+  readonly label: string;
+  readonly count?: number;
+}
+
+function tabsOf(entity: Entity, type: string): readonly Tab[] {
+  const columns = columnsOf(entity.aspects).length;
+  return [
+    { id: "documentation", label: "Documentation" },
+    ...(columns > 0 ? [{ id: "columns", label: "Columns", count: columns }] : []),
+    ...(withLineage.has(type) ? [{ id: "lineage", label: "Lineage" }] : []),
+    { id: "relationships", label: "Relationships" },
+    { id: "history", label: "History" },
+    ...(timeseriesAspectsOf(type).length > 0
+      ? [{ id: "quality", label: "Usage and quality" }]
+      : []),
+    { id: "aspects", label: "Aspects", count: entity.aspects.size },
+  ];
+}
+
+export default function EntityPage() {
+  const params = useParams({ strict: false });
+  const urn = params.urn ?? "";
+  const url = useSearch({ strict: false }) as UrlQuery;
+  const asOf = listOf(url.asOf)[0];
+  const navigate = useNavigate();
+  const { data, error, refetch } = useQuery({
+    ...entityQuery(urn, asOf),
+    placeholderData: (previous) => (previous?.urn === urn ? keepPreviousData(previous) : undefined),
+  });
+  const name = data === undefined ? urn : summaryOf(urn, data.aspects).name;
+  useEffect(() => {
+    document.title = `${name} · Annals`;
+    return () => {
+      document.title = "Annals";
+    };
+  }, [name]);
+  if (error !== null && data === undefined) {
+    return (
+      <div className="page">
+        <Failure error={error} retry={() => void refetch()} />
+        {asOf !== undefined && <AsOfControl asOf={asOf} onChange={(next) => showAsOf(next)} />}
+      </div>
+    );
+  }
+  if (data === undefined) {
+    return (
+      <div className="page">
+        <Loading lines={10} />
+      </div>
+    );
+  }
+  function showAsOf(next: string | undefined): void {
+    void navigate({ to: ".", search: { ...url, asOf: next } });
+  }
+  const summary = summaryOf(urn, data.aspects);
+  const tabs = tabsOf(data, summary.type);
+  const tab = tabs.find(({ id }) => id === params.tab)?.id ?? "documentation";
+  return (
+    <div className="page entity-page">
+      <EntityHeader entity={data} summary={summary} asOf={asOf} onAsOf={showAsOf} />
+      <nav className="tabs" aria-label="Parts of the entity">
+        {tabs.map(({ id, label, count }) => (
+          <Link
+            key={id}
+            to="/ui/entity/$urn/$tab"
+            params={{ urn, tab: id }}
+            search={asOf === undefined ? {} : { asOf }}
+            aria-current={id === tab ? "page" : undefined}
+            resetScroll={false}
+          >
+            {label}
+            {count !== undefined && <span className="count num">{count}</span>}
+          </Link>
+        ))}
+      </nav>
+      <Suspense fallback={<Loading lines={8} />}>
+        <TabBody tab={tab} entity={data} asOf={asOf} />
+      </Suspense>
+    </div>
+  );
+}
+
+interface BodyProps {
+  readonly tab: string;
+  readonly entity: Entity;
+  readonly asOf: string | undefined;
+}
+
+function TabBody({ tab, entity, asOf }: BodyProps) {
+  const past = asOf !== undefined;
+  const { urn } = entity;
+  switch (tab) {
+    case "columns":
+      return <ColumnsTab key={urn} entity={entity} readOnly={past} />;
+    case "lineage":
+      return (
+        <>
+          <PresentNotice shown={past} />
+          <LineageTab key={urn} urn={urn} />
+        </>
+      );
+    case "relationships":
+      return (
+        <>
+          <PresentNotice shown={past} />
+          <RelationshipsTab key={urn} urn={urn} />
+        </>
+      );
+    case "history":
+      return <HistoryTab key={urn} urn={urn} aspects={entity.aspects} />;
+    case "quality":
+      return <QualityTab key={urn} urn={urn} asOf={asOf} />;
+    case "aspects":
+      return <AspectsTab key={urn} entity={entity} asOf={asOf} />;
+    default:
+      return <DocumentationTab key={urn} entity={entity} readOnly={past} />;
+  }
+}
+
+const PresentNotice = ({ shown }: { readonly shown: boolean }) =>
+  shown ? (
+    <p className="notice">This tab shows the present: edges are not read as of a moment.</p>
+  ) : null;

@@ -1,0 +1,63 @@
+/** Two values of an aspect: in words, and side by side as JSON. */
+import { useMemo } from "react";
+import { isObject } from "../../../api/json.ts";
+import { differences } from "../../../words/change-words.ts";
+import { alignLines, linesOf } from "./line-difference.ts";
+
+interface ViewProps {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export function DifferenceView({ before, after }: ViewProps) {
+  const rows = useMemo(() => alignLines(linesOf(before), linesOf(after)), [before, after]);
+  const words = isObject(before) && isObject(after) ? differences(before, after) : [];
+  return (
+    <div className="difference">
+      {words.length > 0 && (
+        <ul className="difference-words">
+          {words.slice(0, 40).map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
+      <div className="difference-scroll">
+        <table className="difference-table">
+          <thead>
+            <tr>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity.
+              <tr key={n}>
+                {row.kind === "gap" ? (
+                  <td colSpan={2} className="difference-gap">
+                    {row.count} equal lines
+                  </td>
+                ) : (
+                  <>
+                    <td
+                      className={
+                        row.kind === "changed" && row.before !== undefined ? "removed" : ""
+                      }
+                    >
+                      {row.before ?? ""}
+                    </td>
+                    <td
+                      className={row.kind === "changed" && row.after !== undefined ? "added" : ""}
+                    >
+                      {row.after ?? ""}
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

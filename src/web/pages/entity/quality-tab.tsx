@@ -1,0 +1,140 @@
+/** Timeseries of an entity: charts of their numbers, and the latest events. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { asOfParameter } from "../../api/entities.ts";
+import { read } from "../../api/http.ts";
+import { at, isObject, type JsonObject, listAt, numberAt, textAt } from "../../api/json.ts";
+import { sentenceCase } from "../../api/type-names.ts";
+import { typeOf } from "../../api/urn.ts";
+import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
+
+const SeriesChart = lazy(() => import("../../components/series-chart.tsx"));
+
+interface TabProps {
+  readonly urn: string;
+  readonly asOf: string | undefined;
+}
+
+export default function QualityTab({ urn, asOf }: TabProps) {
+  return (
+    <div className="stack">
+      {timeseriesAspectsOf(typeOf(urn)).map((aspect) => (
+        <Series key={aspect} urn={urn} aspect={aspect} asOf={asOf} />
+      ))}
+    </div>
+  );
+}
+
+const eventsMax = 500;
+
+async function readEvents(urn: string, aspect: string, asOf: string | undefined) {
+  const query = asOfParameter(asOf);
+  const value = await read<unknown>(
+    `/aspects?action=getTimeseriesAspectValues${query === "" ? "" : `&${query}`}`,
+    { body: { urn, entity: typeOf(urn), aspect, limit: eventsMax } },
+  );
+  return listAt(value, "value", "values").flatMap((one) => {
+    const event: unknown = JSON.parse(textAt(one, "aspect", "value") ?? "{}");
+    return isObject(event) ? [event] : [];
+  });
+}
+
+interface SeriesProps extends TabProps {
+  readonly aspect: string;
+}
+
+function Series({ urn, aspect, asOf }: SeriesProps) {
+  const { data, error } = useQuery({
+    queryKey: ["entity", urn, "series", aspect, asOf ?? ""],
+    queryFn: () => readEvents(urn, aspect, asOf),
+  });
+  const events = (data ?? []).toSorted((a, b) => timeOf(a) - timeOf(b));
+  const names = numbersOf(events);
+  return (
+    <section className="panel">
+      <header>
+        <h2>{sentenceCase(aspect)}</h2>
+        <span className="muted num">{data !== undefined && `${events.length} events`}</span>
+      </header>
+      {error !== null && <Failure error={error} />}
+      {data === undefined && error === null && <Loading lines={4} />}
+      {data !== undefined && events.length === 0 && <Empty title="No events" />}
+      {events.length > 0 && (
+        <>
+          <div className="charts">
+            {events.length > 1 &&
+              names.map((name) => (
+                <figure key={name}>
+                  <figcaption className="small muted">{sentenceCase(name)}</figcaption>
+                  <Suspense fallback={<Loading lines={3} />}>
+                    <SeriesChart
+                      label={sentenceCase(name)}
+                      times={events.map((event) => timeOf(event) / 1000)}
+                      values={events.map((event) => numberAt(event, name) ?? null)}
+                    />
+                  </Suspense>
+                </figure>
+              ))}
+          </div>
+          <div className="table-scroll">
+            <EventTable events={events.toReversed().slice(0, 20)} />
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+const timeOf = (event: JsonObject): number => numberAt(event, "timestampMillis") ?? 0;
+
+/** Members with numbers, except times. */
+const numbersOf = (events: readonly JsonObject[]): readonly string[] =>
+  [...new Set(events.flatMap((event) => Object.keys(event)))].filter(
+    (name) =>
+      !/(millis|time|timestamp)/i.test(name) &&
+      events.some((event) => numberAt(event, name) !== undefined),
+  );
+
+function EventTable({ events }: { readonly events: readonly JsonObject[] }) {
+  const names = [...new Set(events.flatMap((event) => Object.keys(event)))]
+    .filter((name) => name !== "timestampMillis" && name !== "partitionSpec")
+    .slice(0, 6);
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          {names.map((name) => (
+            <th key={name} scope="col">
+              {sentenceCase(name)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: events have no identity of their own.
+          <tr key={n}>
+            <td>
+              <Time at={timeOf(event)} />
+            </td>
+            {names.map((name) => (
+              <td key={name} className="num">
+                <span className="cell-text">{cellText(event, name)}</span>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function cellText(event: JsonObject, name: string): string {
+  const value = at(event, name);
+  if (value === undefined) return "";
+  if (typeof value === "number") return value.toLocaleString("en");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
