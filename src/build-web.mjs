@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -91,6 +92,8 @@ async function buildWeb(hash) {
   const { build } = await import("vite");
   mkdirSync(join(root, "dist"), { recursive: true });
   const next = mkdtempSync(join(root, "dist/web-"));
+  // Other users than the one that builds serve the folder, too.
+  chmodSync(next, 0o755);
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => {
       rmSync(next, { recursive: true, force: true });

@@ -71,6 +71,13 @@ export function webRoutes(web: WebApp | undefined): readonly Endpoint[] {
     },
     {
       ...common,
+      path: "/api/graphiql",
+      name: "getGraphiql",
+      summary: "The browser application, at its page for GraphQL queries",
+      handle: () => page(web),
+    },
+    {
+      ...common,
       path: "/ui/sample.json",
       name: "getSample",
       summary: "The sample catalog",
