@@ -23,7 +23,8 @@ export default defineConfig(({ mode }) => ({
   },
   server: {
     port: 5173,
-    proxy: { [api]: { target: loadAddress(mode), changeOrigin: true } },
+    // The service compares the Origin of a request with its Host, so both stay as the browser sent them.
+    proxy: { [api]: { target: loadAddress(mode), changeOrigin: false } },
   },
 }));
 

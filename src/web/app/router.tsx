@@ -20,6 +20,10 @@ const page = (path: string, component: ReturnType<typeof lazyRouteComponent> | t
   createRoute({ getParentRoute: () => root, path, component });
 
 const routes = [
+  page(
+    "/api/graphiql",
+    lazyRouteComponent(() => import("../pages/graphiql/graphiql-page.tsx")),
+  ),
   page("/", HomePage),
   page(
     "/ui/search",

@@ -27,6 +27,7 @@ const operation: readonly Place[] = [
   { to: "/ui/runs", icon: "runs", label: "Runs" },
   { to: "/ui/views", icon: "views", label: "Views and jobs" },
   { to: "/ui/access", icon: "access", label: "Access" },
+  { to: "/api/graphiql", icon: "flow", label: "GraphQL" },
 ];
 
 export function Sidebar() {

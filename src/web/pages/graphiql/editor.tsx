@@ -1,0 +1,109 @@
+/** An editor of the page: a query with completion and checks, variables, or a result that is only read. */
+import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { linter } from "@codemirror/lint";
+import { EditorState, type Extension, Prec } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { basicSetup } from "codemirror";
+import { useEffect, useRef } from "react";
+
+interface EditorProps {
+  readonly label: string;
+  /** Replaces the text when it changes from outside. */
+  readonly text: string;
+  readonly extensions: Extension;
+  readonly readOnly?: boolean;
+  readonly onChange?: (text: string) => void;
+  /** Ctrl-Enter. */
+  readonly onRun?: () => void;
+}
+
+export const jsonExtensions: Extension = [json(), linter(jsonParseLinterOfText())];
+
+/** An empty text has no variables, and no error. */
+function jsonParseLinterOfText() {
+  const lint = jsonParseLinter();
+  return (view: EditorView) => (view.state.doc.toString().trim() === "" ? [] : lint(view));
+}
+
+const theme = EditorView.theme({
+  "&": { height: "100%", fontSize: "var(--text-m)", background: "var(--surface)" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--ink)" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": {
+    background: "var(--surface)",
+    color: "var(--ink-3)",
+    borderRight: "1px solid var(--line)",
+  },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "transparent" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
+    { background: "var(--accent-soft)" },
+  ".cm-tooltip, .cm-panels": {
+    background: "var(--raised)",
+    color: "var(--ink)",
+    border: "1px solid var(--line-strong)",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": {
+    background: "var(--accent)",
+    color: "var(--accent-ink)",
+  },
+  ".cm-tooltip-hover": { maxWidth: "min(48ch, 90vw)", padding: "var(--s3)" },
+});
+
+const colors = HighlightStyle.define([
+  { tag: tags.keyword, color: "var(--accent-text)" },
+  { tag: [tags.propertyName, tags.attributeName], color: "var(--ink)" },
+  { tag: [tags.typeName, tags.atom, tags.bool, tags.null], color: "var(--accent-text)" },
+  { tag: [tags.variableName, tags.number], color: "var(--warn)" },
+  { tag: tags.string, color: "var(--good)" },
+  { tag: tags.comment, color: "var(--ink-3)" },
+]);
+
+export function Editor({ label, text, extensions, readOnly = false, ...events }: EditorProps) {
+  const parent = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const current = useRef(events);
+  current.current = events;
+  const start = useRef(text);
+
+  useEffect(() => {
+    if (parent.current === null) return;
+    const run = {
+      key: "Mod-Enter",
+      run: () => {
+        current.current.onRun?.();
+        return true;
+      },
+    };
+    const editor = new EditorView({
+      parent: parent.current,
+      doc: view.current?.state.doc ?? start.current,
+      extensions: [
+        Prec.highest(keymap.of([run])),
+        basicSetup,
+        theme,
+        syntaxHighlighting(colors),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+        ...(readOnly ? [EditorState.readOnly.of(true)] : []),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) current.current.onChange?.(update.state.doc.toString());
+        }),
+        extensions,
+      ],
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [label, extensions, readOnly]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === undefined || editor.state.doc.toString() === text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
+  }, [text]);
+
+  return <div className="graphiql-editor" ref={parent} />;
+}
