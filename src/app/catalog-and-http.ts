@@ -39,6 +39,7 @@ import { staleView } from "../jobs/rebuild.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord, encodeChange } from "../log/codecs/record-codec.ts";
+import { createLazyMcpEndpoint } from "../mcp/lazy-mcp-endpoint.ts";
 import { outlineOf } from "../model/outline.ts";
 import { createRebuilding } from "../projector/rebuild/rebuilding.ts";
 import { verifyInThread } from "../projector/verify/verifying.ts";
@@ -181,6 +182,11 @@ export async function openCatalogAndHttp(
       server: graphql,
       explorer: config.graphqlExplorer === "on" ? explorerPage : undefined,
     },
+    mcp: createLazyMcpEndpoint({
+      version,
+      entityTypes: [...below.model.entities.keys()],
+      onFault: (fault) => logger.error({ err: fault }, "MCP tool failed"),
+    }),
     schemaRegistry: { registry: schemaRegistry },
     events: { texts: createEventTexts() },
     web: web?.app,

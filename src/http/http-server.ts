@@ -12,6 +12,7 @@ import type { AuditTrail } from "../auth/audit.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { JsonLimits } from "../core/json-text.ts";
 import type { Operations } from "../jobs/operations.ts";
+import type { McpEndpoint } from "../mcp/mcp-server.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
 import { createDocsPage } from "./docs/docs-page.ts";
 import { openApiDocument } from "./docs/openapi.ts";
@@ -121,6 +122,7 @@ interface HttpDoorOptions {
   /** Authentication; absent: everyone is admitted, and only operations check tokens. */
   readonly access?: Access | undefined;
   readonly graphql?: GraphqlOptions | undefined;
+  readonly mcp?: McpEndpoint | undefined;
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   /** Reads bodies over 256 KiB; when absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | undefined;
@@ -175,6 +177,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     docs: (host) => docs(host),
     entities: config.entities,
     graphql,
+    mcp: options.mcp,
     schemaRegistry,
     events: options.events,
   });

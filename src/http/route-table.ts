@@ -5,6 +5,7 @@
  */
 
 import { ownValue } from "../lib/own-value.ts";
+import type { McpEndpoint } from "../mcp/mcp-server.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
 import type { Address } from "./request/target.ts";
 import { openApiRoutes } from "./routes/openapi/openapi.ts";
@@ -29,6 +30,7 @@ import { usageStatsResource, usageStatsRoutes } from "./routes/restli/usage-stat
 import { changesRoutes } from "./routes/service/changes.ts";
 import { type EventsOptions, eventsRoutes } from "./routes/service/events.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/service/graphql.ts";
+import { mcpRoutes } from "./routes/service/mcp.ts";
 import {
   type SchemaRegistryOptions,
   schemaRegistryRoutes,
@@ -47,6 +49,8 @@ export interface RouteTable {
 interface RouteOptions extends ServicePagesOptions {
   /** Absent without GraphQL. */
   readonly graphql?: GraphqlOptions | undefined;
+  /** Absent without MCP. */
+  readonly mcp?: McpEndpoint | undefined;
   /** Entity types of the model and their aspects. */
   readonly entities?: readonly EntityOutline[] | undefined;
   /** Absent without a schema registry. */
@@ -85,6 +89,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...openApiRoutes(options.entities ?? []),
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
+    ...(options.mcp === undefined ? [] : mcpRoutes(options.mcp)),
     ...servicePages(options),
   ],
 });

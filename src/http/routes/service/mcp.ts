@@ -1,0 +1,58 @@
+/** The Model Context Protocol over HTTP: one endpoint for the tools of language models. */
+import type { McpEndpoint } from "../../../mcp/mcp-server.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+
+const bodyBytesMax = 2 ** 20;
+
+export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
+  {
+    method: "POST",
+    kind: "page",
+    path: "/mcp",
+    name: "mcp",
+    summary: "Model Context Protocol: the catalog as tools of language models",
+    about:
+      "The streamable HTTP transport of the protocol, without sessions: a JSON-RPC message is answered with a JSON object, a notification with 202. `tools/list` lists the tools; all of them only read. GET and DELETE are not supported (405).",
+    parameters: [
+      {
+        name: "MCP-Protocol-Version",
+        in: "header",
+        type: "string",
+        about: "The version that the client and the server agreed on",
+      },
+    ],
+    body: {
+      type: "object",
+      required: ["jsonrpc"],
+      properties: {
+        jsonrpc: { enum: ["2.0"] },
+        id: { type: ["string", "integer"] },
+        method: { type: "string" },
+        params: { type: "object" },
+        result: { type: "object" },
+        error: { type: "object" },
+      },
+    },
+    bodyBytesMax,
+    reads: ["entities", "timeseries", "relationships", "search"],
+    reply: {
+      type: "object",
+      required: ["jsonrpc"],
+      properties: {
+        jsonrpc: { enum: ["2.0"] },
+        id: { type: ["string", "integer", "null"] },
+        result: { type: "object" },
+        error: { type: "object" },
+      },
+    },
+    errors: [
+      { code: "malformed", when: "the body is no JSON-RPC message" },
+      { code: "too_large", when: "the body has more than 1 MiB" },
+    ],
+    async handle({ body, parameters }, { catalog }) {
+      const protocolVersion = parameters["MCP-Protocol-Version"] as string | undefined;
+      const { status, json } = await mcp.handle({ message: body, protocolVersion, catalog });
+      return { status, ...(json !== "" && { json }), keep: false };
+    },
+  },
+];
