@@ -185,6 +185,7 @@ export async function openCatalogAndHttp(
     mcp: createLazyMcpEndpoint({
       version,
       entityTypes: [...below.model.entities.keys()],
+      mutations: config.mcpWrites === "on" ? graphql : undefined,
       onFault: (fault) => logger.error({ err: fault }, "MCP tool failed"),
     }),
     schemaRegistry: { registry: schemaRegistry },

@@ -251,6 +251,10 @@ export const settings = {
       "Write the data platforms, types, roles, policies and root user that the log lacks at the start; on or off",
     commands: server,
   }),
+  mcpWrites: setting(choice("when", ["off", "on"]), "off", {
+    about: "Whether the tools at /mcp may write, with the privileges of the caller; on or off",
+    commands: server,
+  }),
   graphqlExplorer: setting(choice("when", ["off", "on"]), "off", {
     about: "Whether /api/graphql shows browsers a page to try queries on; on or off",
     commands: server,

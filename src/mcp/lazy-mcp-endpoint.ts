@@ -8,6 +8,8 @@ export function createLazyMcpEndpoint(
   const open = async (): Promise<McpEndpoint> =>
     (await import("./mcp-server.ts")).createMcpEndpoint(options);
   return {
+    writes: options.mutations !== undefined,
+
     async handle(request) {
       opening ??= open();
       return (await opening).handle(request);

@@ -1,5 +1,6 @@
 /** Results of tools: JSON texts, small enough for the context of a model. */
 import { CatalogError } from "../core/errors.ts";
+import { RejectedMutation } from "./tool.ts";
 
 /** The form of the protocol; the text repeats the structured content for older clients. */
 interface ToolResult {
@@ -15,12 +16,13 @@ export function successResult(result: object): ToolResult {
   return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
 }
 
-/** The code, message and hint of a CatalogError; no details of other errors. */
+/** The code, message and hint of a CatalogError, or the message of a mutation; no details of other errors. */
 export function failureResult(error: unknown): ToolResult {
-  const text =
-    error instanceof CatalogError && error.code !== "internal"
-      ? `${error.code}: ${error.text}`
-      : "internal: internal error; the log of the service has the details";
+  let text = "internal: internal error; the log of the service has the details";
+  if (error instanceof RejectedMutation) text = error.message;
+  if (error instanceof CatalogError && error.code !== "internal") {
+    text = `${error.code}: ${error.text}`;
+  }
   return { content: [{ type: "text", text }], isError: true };
 }
 

@@ -1,13 +1,27 @@
 /** A tool: a function of the catalog that a language model can call. */
 import type { z } from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Position } from "../core/position.ts";
 
 export interface ToolContext {
   /** The catalog as the caller may read it. */
   readonly catalog: Catalog;
   /** Entity types of the model. */
   readonly entityTypes: readonly string[];
+  /**
+   * Runs a GraphQL mutation as the caller and returns the position of its write. Rejects a
+   * RejectedMutation. Absent where tools only read.
+   */
+  readonly mutate?:
+    | ((
+        query: string,
+        variables: Readonly<Record<string, unknown>>,
+      ) => Promise<Position | undefined>)
+    | undefined;
 }
+
+/** The message of the first error of a mutation. */
+export class RejectedMutation extends Error {}
 
 export interface Tool {
   /** Unique, in snake case. */

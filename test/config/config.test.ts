@@ -63,6 +63,7 @@ describe("settings", () => {
       auditDays: 0,
       requestsPerSecondMax: 0,
       builtInEntities: "on",
+      mcpWrites: "off",
       graphqlExplorer: "off",
       web: "on",
       projectorLagMax: 100_000,

@@ -153,6 +153,7 @@ test("every endpoint has an example, and every example is of an endpoint", () =>
     graphql: { server: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
+    mcp: {} as never,
   });
   const folder = new URL("../../src/http/docs/examples/", import.meta.url);
   const ids = readdirSync(folder).flatMap((file) =>

@@ -1,7 +1,7 @@
 /** The MCP endpoint, through the client of the protocol's SDK. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeToken } from "../graphql/graphql-client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -75,8 +75,8 @@ async function connect(address: string, token?: string): Promise<Client> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: results are read freely by tests.
-async function call(tool: string, args: Record<string, unknown> = {}): Promise<any> {
-  const result = await mcp.callTool({ name: tool, arguments: args });
+async function call(tool: string, args: Record<string, unknown> = {}, client = mcp): Promise<any> {
+  const result = await client.callTool({ name: tool, arguments: args });
   const [content] = result.content as readonly { readonly text: string }[];
   if (result.isError === true) throw new Error(content?.text);
   expect(JSON.parse(content?.text ?? "")).toEqual(result.structuredContent);
@@ -234,4 +234,76 @@ test("a token admits a client", async () => {
   const client = await connect(service.address, token);
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   await client.close();
+});
+
+describe("with --mcp-writes on", () => {
+  let writing: RunningService;
+  let agent: Client;
+
+  beforeAll(async () => {
+    writing = await runningService({ mcpWrites: "on" });
+    const { client } = writing;
+    await client.upsert(ORDERS, "datasetProperties", { name: "Orders" });
+    await client.upsert("urn:li:tag:pii", "tagProperties", { name: "pii" });
+    await client.upsert("urn:li:corpuser:ada", "corpUserInfo", { active: true });
+    await client.upsert("urn:li:domain:sales", "domainProperties", { name: "Sales" });
+    const term = { definition: "d", termSource: "INTERNAL" };
+    await client.upsert("urn:li:glossaryTerm:money", "glossaryTermInfo", term);
+    agent = await connect(writing.address);
+  }, 60_000);
+  afterAll(async () => {
+    await agent.close();
+    await writing[Symbol.asyncDispose]();
+  });
+
+  const write = (tool: string, args: Record<string, unknown>) => call(tool, args, agent);
+  const aspectOf = async (aspect: string) => {
+    const { entities } = await write("get_entities", { urns: [ORDERS], aspects: [aspect] });
+    return entities[0].aspects[aspect];
+  };
+  const urns = [ORDERS];
+
+  test("tools add and remove tags, terms and owners, and return the position", async () => {
+    const { position } = await write("add_tags", { urns, tags: ["urn:li:tag:pii"] });
+    expect(position).toBeGreaterThan(0);
+    expect((await aspectOf("globalTags")).value.tags).toMatchObject([{ tag: "urn:li:tag:pii" }]);
+    await write("remove_tags", { urns, tags: ["urn:li:tag:pii"] });
+    expect((await aspectOf("globalTags")).value.tags).toEqual([]);
+
+    await write("add_glossary_terms", { urns, terms: ["urn:li:glossaryTerm:money"] });
+    expect((await aspectOf("glossaryTerms")).value.terms).toHaveLength(1);
+    await write("remove_glossary_terms", { urns, terms: ["urn:li:glossaryTerm:money"] });
+    expect((await aspectOf("glossaryTerms")).value.terms).toEqual([]);
+
+    await write("add_owners", { urns, owners: ["urn:li:corpuser:ada"], type: "DATA_STEWARD" });
+    expect((await aspectOf("ownership")).value.owners).toMatchObject([
+      { owner: "urn:li:corpuser:ada", type: "DATA_STEWARD" },
+    ]);
+    await write("remove_owners", { urns, owners: ["urn:li:corpuser:ada"] });
+    expect((await aspectOf("ownership")).value.owners).toEqual([]);
+  });
+
+  test("tools set the description, the domain and the deprecation", async () => {
+    await write("set_description", { urn: ORDERS, description: "All orders" });
+    expect((await aspectOf("editableDatasetProperties")).value.description).toBe("All orders");
+    await write("set_domain", { urns, domain: "urn:li:domain:sales" });
+    expect((await aspectOf("domains")).value.domains).toEqual(["urn:li:domain:sales"]);
+    await write("set_deprecation", { urns, deprecated: true, note: "use sales" });
+    expect((await aspectOf("deprecation")).value).toMatchObject({ deprecated: true });
+  });
+
+  test("a rejected write is an error that names the fault, and changes nothing", async () => {
+    const before = (await write("summarize_catalog", {})).position;
+    const missing = { urns, tags: ["urn:li:tag:missing"] };
+    await expect(write("add_tags", missing)).rejects.toThrow(/urn:li:tag:missing.* does not exist/);
+    const column = { urn: ORDERS, column: "nowhere", description: "x" };
+    await expect(write("set_description", column)).rejects.toThrow(/nowhere/);
+    expect((await write("summarize_catalog", {})).position).toBe(before);
+  });
+
+  test("tools that write are marked as such", async () => {
+    const { tools } = await agent.listTools();
+    const writes = tools.filter((tool) => tool.annotations?.readOnlyHint === false);
+    expect(writes).toHaveLength(9);
+  });
 });

@@ -141,6 +141,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
     "src/lib/",
     "type src/catalog/catalog.ts",
+    "type src/graphql/graphql-server.ts",
     "@modelcontextprotocol/sdk/",
     "zod",
   ],

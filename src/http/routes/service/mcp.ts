@@ -12,7 +12,7 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
     name: "mcp",
     summary: "Model Context Protocol: the catalog as tools of language models",
     about:
-      "The streamable HTTP transport of the protocol, without sessions: a JSON-RPC message is answered with a JSON object, a notification with 202. `tools/list` lists the tools; all of them only read. GET and DELETE are not supported (405).",
+      "The streamable HTTP transport of the protocol, without sessions: a JSON-RPC message is answered with a JSON object, a notification with 202. `tools/list` lists the tools; without `--mcp-writes on` all of them only read. GET and DELETE are not supported (405).",
     parameters: [
       {
         name: "MCP-Protocol-Version",
@@ -34,6 +34,7 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
       },
     },
     bodyBytesMax,
+    changes: (body) => mcp.writes && (body as McpMessage).method === "tools/call",
     reads: ["entities", "timeseries", "relationships", "search"],
     reply: {
       type: "object",
@@ -49,10 +50,16 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
       { code: "malformed", when: "the body is no JSON-RPC message" },
       { code: "too_large", when: "the body has more than 1 MiB" },
     ],
-    async handle({ body, parameters }, { catalog }) {
+    async handle({ body, parameters, caller }, { catalog }) {
       const protocolVersion = parameters["MCP-Protocol-Version"] as string | undefined;
-      const { status, json } = await mcp.handle({ message: body, protocolVersion, catalog });
-      return { status, ...(json !== "" && { json }), keep: false };
+      const { actor } = caller;
+      const request = { message: body, protocolVersion, catalog, actor };
+      const { json, ...reply } = await mcp.handle(request);
+      return { ...reply, ...(json !== "" && { json }), keep: false };
     },
   },
 ];
+
+interface McpMessage {
+  readonly method?: unknown;
+}
