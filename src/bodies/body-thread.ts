@@ -8,7 +8,7 @@ import { createAddresses } from "../catalog/address.ts";
 import { labelled } from "../catalog/labels.ts";
 import { checkProposals, refuseTooMany } from "../catalog/write/proposals/checked-proposals.ts";
 import { proposalsOf } from "../catalog/write/proposals/legacy-snapshots.ts";
-import { createPreparation } from "../catalog/write/proposals/validate-proposals.ts";
+import { createProposalValidation } from "../catalog/write/proposals/validate-proposals.ts";
 import { settledText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
 import { connect, Transfer } from "../core/thread-calls.ts";
@@ -39,7 +39,7 @@ const model = loadModel({
 });
 const limits = { depthMax: config.bodyDepthMax, membersMax: config.bodyMembersMax };
 const clonedLimits = { ...limits, membersMax: Math.min(limits.membersMax, CLONED_MEMBERS_MAX) };
-const preparation = createPreparation({
+const validation = createProposalValidation({
   model,
   addresses: createAddresses(model, {
     namespace,
@@ -87,14 +87,14 @@ function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage) {
     (snapshots) => proposalsOf(model, snapshots),
   );
   refuseTooMany(proposals.length);
-  const packed = packProposals(checkProposals(proposals, preparation));
+  const packed = packProposals(checkProposals(proposals, validation));
   return new Transfer({ proposals: packed }, [packed.bytes.buffer, packed.lengths.buffer]);
 }
 
 function compute({ proposal: packed, label, stamp, current }: ComputeValueMessage): string {
   return labelled(label, () => {
-    const addressed = preparation.address(unpackProposal(packed), { index: 0, count: 1 });
-    const { value } = preparation.prepare(addressed, stamp).intent;
+    const addressed = validation.address(unpackProposal(packed), { index: 0, count: 1 });
+    const { value } = validation.prepare(addressed, stamp).command;
     assert(value !== undefined, "a delete has no value to compute");
     if (typeof value !== "function") return value.text;
     const settled = value(

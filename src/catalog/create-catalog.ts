@@ -34,12 +34,12 @@ import { createHiddenStages } from "./search/hidden-stages.ts";
 import { soonReached } from "./search/soon-found.ts";
 import { createShownPositions } from "./shown-positions.ts";
 import { createDelete } from "./write/delete.ts";
-import { createEntityStates } from "./write/entity-cache.ts";
+import { createEntityCache } from "./write/entity-cache.ts";
 import { createIngestion } from "./write/ingest.ts";
 import { createGiveDefaults } from "./write/proposals/default-aspects.ts";
 import { proposalsOf } from "./write/proposals/legacy-snapshots.ts";
 import { refuseOwnHeaders } from "./write/proposals/reserved-headers.ts";
-import { createPreparation } from "./write/proposals/validate-proposals.ts";
+import { createProposalValidation } from "./write/proposals/validate-proposals.ts";
 import { createStreamStates } from "./write/stream-states.ts";
 
 /** Maximum number of urns in a page. */
@@ -109,7 +109,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
 
   const keyAspectOf = (type: string) => model.entities.get(type)?.keyAspect;
   const fold = createStreamStates(log, keyAspectOf);
-  const states = createEntityStates({
+  const states = createEntityCache({
     reader: aspects,
     fold,
     async parkedAmong(urns) {
@@ -127,7 +127,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
 
   progress.onRestored(states.evict);
 
-  const preparation = createPreparation({
+  const validation = createProposalValidation({
     model,
     addresses,
     namespace,
@@ -144,7 +144,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     sharedLog: parts.sharedLog,
     encode: parts.encode,
     addresses,
-    preparation,
+    validation,
     states,
     systemActor,
     now,
@@ -294,7 +294,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
         addresses,
         states,
         ingestion,
-        preparation,
+        validation,
         namespace,
         systemActor,
         now,
@@ -331,7 +331,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     ...catalog,
     peek: states.peekQuietly,
     entitiesVersion,
-    giveDefaults: createGiveDefaults({ addresses, states, preparation, ingest: ingestion.ingest }),
+    giveDefaults: createGiveDefaults({ addresses, states, validation, ingest: ingestion.ingest }),
     removeLeftValues: definitionRemoval.removeLeftValues,
     restoreEdges: createRestoreEdges({
       log,

@@ -27,26 +27,26 @@ export interface Conditions {
 }
 
 /** A value that fits its schema, with its JSON text. */
-export interface Settled {
+export interface AspectValue {
   readonly value: Record<string, unknown>;
   readonly text: string;
 }
 
 /** Throws `invalid` without a valid value. `sibling` returns the value of another aspect, if any. */
 export type Following = (
-  current: Settled | undefined,
+  current: AspectValue | undefined,
   sibling: (aspect: string) => Record<string, unknown> | undefined,
-) => Settled;
+) => AspectValue;
 
 /** A command on one aspect, validated against the model. */
-export interface Intent {
+export interface AspectCommand {
   readonly aspect: string;
   readonly kind: "put" | "create" | "create_entity" | "delete" | "restate";
   /**
    * The new value, or a function of the current one (patches; rules that compare) and of the entity's
    * other aspects; none for a delete or a restatement. For a key aspect the value derived from the urn.
    */
-  readonly value?: Settled | Following;
+  readonly value?: AspectValue | Following;
   /**
    * Returns a function that computes `value` in another thread, for a current value (JSON text) for which it
    * takes long; it resolves with the new text, undefined for a refusal. `value` then returns the result.
@@ -61,9 +61,9 @@ export interface Intent {
 }
 
 /** A default aspect of a new entity. */
-export interface GivenAspect {
+export interface DefaultAspect {
   readonly aspect: string;
-  readonly settled: Settled;
+  readonly settled: AspectValue;
   readonly schemaVersion: number;
 }
 
@@ -77,11 +77,11 @@ export interface DecisionContext {
   /** Timeseries events of the same request, which create the entity, too. */
   readonly events?: readonly NewEvent[] | undefined;
   /** Key aspect and defaults of the entity, called only when it is created. */
-  readonly given: () => readonly GivenAspect[];
+  readonly given: () => readonly DefaultAspect[];
 }
 
 interface NewEvent {
-  /** Number of the intents before it. */
+  /** Number of the commands before it. */
   readonly after: number;
   readonly system: Partial<SystemMetadata>;
 }
@@ -92,45 +92,45 @@ interface Decision {
   readonly next: EntityState;
 }
 
-/** Throws CatalogError `invalid` or `not_found`, naming the intent, when one does not hold. */
+/** Throws CatalogError `invalid` or `not_found`, naming the command, when one does not hold. */
 export function decide(
   state: EntityState,
-  intents: readonly Intent[],
+  commands: readonly AspectCommand[],
   context: DecisionContext,
 ): Decision {
   const draft = createDraft(state, context);
   let from = 0;
-  for (const [n, intent] of intents.entries()) {
-    if (isEnd(intent, context.keyAspect)) {
-      giveMissing(draft, lifeOf(intents, from, n, context), context);
+  for (const [n, command] of commands.entries()) {
+    if (isEnd(command, context.keyAspect)) {
+      giveMissing(draft, lifeOf(commands, from, n, context), context);
       from = n + 1;
     }
-    decideOne(draft, intent, context);
+    decideOne(draft, command, context);
   }
-  giveMissing(draft, lifeOf(intents, from, intents.length, context), context);
+  giveMissing(draft, lifeOf(commands, from, commands.length, context), context);
   return draft.finish();
 }
 
 /** True for a command that deletes the entity. */
 export const isEnd = (
-  { kind, aspect }: Pick<Intent, "kind" | "aspect">,
+  { kind, aspect }: Pick<AspectCommand, "kind" | "aspect">,
   keyAspect: string,
 ): boolean => kind === "delete" && aspect === keyAspect;
 
 /** The commands on an entity up to one of its deletions, or to the last one. */
 interface Life {
-  readonly intents: readonly Intent[];
+  readonly commands: readonly AspectCommand[];
   /** System metadata of the first event. */
   readonly eventSystem: Partial<SystemMetadata> | undefined;
 }
 
 const lifeOf = (
-  intents: readonly Intent[],
+  commands: readonly AspectCommand[],
   from: number,
   to: number,
   { events = [] }: DecisionContext,
 ): Life => ({
-  intents: intents.slice(from, to),
+  commands: commands.slice(from, to),
   eventSystem: events.find(({ after }) => after >= from && after <= to)?.system,
 });
 
@@ -140,61 +140,71 @@ interface Draft {
   readonly entityExists: () => boolean;
   readonly put: (
     aspect: string,
-    settled: Settled,
+    settled: AspectValue,
     schemaVersion: number,
-    source: Pick<Intent, "system" | "headers">,
+    source: Pick<AspectCommand, "system" | "headers">,
     first?: boolean,
   ) => void;
-  readonly confirm: (current: AspectState, source: Pick<Intent, "system" | "headers">) => void;
+  readonly confirm: (
+    current: AspectState,
+    source: Pick<AspectCommand, "system" | "headers">,
+  ) => void;
   /** Appends the current value again, so that views apply it again; the aspect does not change. */
   readonly restate: (current: AspectState) => void;
-  readonly remove: (current: AspectState, source: Pick<Intent, "system" | "headers">) => void;
+  readonly remove: (
+    current: AspectState,
+    source: Pick<AspectCommand, "system" | "headers">,
+  ) => void;
   readonly finish: () => Decision;
 }
 
-function decideOne(draft: Draft, intent: Intent, context: DecisionContext): void {
-  const current = draft.aspect(intent.aspect);
-  const creating = intent.kind === "create" || intent.kind === "create_entity";
-  checkConditions(creating ? undefined : current, intent);
-  if (intent.kind === "delete") {
+function decideOne(draft: Draft, command: AspectCommand, context: DecisionContext): void {
+  const current = draft.aspect(command.aspect);
+  const creating = command.kind === "create" || command.kind === "create_entity";
+  checkConditions(creating ? undefined : current, command);
+  if (command.kind === "delete") {
     if (current === undefined) {
-      throw refusal("not_found", intent, `there is no "${intent.aspect}" to delete`);
+      throw refusal("not_found", command, `there is no "${command.aspect}" to delete`);
     }
-    draft.remove(current, intent);
+    draft.remove(current, command);
     return;
   }
-  if (intent.kind === "restate") {
+  if (command.kind === "restate") {
     if (current !== undefined) draft.restate(current);
     return;
   }
-  const obstacle = obstacleToCreating(draft, intent, current);
+  const obstacle = obstacleToCreating(draft, command, current);
   if (obstacle !== undefined) {
-    if (intent.conditions.noneMatch) return;
-    throw failedCondition(intent, obstacle);
+    if (command.conditions.noneMatch) return;
+    throw failedCondition(command, obstacle);
   }
-  const settled = settle(intent, current, draft);
+  const settled = settle(command, current, draft);
   // The key aspect is a default: before the entity exists, writing it creates the entity.
-  if (intent.aspect === context.keyAspect && current === undefined) return;
-  if (current !== undefined && sameValue(current, settled)) draft.confirm(current, intent);
-  else draft.put(intent.aspect, settled, intent.schemaVersion, intent);
+  if (command.aspect === context.keyAspect && current === undefined) return;
+  if (current !== undefined && sameValue(current, settled)) draft.confirm(current, command);
+  else draft.put(command.aspect, settled, command.schemaVersion, command);
 }
 
-function settle({ value }: Intent, current: AspectState | undefined, draft: Draft): Settled {
+function settle(
+  { value }: AspectCommand,
+  current: AspectState | undefined,
+  draft: Draft,
+): AspectValue {
   assert(value !== undefined, "a write has a value");
   if (typeof value !== "function") return value;
   return value(currentOf(current), (aspect) => currentOf(draft.aspect(aspect))?.value);
 }
 
-const currentOf = (aspect: AspectState | undefined): Settled | undefined =>
+const currentOf = (aspect: AspectState | undefined): AspectValue | undefined =>
   aspect === undefined ? undefined : settledText(aspect.value);
 
 /** A valid value from its JSON text, which is parsed when the value is first read. */
-export function settledText(text: string): Settled {
-  let value: Settled["value"] | undefined;
+export function settledText(text: string): AspectValue {
+  let value: AspectValue["value"] | undefined;
   return {
     text,
     get value() {
-      value ??= JSON.parse(text) as Settled["value"];
+      value ??= JSON.parse(text) as AspectValue["value"];
       return value;
     },
   };
@@ -204,7 +214,7 @@ export function settledText(text: string): Settled {
 const COMPARED_CHARACTERS_MAX = 1024 * 1024;
 
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */
-function sameValue(current: AspectState, settled: Settled): boolean {
+function sameValue(current: AspectState, settled: AspectValue): boolean {
   if (current.value === settled.text) return true;
   const { length } = current.value;
   if (length !== settled.text.length || length > COMPARED_CHARACTERS_MAX) return false;
@@ -213,37 +223,37 @@ function sameValue(current: AspectState, settled: Settled): boolean {
 
 /** A write since its last deletion creates an entity that does not exist. */
 function giveMissing(draft: Draft, life: Life, context: DecisionContext): void {
-  const { intents } = life;
-  const system = intents.at(-1)?.system ?? life.eventSystem;
+  const { commands } = life;
+  const system = commands.at(-1)?.system ?? life.eventSystem;
   if (draft.entityExists() || system === undefined) return;
   for (const { aspect, settled, schemaVersion } of context.given()) {
     if (draft.aspect(aspect) !== undefined) continue;
     const first = aspect === context.keyAspect;
     // A proposal of the key itself is the one that created the entity.
-    const own = first ? intents.findLast((one) => one.aspect === aspect) : undefined;
+    const own = first ? commands.findLast((one) => one.aspect === aspect) : undefined;
     draft.put(aspect, settled, schemaVersion, own ?? { system }, first);
   }
 }
 
-function checkConditions(current: AspectState | undefined, intent: Intent): void {
-  const { versionMatch, modifiedSince, unmodifiedSince } = intent.conditions;
+function checkConditions(current: AspectState | undefined, command: AspectCommand): void {
+  const { versionMatch, modifiedSince, unmodifiedSince } = command.conditions;
   const version = current?.version ?? -1;
   if (versionMatch !== undefined && versionMatch !== version) {
-    throw failedCondition(intent, `Expected version ${versionMatch}, actual version ${version}`);
+    throw failedCondition(command, `Expected version ${versionMatch}, actual version ${version}`);
   }
   const time = current?.time ?? Number.NEGATIVE_INFINITY;
   if (modifiedSince !== undefined && !(time > modifiedSince)) {
-    throw failedCondition(intent, `not modified since ${new Date(modifiedSince).toISOString()}`);
+    throw failedCondition(command, `not modified since ${new Date(modifiedSince).toISOString()}`);
   }
   if (unmodifiedSince !== undefined && time > unmodifiedSince) {
-    throw failedCondition(intent, `modified since ${new Date(unmodifiedSince).toISOString()}`);
+    throw failedCondition(command, `modified since ${new Date(unmodifiedSince).toISOString()}`);
   }
 }
 
 /** DataHub's sentences: its clients search for them. */
 function obstacleToCreating(
   draft: Draft,
-  { kind }: Intent,
+  { kind }: AspectCommand,
   current: AspectState | undefined,
 ): string | undefined {
   if (kind === "create" && current !== undefined) {
@@ -255,11 +265,11 @@ function obstacleToCreating(
   return undefined;
 }
 
-const refusal = (code: "not_found", intent: Intent, message: string): CatalogError =>
-  new CatalogError(code, `${intent.label}${message}`);
+const refusal = (code: "not_found", command: AspectCommand, message: string): CatalogError =>
+  new CatalogError(code, `${command.label}${message}`);
 
-const failedCondition = (intent: Intent, message: string): CatalogError =>
-  new CatalogError("invalid", `${intent.label}${message}`, { failedCondition: true });
+const failedCondition = (command: AspectCommand, message: string): CatalogError =>
+  new CatalogError("invalid", `${command.label}${message}`, { failedCondition: true });
 
 function createDraft(state: EntityState, context: DecisionContext): Draft {
   const aspects = new Map(state.aspects);

@@ -1,11 +1,11 @@
 /**
- * Deciding, as given a state / when these intents / then these changes; and versions under random
+ * Deciding, as given a state / when these commands / then these changes; and versions under random
  * histories against a model so simple that it can be seen to be right.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
-import { type DecisionContext, decide, type Intent } from "../../src/core/decide.ts";
+import { type AspectCommand, type DecisionContext, decide } from "../../src/core/decide.ts";
 import { currentAspect, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
 
 const URN = "urn:li:tag:a";
@@ -24,7 +24,7 @@ const context = (over: Partial<DecisionContext> = {}): DecisionContext => ({
   ...over,
 });
 
-const intent = (over: Partial<Intent> = {}): Intent => ({
+const command = (over: Partial<AspectCommand> = {}): AspectCommand => ({
   aspect: "tagProperties",
   kind: "put",
   value: settled({ name: "a" }),
@@ -35,8 +35,8 @@ const intent = (over: Partial<Intent> = {}): Intent => ({
   ...over,
 });
 
-const given = (...batches: Intent[][]): EntityState =>
-  batches.reduce((state, intents) => decide(state, intents, context()).next, unknownEntity(URN));
+const given = (...batches: AspectCommand[][]): EntityState =>
+  batches.reduce((state, commands) => decide(state, commands, context()).next, unknownEntity(URN));
 
 const brief = (changes: readonly Change[]) =>
   changes.map(
@@ -45,7 +45,7 @@ const brief = (changes: readonly Change[]) =>
 
 describe("deciding", () => {
   test("gives a new entity its key first and its defaults last", () => {
-    const { changes, next } = decide(unknownEntity(URN), [intent()], context());
+    const { changes, next } = decide(unknownEntity(URN), [command()], context());
     expect(brief(changes)).toEqual([
       "UPSERT tagKey 1",
       "UPSERT tagProperties 1",
@@ -55,7 +55,7 @@ describe("deciding", () => {
   });
 
   test("leaves a default aspect to the request that brings it, by CREATE too", () => {
-    const own = intent({
+    const own = command({
       aspect: "browsePaths",
       kind: "create",
       value: settled({ paths: ["/own"] }),
@@ -66,8 +66,8 @@ describe("deciding", () => {
   });
 
   test("confirms a value that is there, whatever the order of its members", () => {
-    const state = given([intent({ value: settled({ name: "a", description: "b" }) })]);
-    const again = intent({
+    const state = given([command({ value: settled({ name: "a", description: "b" }) })]);
+    const again = command({
       value: settled({ description: "b", name: "a" }),
       system: { runId: "r2" },
     });
@@ -78,9 +78,9 @@ describe("deciding", () => {
   });
 
   test("a restatement repeats the value with its stamp and changes no state", () => {
-    const state = given([intent({ system: { runId: "r1" } })]);
+    const state = given([command({ system: { runId: "r1" } })]);
     const later = context({ created: { time: 2000, actor: "urn:li:corpuser:ben" } });
-    const restate = intent({ kind: "restate", value: undefined });
+    const restate = command({ kind: "restate", value: undefined });
     const { changes, next } = decide(state, [restate], later);
     expect(changes).toMatchObject([
       {
@@ -96,9 +96,9 @@ describe("deciding", () => {
   });
 
   test("keeps the stamp of a value that is only confirmed", () => {
-    const state = given([intent()]);
+    const state = given([command()]);
     const later = context({ created: { time: 9000, actor: "urn:li:corpuser:bob" } });
-    const { next } = decide(state, [intent()], later);
+    const { next } = decide(state, [command()], later);
     expect(next.aspects.get("tagProperties")).toMatchObject({
       time: 1000,
       actor: "urn:li:corpuser:ann",
@@ -106,29 +106,29 @@ describe("deciding", () => {
   });
 
   test("tells values of equal length apart", () => {
-    const state = given([intent({ value: settled({ name: "a" }) })]);
-    const { changes } = decide(state, [intent({ value: settled({ name: "b" }) })], context());
+    const state = given([command({ value: settled({ name: "a" }) })]);
+    const { changes } = decide(state, [command({ value: settled({ name: "b" }) })], context());
     expect(brief(changes)).toEqual(["UPSERT tagProperties 2"]);
   });
 
   test("goes on counting after a delete", () => {
-    const state = given([intent()], [intent({ kind: "delete", value: undefined })], [intent()]);
+    const state = given([command()], [command({ kind: "delete", value: undefined })], [command()]);
     expect(currentAspect(state, "tagProperties")?.version).toBe(2);
   });
 
   test("does not say success for a delete of nothing", () => {
-    const gone = intent({ kind: "delete", value: undefined, label: "proposals[3]: " });
+    const gone = command({ kind: "delete", value: undefined, label: "proposals[3]: " });
     expect(() => decide(unknownEntity(URN), [gone], context())).toThrow(
       'proposals[3]: there is no "tagProperties" to delete',
     );
   });
 
   test("deletes the whole entity with its key, and lets it come back with its numbers", () => {
-    const remove = intent({ aspect: "tagKey", kind: "delete", value: undefined });
-    const deleted = decide(given([intent()]), [remove], context());
+    const remove = command({ aspect: "tagKey", kind: "delete", value: undefined });
+    const deleted = decide(given([command()]), [remove], context());
     expect(brief(deleted.changes)).toEqual(["DELETE tagKey 1"]);
     expect([...deleted.next.aspects.values()].every((aspect) => aspect.removed)).toBe(true);
-    const back = decide(deleted.next, [intent()], context());
+    const back = decide(deleted.next, [command()], context());
     expect(brief(back.changes)).toEqual([
       "UPSERT tagKey 2",
       "UPSERT tagProperties 2",
@@ -137,8 +137,8 @@ describe("deciding", () => {
   });
 
   test("puts a new life after the deletion that a request begins with", () => {
-    const remove = intent({ aspect: "tagKey", kind: "delete", value: undefined });
-    const { changes } = decide(given([intent()]), [remove, intent()], context());
+    const remove = command({ aspect: "tagKey", kind: "delete", value: undefined });
+    const { changes } = decide(given([command()]), [remove, command()], context());
     expect(brief(changes)).toEqual([
       "DELETE tagKey 1",
       "UPSERT tagKey 2",
@@ -151,9 +151,9 @@ describe("deciding", () => {
     ["create", "the aspect already exists"],
     ["create_entity", "the entity key already exists"],
   ] as const)("refuses %s of what exists, and passes it over with If-None-Match", (kind, why) => {
-    const state = given([intent()]);
-    expect(() => decide(state, [intent({ kind })], context())).toThrow(why);
-    const lenient = intent({ kind, conditions: { noneMatch: true } });
+    const state = given([command()]);
+    expect(() => decide(state, [command({ kind })], context())).toThrow(why);
+    const lenient = command({ kind, conditions: { noneMatch: true } });
     expect(decide(state, [lenient], context())).toEqual({ changes: [], next: state });
   });
 
@@ -166,16 +166,16 @@ describe("deciding", () => {
     [{ unmodifiedSince: 1000 }, undefined],
     [{ unmodifiedSince: 999 }, "modified since"],
   ])("holds the condition %j against the aspect as it is", (conditions, refusal) => {
-    const run = () => decide(given([intent()]), [intent({ conditions })], context());
+    const run = () => decide(given([command()]), [command({ conditions })], context());
     if (refusal === undefined) expect(run().changes).toHaveLength(1);
     else expect(run).toThrow(refusal);
   });
 
   test("stamps creation and modification for users, not for the system", () => {
     const bySystem = context({ created: { time: 5, actor: SYSTEM } });
-    const first = decide(unknownEntity(URN), [intent()], bySystem);
+    const first = decide(unknownEntity(URN), [command()], bySystem);
     expect(first.changes[0]?.system.aspectCreated).toBeUndefined();
-    const second = decide(first.next, [intent({ value: settled({ name: "b" }) })], context());
+    const second = decide(first.next, [command({ value: settled({ name: "b" }) })], context());
     expect(second.changes[0]?.system).toMatchObject({
       lastRunId: "no-run-id-provided",
       aspectModified: { time: 1000, actor: "urn:li:corpuser:ann" },
@@ -208,7 +208,7 @@ describe("versions under random histories", () => {
           const exists = current.size > 0;
           const put = step.do === "put";
           const value = settled({ n: "value" in step ? step.value : 0 });
-          const one = intent({
+          const one = command({
             aspect,
             kind: put ? "put" : "delete",
             value: put ? value : undefined,

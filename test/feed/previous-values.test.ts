@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { projectFeed } from "../../projections/feed.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
-import type { Intent } from "../../src/core/decide.ts";
+import type { AspectCommand } from "../../src/core/decide.ts";
 import { decide } from "../../src/core/decide.ts";
 import { type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, revision, START } from "../../src/core/position.ts";
@@ -11,15 +11,15 @@ import { createFeedView, fillPrevious } from "../../src/feed/previous-values.ts"
 const urn = "urn:li:tag:a";
 
 /** Changes as the decider makes them, one request after the other. */
-function decided(...requests: readonly Partial<Intent>[]): readonly PlacedChange[] {
+function decided(...requests: readonly Partial<AspectCommand>[]): readonly PlacedChange[] {
   let state: EntityState = unknownEntity(urn);
   const changes: PlacedChange[] = [];
   for (const [i, request] of requests.entries()) {
-    const intent: Intent = {
+    const command: AspectCommand = {
       ...{ aspect: "note", kind: "put", schemaVersion: 1, system: { runId: `run-${i}` } },
       ...{ conditions: {}, label: "", ...request },
     };
-    const decision = decide(state, [intent], {
+    const decision = decide(state, [command], {
       ...{ entityType: "tag", keyAspect: "tagKey", systemActor: "urn:li:corpuser:s" },
       created: { time: i + 1, actor: "urn:li:corpuser:a" },
       given: () => [{ aspect: "tagKey", settled: settled({ name: "a" }), schemaVersion: 1 }],
@@ -36,7 +36,7 @@ function decided(...requests: readonly Partial<Intent>[]): readonly PlacedChange
 }
 
 const settled = (value: Record<string, unknown>) => ({ value, text: JSON.stringify(value) });
-const put = (text: string): Partial<Intent> => ({ value: settled({ text }) });
+const put = (text: string): Partial<AspectCommand> => ({ value: settled({ text }) });
 
 /** What the aspect view makes of the changes, up to a position. */
 function historyOf(changes: readonly PlacedChange[], upTo: number) {

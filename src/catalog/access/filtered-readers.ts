@@ -22,12 +22,12 @@ import {
 } from "../../views/search/search.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import { anyOf, everyOf } from "../search/filter/conditions.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import type { DeletedRows } from "../write/entity-lifetimes.ts";
 import type { AccessFilter, ResolveFilter } from "./access-filter.ts";
 
 export interface ReadPorts {
-  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly states: Pick<EntityCache, "read" | "peek" | "positionOf">;
   readonly aspects: Pick<AspectReader, "findValue" | "listUrns" | "countEntities" | "countAspect">;
   readonly timeseries: Pick<TimeseriesReader, "list">;
   readonly graph: Pick<GraphReader, "neighbours" | "follow" | "stamps">;

@@ -22,14 +22,14 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog, ChangeTransaction } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
 }
 
 /** Limits of a response. It has the newest transactions that fit, with events and differences. */

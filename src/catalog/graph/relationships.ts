@@ -18,7 +18,7 @@ import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../view
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, LineageRelationship, Written } from "../catalog.ts";
 import { withoutSoftDeleted } from "../read/soft-deleted.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import {
   isDrawn,
   type LineageDirection,
@@ -60,7 +60,7 @@ interface Dependencies {
    */
   readonly version: (() => number | undefined) | undefined;
   /** States of the entities that edges lead to. */
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   /** Appends to a stream other than the entity's own. */
   readonly append: (change: Change, caller: Caller, request: unknown) => Promise<Written>;
 }

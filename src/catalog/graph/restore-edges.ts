@@ -4,7 +4,7 @@
  * again with RESTATE, so that every rebuild of the graph gives the same edges.
  */
 import type { PlacedChange } from "../../core/change.ts";
-import type { Intent } from "../../core/decide.ts";
+import type { AspectCommand } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position, START } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
@@ -73,13 +73,13 @@ export function createRestoreEdges(
   async function restore(urn: string): Promise<number> {
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const { writes, revision } = await statedBy(urn);
-      const intents: Intent[] = [];
+      const commands: AspectCommand[] = [];
       for (const write of writes) {
-        if ((await removedAt(write)) > write.position) intents.push(restatement(write.aspect));
+        if ((await removedAt(write)) > write.position) commands.push(restatement(write.aspect));
       }
-      if (intents.length === 0) return 0;
-      const decided = { revision, intents, events: [], eventRevisions: new Map() };
-      if ((await ingestion.undo(urn, decided, {})) !== undefined) return intents.length;
+      if (commands.length === 0) return 0;
+      const decided = { revision, commands, events: [], eventRevisions: new Map() };
+      if ((await ingestion.undo(urn, decided, {})) !== undefined) return commands.length;
     }
     throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
       hint: "Send the request again: edges restored so far stay restored",
@@ -98,7 +98,7 @@ export function createRestoreEdges(
   };
 }
 
-const restatement = (aspect: string): Intent => ({
+const restatement = (aspect: string): AspectCommand => ({
   aspect,
   kind: "restate",
   schemaVersion: 1,

@@ -43,7 +43,7 @@ import {
   startOf,
 } from "../search/search.ts";
 import type { AskAgain } from "../search/selected-facet-values.ts";
-import { bareColumns } from "../search/undeclared-columns.ts";
+import { undeclaredColumns } from "../search/undeclared-columns.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { type Grouped, type GroupingForm, groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
@@ -88,7 +88,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const plan = await planSearch(tools, request, {
       foreign: (criterion) => (criterion.field === DEGREE ? ofDegree(criterion, among) : undefined),
     });
-    const bare = plan.everything ? await bareColumns(reader, plan, among) : NONE;
+    const bare = plan.everything ? await undeclaredColumns(reader, plan, among) : NONE;
     return { urn, plan, among, bare, partial };
   }
 

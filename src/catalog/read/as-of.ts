@@ -24,12 +24,12 @@ import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table
 import type { TimeseriesReader, TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
 import type { ReadPorts } from "../access/filtered-readers.ts";
 import { changesOf } from "../changes/stream-changes.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import type { Moment } from "./entity-reads.ts";
 import { createPastSeries } from "./past-series.ts";
 
 interface PastPorts {
-  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly states: Pick<EntityCache, "read" | "peek" | "positionOf">;
   readonly aspects: Pick<AspectReader, "findValue">;
   readonly timeseries: Pick<TimeseriesReader, "list">;
   /** The requested position, or the last position found for the requested time so far. */

@@ -12,13 +12,13 @@ import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
 import { inSlices } from "../in-slices.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
-  readonly states: Pick<EntityStates, "read" | "positionOf">;
+  readonly states: Pick<EntityCache, "read" | "positionOf">;
   readonly reader: Pick<AspectReader, "findValue">;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;

@@ -11,7 +11,7 @@ import type { Entity, Model } from "../../model/model.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog, JsonText, KeyOptions } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 type Reads = Pick<
@@ -22,11 +22,11 @@ type Reads = Pick<
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
-  readonly states: Pick<EntityStates, "read" | "peek" | "positionOf">;
+  readonly states: Pick<EntityCache, "read" | "peek" | "positionOf">;
   readonly reader: Pick<AspectReader, "findValue">;
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
-  readonly reached: (position: ReturnType<EntityStates["positionOf"]>) => Promise<void>;
+  readonly reached: (position: ReturnType<EntityCache["positionOf"]>) => Promise<void>;
 }
 
 export type Envelopes = ReturnType<typeof createEnvelopes>;

@@ -1,10 +1,10 @@
 /** Filters out soft-deleted entities (`removed` in `status`). Urns without an entity stay. */
 import { currentAspect } from "../../core/entity-state.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 
 export async function withoutSoftDeleted(
   urns: readonly string[],
-  states: Pick<EntityStates, "read">,
+  states: Pick<EntityCache, "read">,
 ): Promise<string[]> {
   const found = await states.read(urns);
   return urns.filter((_, i) => {

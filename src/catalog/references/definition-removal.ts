@@ -12,7 +12,7 @@ import { type Position, START } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { Catalog } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import type { WriteRequest } from "../write/write-request.ts";
 
 export interface DefinitionRemoval {
@@ -28,7 +28,7 @@ export interface DefinitionRemoval {
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "listStreams">;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   readonly namespace: string;
   readonly deleteReferences: Catalog["deleteReferences"];
   /** Waits until the search view has every acknowledged write. */
@@ -56,12 +56,12 @@ export function createDefinitionRemoval(dependencies: Dependencies): DefinitionR
     deletedBy: (writeRequests) =>
       writeRequests
         .filter(
-          ({ entity, intents }) =>
+          ({ entity, commands }) =>
             entity.name === TYPE &&
-            intents.some(
-              (intent) =>
-                isEnd(intent, entity.keyAspect) ||
-                (intent.kind === "delete" && intent.aspect === DEFINITION),
+            commands.some(
+              (command) =>
+                isEnd(command, entity.keyAspect) ||
+                (command.kind === "delete" && command.aspect === DEFINITION),
             ),
         )
         .map(({ urn }) => urn),

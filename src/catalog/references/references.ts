@@ -15,7 +15,7 @@ import type { GraphReader } from "../../views/graph/graph.ts";
 import type { SearchReader } from "../../views/search/search.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Caller, Catalog, Proposal, Written } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import { createSearchedReferences, searchedTypes } from "./searched-references.ts";
 import { createReferenceRemoval, type ReferencePath } from "./without-reference.ts";
 
@@ -26,7 +26,7 @@ interface Dependencies {
   readonly model: Model;
   readonly paths: ReferencePaths;
   readonly addresses: Addresses;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   readonly reader: Pick<GraphReader, "neighbours">;
   readonly search: Pick<SearchReader, "search">;
   readonly namespace: string;

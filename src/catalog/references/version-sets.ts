@@ -12,12 +12,12 @@ import { VERSIONING_SCHEME } from "../../core/rules/reference-rules.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
 import type { Proposal } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
 
 interface Dependencies {
   readonly ingestion: Ingestion;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   readonly namespace: string;
   readonly patchRules: PatchRules;
 }

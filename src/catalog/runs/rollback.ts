@@ -17,10 +17,10 @@ import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, RollbackRequest } from "../catalog.ts";
 import { changesOf } from "../changes/stream-changes.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
-import { createGiven } from "../write/proposals/default-aspects.ts";
-import type { Preparation } from "../write/proposals/validate-proposals.ts";
+import { createDefaultAspects } from "../write/proposals/default-aspects.ts";
+import type { ProposalValidation } from "../write/proposals/validate-proposals.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
 import {
   executionOf,
@@ -34,9 +34,9 @@ import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from ".
 interface RollbackDependencies extends UndoTools {
   readonly log: ChangeLog;
   readonly addresses: Addresses;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   readonly ingestion: Pick<Ingestion, "undo" | "append" | "ingest">;
-  readonly preparation: Pick<Preparation, "given">;
+  readonly validation: Pick<ProposalValidation, "given">;
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
@@ -53,7 +53,7 @@ const attemptsMax = 10;
 
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
   const { log, addresses, states, ingestion, namespace } = dependencies;
-  const given = createGiven(dependencies);
+  const given = createDefaultAspects(dependencies);
 
   /** Entities that the run wrote, in order; true for those with events. */
   async function entitiesIn(
@@ -95,7 +95,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         // Reading the log does not yield by itself: yield between two entities.
         await turn();
         const found = await undoing(urn, events);
-        const nothing = found.intents.length + found.events.length === 0;
+        const nothing = found.commands.length + found.events.length === 0;
         const written =
           dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
         if (written === undefined) continue;

@@ -12,7 +12,7 @@ import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { AccessContext } from "../access/access-filter.ts";
 import { isVisibleChange } from "../access/restricted-ports.ts";
 import type { Catalog, Envelope, RunRow } from "../catalog.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 import { createDeletedRows } from "../write/entity-lifetimes.ts";
 import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
 
@@ -20,7 +20,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly model: Pick<Model, "entities">;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   readonly aspects: Pick<AspectReader, "findValue">;
   /** Waits until the aspect view has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;

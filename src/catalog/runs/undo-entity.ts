@@ -7,7 +7,7 @@
  * hard-deletes it, including their aspects.
  */
 import { type PlacedChange, restoresEdges, type SystemMetadata } from "../../core/change.ts";
-import type { GivenAspect, Intent } from "../../core/decide.ts";
+import type { AspectCommand, DefaultAspect } from "../../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import {
@@ -37,8 +37,8 @@ export interface UndoneRow {
 export interface EntityUndo {
   /** Revision of the entity's stream when it was read. */
   readonly revision: Revision;
-  readonly intents: readonly Intent[];
-  readonly events: readonly EventIntent[];
+  readonly commands: readonly AspectCommand[];
+  readonly events: readonly EventCommand[];
   /** Revisions of the event streams, by aspect. */
   readonly eventRevisions: ReadonlyMap<string, Revision>;
   /** Rolled back rows, without the key aspect of an entity that the run created. */
@@ -50,9 +50,9 @@ export interface EntityUndo {
   readonly ends: "hidden" | "deleted" | undefined;
 }
 
-interface EventIntent {
+interface EventCommand {
   readonly aspect: string;
-  readonly intent: Intent;
+  readonly command: AspectCommand;
 }
 
 export interface UndoTools {
@@ -65,7 +65,7 @@ export interface UndoTools {
 export interface UndoRequest extends UndoneRun {
   readonly hardDelete: boolean;
   /** Default aspects of an entity. */
-  readonly given: (address: Address) => Promise<readonly GivenAspect[]>;
+  readonly given: (address: Address) => Promise<readonly DefaultAspect[]>;
 }
 
 interface AspectWrite extends RecordedWrite {
@@ -110,10 +110,10 @@ export async function undoEntity(
   };
   if (created && run.hardDelete) {
     const headers = { [ROLLBACK_HEADER]: run.runId };
-    const intents = [intentOf(keyAspect, "delete", headers)];
-    return { ...found, intents, events: [], ends: "deleted" };
+    const commands = [commandOf(keyAspect, "delete", headers)];
+    return { ...found, commands, events: [], ends: "deleted" };
   }
-  const intents: Intent[] = [];
+  const commands: AspectCommand[] = [];
   // Another writer would have created the entity, with its default aspects.
   const given = created && others > 0 ? await run.given(address) : [];
   const hides = created && others === 0 && entity.aspects.includes("status");
@@ -121,17 +121,17 @@ export async function undoEntity(
     if (created && aspect === keyAspect) continue;
     if (hides && aspect === "status") continue;
     const own = one.restored === undefined && given.find((other) => other.aspect === aspect);
-    intents.push(
+    commands.push(
       own
         ? writeDefault(own, run)
         : await undoing(tools, urn, aspect, one, writes.get(aspect) ?? [], run),
     );
   }
   const ends = hides && writes.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
-  if (ends !== undefined) intents.push(softDelete(run));
-  const events: EventIntent[] = [];
+  if (ends !== undefined) commands.push(softDelete(run));
+  const events: EventCommand[] = [];
   for (const one of seriesUndone) events.push(...(await eventsOf(tools, urn, one, run)));
-  return { ...found, intents, events, ends };
+  return { ...found, commands, events, ends };
 }
 
 async function fold(
@@ -200,15 +200,15 @@ async function undoing(
   { restored }: Undone<AspectWrite>,
   writes: readonly AspectWrite[],
   { runId }: UndoneRun,
-): Promise<Intent> {
+): Promise<AspectCommand> {
   const headers = { [UNDOES_HEADER]: runId };
-  if (restored === undefined) return intentOf(aspect, "delete", headers);
+  if (restored === undefined) return commandOf(aspect, "delete", headers);
   // A restatement refers to the value by its version.
   const made = writes.findLast(
     (one) => one.changeType === "UPSERT" && one.version === restored.version,
   );
   const value = made && (await recorded(tools, entityStream(urn), made.revision));
-  if (value === undefined) return intentOf(aspect, "delete", headers);
+  if (value === undefined) return commandOf(aspect, "delete", headers);
   return putting(aspect, value, restored.system, headers);
 }
 
@@ -217,16 +217,16 @@ async function eventsOf(
   urn: string,
   { aspect, ranges, restored }: SeriesUndo,
   { runId }: UndoneRun,
-): Promise<readonly EventIntent[]> {
+): Promise<readonly EventCommand[]> {
   const undoes = { [UNDOES_HEADER]: runId };
-  const made: EventIntent[] = ranges.map(({ from, to }) => {
+  const made: EventCommand[] = ranges.map(({ from, to }) => {
     const headers = { ...undoes, "annals-from": String(from), "annals-to": String(to) };
-    return { aspect, intent: intentOf(aspect, "delete", headers) };
+    return { aspect, command: commandOf(aspect, "delete", headers) };
   });
   for (const { revision, system } of restored) {
     const value = await recorded(tools, timeseriesStream(urn, aspect), revision);
     if (value !== undefined) {
-      made.push({ aspect, intent: putting(aspect, value, system, undoes) });
+      made.push({ aspect, command: putting(aspect, value, system, undoes) });
     }
   }
   return made;
@@ -241,7 +241,11 @@ async function recorded(
   return record && decode(record)?.value;
 }
 
-const intentOf = (aspect: string, kind: "put" | "delete", headers: Intent["headers"]): Intent => ({
+const commandOf = (
+  aspect: string,
+  kind: "put" | "delete",
+  headers: AspectCommand["headers"],
+): AspectCommand => ({
   aspect,
   kind,
   headers,
@@ -262,24 +266,24 @@ function putting(
     aspectModified: ____,
     ...system
   }: SystemMetadata,
-  headers: Intent["headers"],
-): Intent {
+  headers: AspectCommand["headers"],
+): AspectCommand {
   const value = { value: JSON.parse(text), text };
   const { schemaVersion = 1 } = system;
-  return { ...intentOf(aspect, "put", headers), value, schemaVersion, system };
+  return { ...commandOf(aspect, "put", headers), value, schemaVersion, system };
 }
 
 const writeDefault = (
-  { aspect, settled, schemaVersion }: GivenAspect,
+  { aspect, settled, schemaVersion }: DefaultAspect,
   { runId }: UndoneRun,
-): Intent => ({
-  ...intentOf(aspect, "put", { [UNDOES_HEADER]: runId }),
+): AspectCommand => ({
+  ...commandOf(aspect, "put", { [UNDOES_HEADER]: runId }),
   value: settled,
   schemaVersion,
 });
 
-const softDelete = ({ runId }: UndoneRun): Intent => ({
-  ...intentOf("status", "put", { [ROLLBACK_HEADER]: runId }),
+const softDelete = ({ runId }: UndoneRun): AspectCommand => ({
+  ...commandOf("status", "put", { [ROLLBACK_HEADER]: runId }),
   value: { value: { removed: true }, text: '{"removed":true}' },
 });
 

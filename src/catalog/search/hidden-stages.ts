@@ -5,7 +5,7 @@
 
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
-import type { EntityStates } from "../write/entity-cache.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
 
 const TYPE = "lifecycleStageType";
 /** Maximum number of stages that are read. */
@@ -24,7 +24,7 @@ interface Stage {
 
 interface Dependencies {
   readonly aspects: Pick<AspectReader, "listUrns">;
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   /** Changes when the stages may have changed; undefined: read them at every search. */
   readonly version: () => number | undefined;
   readonly now: () => number;

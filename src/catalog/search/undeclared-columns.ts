@@ -14,7 +14,7 @@ const chunkMax = 1_000;
 /**
  * Documents of the reached columns that have none in the search view, by urn, as far as they match.
  */
-export async function bareColumns(
+export async function undeclaredColumns(
   reader: Pick<SearchReader, "documents">,
   plan: SearchPlan,
   reached: readonly Reached[],

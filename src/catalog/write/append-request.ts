@@ -4,7 +4,7 @@ import type { StreamName } from "../../core/stream.ts";
 import type { Append, Appended, ChangeLog } from "../../log/change-log.ts";
 import type { Written } from "../catalog.ts";
 import type { EntityDecision } from "./decide-request.ts";
-import type { EntityStates } from "./entity-cache.ts";
+import type { EntityCache } from "./entity-cache.ts";
 import { appendId } from "./idempotency.ts";
 import { streamsOf, type WriteRequest } from "./write-request.ts";
 
@@ -12,7 +12,7 @@ export interface RequestAppendsParts {
   readonly log: ChangeLog;
   /** True if other processes write to the log, too. Appends of one call are then not atomic. */
   readonly sharedLog: boolean;
-  readonly states: EntityStates;
+  readonly states: EntityCache;
   /** The last acknowledged position. */
   readonly answered: () => Position;
   /** Wakes the projector and records the position that each view has to reach. */
@@ -35,7 +35,7 @@ interface RequestAppends {
   ): Promise<ReadonlyMap<StreamName, Appended>>;
 }
 
-export function createRequestAppends(parts: RequestAppendsParts): RequestAppends {
+export function createAppendRequest(parts: RequestAppendsParts): RequestAppends {
   const { log, states } = parts;
 
   async function append(

@@ -5,7 +5,12 @@
  * changed, the decision computes the value itself.
  */
 import type { AuditStamp } from "../../core/change.ts";
-import { type Following, type Intent, type Settled, settledText } from "../../core/decide.ts";
+import {
+  type AspectCommand,
+  type AspectValue,
+  type Following,
+  settledText,
+} from "../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { largeCharacters, type Proposal } from "./writes.ts";
@@ -25,13 +30,15 @@ export interface ValueThread {
   compute(following: FollowingValue): Promise<string>;
 }
 
-/** An intent's value that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
+/** An command's value that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
 export function computedAhead(
   compute: Following,
   characters: number,
   elsewhere: (current: string | undefined) => Promise<string>,
-): Required<Pick<Intent, "ahead">> & { readonly value: Following } {
-  let cached: { readonly current: string | undefined; readonly result: () => Settled } | undefined;
+): Required<Pick<AspectCommand, "ahead">> & { readonly value: Following } {
+  let cached:
+    | { readonly current: string | undefined; readonly result: () => AspectValue }
+    | undefined;
   const computed = async (current: string | undefined): Promise<string | undefined> => {
     try {
       const text = await elsewhere(current);
@@ -57,18 +64,18 @@ export function computedAhead(
   };
 }
 
-/** Computes the large values of the intents ahead. Undefined when none is large. */
+/** Computes the large values of the commands ahead. Undefined when none is large. */
 export function computeAhead(
-  intents: readonly Intent[],
+  commands: readonly AspectCommand[],
   state: EntityState,
 ): (() => Promise<void>) | undefined {
-  const isLarge = ({ aspect, ahead }: Intent) =>
+  const isLarge = ({ aspect, ahead }: AspectCommand) =>
     ahead?.(currentAspect(state, aspect)?.value) !== undefined;
-  if (!intents.some(isLarge)) return undefined;
+  if (!commands.some(isLarge)) return undefined;
   return async () => {
-    /** Values after the intents so far. */
+    /** Values after the commands so far. */
     const texts = new Map<string, string | undefined>();
-    for (const { aspect, value, ahead } of intents) {
+    for (const { aspect, value, ahead } of commands) {
       const current = texts.has(aspect) ? texts.get(aspect) : currentAspect(state, aspect)?.value;
       const compute = ahead?.(current);
       if (compute !== undefined) texts.set(aspect, await compute());

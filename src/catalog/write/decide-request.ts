@@ -9,8 +9,8 @@ import type { Addresses } from "../address.ts";
 import { labelled } from "../labels.ts";
 import type { Entry } from "./entity-cache.ts";
 import { appendId } from "./idempotency.ts";
-import type { Preparation } from "./proposals/validate-proposals.ts";
-import { type EventIntent, eventChange, type WriteRequest } from "./write-request.ts";
+import type { ProposalValidation } from "./proposals/validate-proposals.ts";
+import { type EventCommand, eventChange, type WriteRequest } from "./write-request.ts";
 
 /** A rejected write request: nothing can be written. */
 export interface Rejection {
@@ -56,13 +56,13 @@ export interface WriteDecider {
 
 interface Parts {
   readonly addresses: Addresses;
-  readonly preparation: Preparation;
+  readonly validation: ProposalValidation;
   readonly encode: (change: Change) => Uint8Array;
   readonly systemActor: string;
 }
 
 export function createWriteDecider(parts: Parts): WriteDecider {
-  const { addresses, preparation, encode, systemActor } = parts;
+  const { addresses, validation, encode, systemActor } = parts;
 
   function platformsOf(writeRequests: readonly WriteRequest[]): readonly string[] {
     const platforms = writeRequests
@@ -79,8 +79,8 @@ export function createWriteDecider(parts: Parts): WriteDecider {
     return decideEntity(writeRequest, entry, terms, () => checkNew(writeRequest));
   }
 
-  function checkNew({ urn, intents, events }: WriteRequest): void {
-    const label = intents[0]?.label ?? events[0]?.intent.label ?? "";
+  function checkNew({ urn, commands, events }: WriteRequest): void {
+    const label = commands[0]?.label ?? events[0]?.command.label ?? "";
     labelled(label, () => addresses.checkNew(urn));
   }
 
@@ -90,25 +90,25 @@ export function createWriteDecider(parts: Parts): WriteDecider {
     { stamp: created, key, ends, delimiterOf }: RequestTerms,
     onNew = () => {},
   ): EntityDecision {
-    const { urn, entity, intents } = writeRequest;
+    const { urn, entity, commands } = writeRequest;
     const lastRevision = ends.get(entityStream(urn));
     const loaded = entry.state as EntityState;
     const state = lastRevision === undefined ? loaded : { ...loaded, revision: lastRevision };
-    const { changes, next } = decide(state, intents, {
+    const { changes, next } = decide(state, commands, {
       entityType: entity.name,
       keyAspect: entity.keyAspect,
       created,
       systemActor,
-      events: writeRequest.events.flatMap(({ intent, after = 0 }) =>
-        intent.kind === "delete" ? [] : [{ after, system: intent.system }],
+      events: writeRequest.events.flatMap(({ command, after = 0 }) =>
+        command.kind === "delete" ? [] : [{ after, system: command.system }],
       ),
       given() {
         onNew();
-        return preparation.given(entity, urn, delimiterOf);
+        return validation.given(entity, urn, delimiterOf);
       },
     });
-    const end = intents.findLastIndex((intent) => isEnd(intent, entity.keyAspect));
-    const isGone = ({ after = Infinity }: EventIntent) => after <= end;
+    const end = commands.findLastIndex((command) => isEnd(command, entity.keyAspect));
+    const isGone = ({ after = Infinity }: EventCommand) => after <= end;
     const gone = writeRequest.events.filter(isGone);
     const left = writeRequest.events.filter((one) => !isGone(one));
     const eventAppends = appendsOf(writeRequest, left, { created, key });
@@ -133,7 +133,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
 
   function appendsOf(
     writeRequest: WriteRequest,
-    events: readonly EventIntent[],
+    events: readonly EventCommand[],
     { created, key }: { readonly created: AuditStamp; readonly key: string | undefined },
   ): readonly Append[] {
     const byAspect = Map.groupBy(events, ({ aspect }) => aspect);
@@ -142,7 +142,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
       return {
         stream,
         expected: writeRequest.eventRevisions?.get(aspect) ?? "any",
-        records: own.map(({ intent }) => encode(eventChange(writeRequest, intent, created))),
+        records: own.map(({ command }) => encode(eventChange(writeRequest, command, created))),
         id: appendId(key, stream),
       };
     });

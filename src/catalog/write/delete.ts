@@ -12,13 +12,13 @@ import type { Entity, Model } from "../../model/model.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Caller, Catalog, Proposal, Written } from "../catalog.ts";
-import type { EntityStates } from "./entity-cache.ts";
+import type { EntityCache } from "./entity-cache.ts";
 import type { Ingestion } from "./ingest.ts";
 
 interface Dependencies {
   readonly model: Model;
   readonly addresses: Addresses;
-  readonly states: EntityStates;
+  readonly states: EntityCache;
   readonly ingestion: Ingestion;
   readonly reader: TimeseriesReader;
   readonly systemActor: string;

@@ -23,7 +23,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 
-export interface EntityStates {
+export interface EntityCache {
   /** The entities with every write decided so far, in the order of the urns. For decisions. */
   load(urns: readonly string[]): Promise<readonly Entry[]>;
   /** The entities with every durable write; waits for appends in flight. For reads. */
@@ -109,7 +109,7 @@ const SLOW_MS = { max: 2_000, each: 2, avoided: 5_000 };
 /** Some hundred megabytes. */
 const WAITING_MAX = 20_000;
 
-export function createEntityStates(dependencies: Dependencies): EntityStates {
+export function createEntityCache(dependencies: Dependencies): EntityCache {
   const { reader, fromLog, reached, onProgress, bytesMax, slowMs = SLOW_MS } = dependencies;
   const { parkedAmong, fold } = dependencies;
   // LRUCache treats 0 as unbounded; an entry does not fit into 1 byte.

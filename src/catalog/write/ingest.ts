@@ -9,7 +9,7 @@
  * once, if another writer has changed the entity since it was read.
  */
 import type { AuditStamp, Change } from "../../core/change.ts";
-import { type Intent, isEnd } from "../../core/decide.ts";
+import { type AspectCommand, isEnd } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
@@ -20,16 +20,16 @@ import type { Addresses } from "../address.ts";
 import type { Caller, Ingested, Proposal, Written } from "../catalog.ts";
 import { inSlices } from "../in-slices.ts";
 import type { DefinitionRemoval } from "../references/definition-removal.ts";
-import { createRequestAppends, type RequestAppendsParts } from "./append-request.ts";
+import { createAppendRequest, type RequestAppendsParts } from "./append-request.ts";
 import { createWriteDecider, type EntityDecision, type RequestTerms } from "./decide-request.ts";
 import type { Entry } from "./entity-cache.ts";
 import { appendId, keyOf } from "./idempotency.ts";
 import { refuseTooMany } from "./proposals/checked-proposals.ts";
 import { NO_OTHERS, readOthers } from "./proposals/other-entities.ts";
-import type { Preparation, Prepared } from "./proposals/validate-proposals.ts";
+import type { ProposalValidation, ValidatedProposal } from "./proposals/validate-proposals.ts";
 import { decideInSlices } from "./sliced-decisions.ts";
 import {
-  type EventIntent,
+  type EventCommand,
   inPart,
   streamsOf,
   type WriteRequest,
@@ -43,7 +43,7 @@ const attemptsMax = 5;
 interface Dependencies extends RequestAppendsParts {
   readonly encode: (change: Change) => Uint8Array;
   readonly addresses: Addresses;
-  readonly preparation: Preparation;
+  readonly validation: ProposalValidation;
   readonly systemActor: string;
   readonly now: () => number;
   /** Waits while the aspect view lags too far behind. */
@@ -84,15 +84,15 @@ export interface Ingestion {
 /** Commands for an entity and its events, decided at these revisions. */
 interface RollbackDecision {
   readonly revision: Revision;
-  readonly intents: readonly Intent[];
-  readonly events: readonly EventIntent[];
+  readonly commands: readonly AspectCommand[];
+  readonly events: readonly EventCommand[];
   readonly eventRevisions: ReadonlyMap<string, Revision>;
 }
 
 export function createIngestion(dependencies: Dependencies): Ingestion {
-  const { log, encode, addresses, preparation, states, systemActor } = dependencies;
+  const { log, encode, addresses, validation, states, systemActor } = dependencies;
   const decider = createWriteDecider(dependencies);
-  const requestAppends = createRequestAppends(dependencies);
+  const requestAppends = createAppendRequest(dependencies);
   const largeInTurn = createInTurn(1);
   const keyed = new Map<string, Promise<Ingested>>();
 
@@ -261,35 +261,35 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   async function prepareAll(
     proposals: readonly Proposal[],
     stamp: AuditStamp,
-  ): Promise<readonly Prepared[]> {
+  ): Promise<readonly ValidatedProposal[]> {
     const count = proposals.length;
     const addressed = await inSlices(proposals, (proposal, index) =>
-      preparation.address(proposal, { index, count }),
+      validation.address(proposal, { index, count }),
     );
-    const needed = (await inSlices(addressed, (one) => preparation.needs(one) ?? [])).flat();
+    const needed = (await inSlices(addressed, (one) => validation.needs(one) ?? [])).flat();
     if (needed.length === 0) {
-      return inSlices(addressed, (one) => preparation.prepare(one, stamp, NO_OTHERS));
+      return inSlices(addressed, (one) => validation.prepare(one, stamp, NO_OTHERS));
     }
     const { listUrns, isBuiltIn } = dependencies;
-    const reading = { addresses, states, preparation, stamp, listUrns, isBuiltIn };
+    const reading = { addresses, states, validation, stamp, listUrns, isBuiltIn };
     const othersAt = await readOthers(needed, addressed, reading);
-    return inSlices(addressed, (one, index) => preparation.prepare(one, stamp, othersAt(index)));
+    return inSlices(addressed, (one, index) => validation.prepare(one, stamp, othersAt(index)));
   }
 
   /**
    * Rejects deletes of events if there are none. Events are not part of an entity's state. A delete
    * covers the events before it.
    */
-  async function refuseEmptyDeletes(prepared: readonly Prepared[]): Promise<void> {
+  async function refuseEmptyDeletes(prepared: readonly ValidatedProposal[]): Promise<void> {
     const deletes = prepared.some(
-      ({ aspect, intent }) => aspect.timeseries && intent.kind === "delete",
+      ({ aspect, command }) => aspect.timeseries && command.kind === "delete",
     );
     if (!deletes) return;
     /** Existence of events as far as the request determines it; by urn and aspect. */
     const eventsExist = new Map<string, Map<string, boolean>>();
     const ended = new Set<string>();
-    for (const { urn, entity, aspect, intent } of prepared) {
-      if (isEnd(intent, entity.keyAspect)) {
+    for (const { urn, entity, aspect, command } of prepared) {
+      if (isEnd(command, entity.keyAspect)) {
         eventsExist.delete(urn);
         ended.add(urn);
       }
@@ -297,10 +297,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       const ofUrn = eventsExist.get(urn) ?? new Map<string, boolean>();
       eventsExist.set(urn, ofUrn);
       const own = ofUrn.get(aspect.name) ?? (ended.has(urn) ? false : undefined);
-      ofUrn.set(aspect.name, intent.kind !== "delete");
-      if (intent.kind !== "delete") continue;
+      ofUrn.set(aspect.name, command.kind !== "delete");
+      if (command.kind !== "delete") continue;
       if (own ?? (await dependencies.countEvents(urn, aspect.name)) > 0) continue;
-      throw new CatalogError("not_found", `${intent.label}there is no "${aspect.name}" to delete`);
+      throw new CatalogError("not_found", `${command.label}there is no "${aspect.name}" to delete`);
     }
   }
 
@@ -331,9 +331,9 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   return {
     ingest,
-    async undo(urn, { revision, intents, events, eventRevisions }, caller) {
+    async undo(urn, { revision, commands, events, eventRevisions }, caller) {
       const { entity } = addresses.known(urn);
-      const asked = { intents: [...intents], events: [...events], eventRevisions };
+      const asked = { commands: [...commands], events: [...events], eventRevisions };
       const writeRequest: WriteRequest = { urn, entity, ...asked };
       return removingValues([writeRequest], () => appendUndo(writeRequest, revision, caller));
     },

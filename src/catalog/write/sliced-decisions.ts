@@ -14,7 +14,7 @@ import {
   type RequestTerms,
   type WriteDecider,
 } from "./decide-request.ts";
-import type { EntityStates, Entry } from "./entity-cache.ts";
+import type { EntityCache, Entry } from "./entity-cache.ts";
 import type { WriteRequest } from "./write-request.ts";
 
 /** Number of write requests whose entities are loaded together. */
@@ -25,7 +25,7 @@ const REPEATED_MAX = 100;
 const ROUNDS_MAX = 5;
 
 interface Parts {
-  readonly states: Pick<EntityStates, "load" | "find">;
+  readonly states: Pick<EntityCache, "load" | "find">;
   readonly decider: Pick<WriteDecider, "platformsOf" | "decideRequested">;
   readonly pause?: Pause | undefined;
   /** Resolves when no other request decides on large values. */
@@ -79,7 +79,7 @@ export async function decideInSlices(
   }
 
   const largeValuesOf = ({ writeRequest, entry }: Loaded) =>
-    entry.state && computeAhead(writeRequest.intents, entry.state);
+    entry.state && computeAhead(writeRequest.commands, entry.state);
 
   /** In turn, so that two requests do not compute the same value on the same state. */
   async function computeLarge(one: Loaded): Promise<void> {

@@ -1,16 +1,16 @@
 /** Write requests: the commands of a request, grouped by entity. */
 import type { AuditStamp, Change } from "../../core/change.ts";
-import { type Intent, systemOf } from "../../core/decide.ts";
+import { type AspectCommand, systemOf } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Revision } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import type { Appended } from "../../log/change-log.ts";
 import type { Entity } from "../../model/model.ts";
-import type { Prepared } from "./proposals/validate-proposals.ts";
+import type { ValidatedProposal } from "./proposals/validate-proposals.ts";
 
-export interface EventIntent {
+export interface EventCommand {
   readonly aspect: string;
-  readonly intent: Intent;
+  readonly command: AspectCommand;
   /**
    * Number of aspect commands before the event in the request; absent: it has no order among them.
    */
@@ -21,24 +21,28 @@ export interface EventIntent {
 export interface WriteRequest {
   readonly urn: string;
   readonly entity: Entity;
-  readonly intents: Intent[];
+  readonly commands: AspectCommand[];
   /** Events of timeseries aspects, in order. */
-  readonly events: EventIntent[];
+  readonly events: EventCommand[];
   /** Expected revisions of the event streams by aspect, if they matter. */
   readonly eventRevisions?: ReadonlyMap<string, Revision>;
 }
 
-export function writeRequestsOf(prepared: readonly Prepared[]): readonly WriteRequest[] {
+export function writeRequestsOf(prepared: readonly ValidatedProposal[]): readonly WriteRequest[] {
   const byUrn = new Map<string, WriteRequest>();
-  for (const { urn, entity, aspect, intent } of prepared) {
+  for (const { urn, entity, aspect, command } of prepared) {
     let writeRequest = byUrn.get(urn);
     if (writeRequest === undefined) {
-      writeRequest = { urn, entity, intents: [], events: [] };
+      writeRequest = { urn, entity, commands: [], events: [] };
       byUrn.set(urn, writeRequest);
     }
     if (aspect.timeseries) {
-      writeRequest.events.push({ aspect: aspect.name, intent, after: writeRequest.intents.length });
-    } else writeRequest.intents.push(intent);
+      writeRequest.events.push({
+        aspect: aspect.name,
+        command,
+        after: writeRequest.commands.length,
+      });
+    } else writeRequest.commands.push(command);
   }
   return [...byUrn.values()];
 }
@@ -57,11 +61,11 @@ export function without(
   if (appended.size === 0) return writeRequests;
   return writeRequests.flatMap((writeRequest) => {
     const { urn } = writeRequest;
-    const intents = appended.has(entityStream(urn)) ? [] : writeRequest.intents;
+    const commands = appended.has(entityStream(urn)) ? [] : writeRequest.commands;
     const events = writeRequest.events.filter(
       ({ aspect }) => !appended.has(timeseriesStream(urn, aspect)),
     );
-    return intents.length + events.length === 0 ? [] : [{ ...writeRequest, intents, events }];
+    return commands.length + events.length === 0 ? [] : [{ ...writeRequest, commands, events }];
   });
 }
 
@@ -73,8 +77,8 @@ export function inPart(
   asked: readonly WriteRequest[],
   left: readonly WriteRequest[],
 ): unknown {
-  const open = new Set(left.flatMap(({ urn, intents }) => (intents.length > 0 ? [urn] : [])));
-  const written = asked.filter(({ urn, intents }) => intents.length > 0 && !open.has(urn));
+  const open = new Set(left.flatMap(({ urn, commands }) => (commands.length > 0 ? [urn] : [])));
+  const written = asked.filter(({ urn, commands }) => commands.length > 0 && !open.has(urn));
   if (written.length === 0 || !(error instanceof CatalogError)) return error;
   const named = written.slice(0, NAMED_MAX).map(({ urn }) => `"${urn}"`);
   const more = written.length > NAMED_MAX ? ` and ${written.length - NAMED_MAX} more` : "";
@@ -88,19 +92,22 @@ export function inPart(
 /** The change that the log stores for an event. */
 export function eventChange(
   { urn, entity }: WriteRequest,
-  intent: Intent,
+  command: AspectCommand,
   created: AuditStamp,
 ): Change {
-  const { value } = intent;
+  const { value } = command;
   const text = typeof value === "object" ? value.text : undefined;
   return {
     urn,
     entityType: entity.name,
-    aspect: intent.aspect,
-    changeType: intent.kind === "delete" ? "DELETE" : "UPSERT",
+    aspect: command.aspect,
+    changeType: command.kind === "delete" ? "DELETE" : "UPSERT",
     value: text,
     created,
-    system: { ...systemOf(intent.system, undefined, created), schemaVersion: intent.schemaVersion },
-    headers: intent.headers,
+    system: {
+      ...systemOf(command.system, undefined, created),
+      schemaVersion: command.schemaVersion,
+    },
+    headers: command.headers,
   };
 }

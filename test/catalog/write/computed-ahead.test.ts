@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { largeCharacters } from "../../../src/catalog/catalog.ts";
 import { computeAhead, computedAhead } from "../../../src/catalog/write/computed-ahead.ts";
-import { type Intent, settledText } from "../../../src/core/decide.ts";
+import { type AspectCommand, settledText } from "../../../src/core/decide.ts";
 import { type EntityState, unknownEntity } from "../../../src/core/entity-state.ts";
 import { CatalogError } from "../../../src/core/errors.ts";
 
@@ -17,8 +17,8 @@ const tagProperties = {
   removed: false,
 };
 
-/** An intent that appends to the name; `computed` lists the current values given to the other thread. */
-function intentOf(suffix: string, fault?: Error) {
+/** An command that appends to the name; `computed` lists the current values given to the other thread. */
+function commandOf(suffix: string, fault?: Error) {
   const computed: (string | undefined)[] = [];
   const parts = computedAhead(
     (current) => settledText(JSON.stringify({ name: `${current?.value.name}${suffix} here` })),
@@ -29,7 +29,7 @@ function intentOf(suffix: string, fault?: Error) {
       return JSON.stringify({ name: `${JSON.parse(current ?? "{}").name}${suffix}` });
     },
   );
-  const intent: Intent = {
+  const command: AspectCommand = {
     aspect: "tagProperties",
     kind: "put",
     schemaVersion: 1,
@@ -38,7 +38,7 @@ function intentOf(suffix: string, fault?: Error) {
     label: "",
     ...parts,
   };
-  return { intent, computed, value: parts.value };
+  return { command, computed, value: parts.value };
 }
 
 const stateOf = (value: string): EntityState => ({
@@ -49,37 +49,39 @@ const stateOf = (value: string): EntityState => ({
 const noSibling = () => undefined;
 
 test("a small value is not computed ahead", () => {
-  const { intent } = intentOf("x");
-  expect(computeAhead([intent], stateOf(`{"name":"small"}`))).toBeUndefined();
+  const { command } = commandOf("x");
+  expect(computeAhead([command], stateOf(`{"name":"small"}`))).toBeUndefined();
 });
 
 test("the result is used for the same current value", async () => {
-  const { intent, computed, value } = intentOf("x");
-  await computeAhead([intent], stateOf(large("a")))?.();
+  const { command, computed, value } = commandOf("x");
+  await computeAhead([command], stateOf(large("a")))?.();
   expect(computed).toEqual([large("a")]);
   const { name } = value(settledText(large("a")), noSibling).value;
   expect(String(name).slice(-2)).toBe("ax");
 });
 
 test("another current value is computed by the decision", async () => {
-  const { intent, value } = intentOf("x");
-  await computeAhead([intent], stateOf(large("a")))?.();
+  const { command, value } = commandOf("x");
+  await computeAhead([command], stateOf(large("a")))?.();
   expect(value(settledText(`{"name":"b"}`), noSibling).value).toEqual({ name: "bx here" });
 });
 
 test("each intent of a request follows from the one before it", async () => {
-  const [first, second] = [intentOf("x"), intentOf("y")];
-  await computeAhead([first.intent, second.intent], stateOf(large("a")))?.();
+  const [first, second] = [commandOf("x"), commandOf("y")];
+  await computeAhead([first.command, second.command], stateOf(large("a")))?.();
   expect(second.computed).toEqual([first.value(settledText(large("a")), noSibling).text]);
 });
 
 test("a rejection becomes the result of the decision", async () => {
-  const { intent, value } = intentOf("x", new CatalogError("invalid", "it does not apply"));
-  await computeAhead([intent], stateOf(large("a")))?.();
+  const { command, value } = commandOf("x", new CatalogError("invalid", "it does not apply"));
+  await computeAhead([command], stateOf(large("a")))?.();
   expect(() => value(settledText(large("a")), noSibling)).toThrow("it does not apply");
 });
 
 test("a fault of the thread fails the request", async () => {
-  const { intent } = intentOf("x", new Error("the thread ended"));
-  await expect(computeAhead([intent], stateOf(large("a")))?.()).rejects.toThrow("the thread ended");
+  const { command } = commandOf("x", new Error("the thread ended"));
+  await expect(computeAhead([command], stateOf(large("a")))?.()).rejects.toThrow(
+    "the thread ended",
+  );
 });

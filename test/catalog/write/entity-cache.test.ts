@@ -3,7 +3,7 @@
  * lost when its append fails. The view is a map here, so that each moment can be arranged.
  */
 import { beforeEach, describe, expect, test } from "vitest";
-import { createEntityStates, type EntityStates } from "../../../src/catalog/write/entity-cache.ts";
+import { createEntityCache, type EntityCache } from "../../../src/catalog/write/entity-cache.ts";
 import { type EntityState, unknownEntity } from "../../../src/core/entity-state.ts";
 import { CatalogError } from "../../../src/core/errors.ts";
 import { type Position, position, revision } from "../../../src/core/position.ts";
@@ -16,14 +16,14 @@ let reads: number;
 let at: number;
 let listener: (position: Position) => void;
 let waits: { position: number; resolve: () => void }[];
-let states: EntityStates;
+let states: EntityCache;
 
 beforeEach(() => {
   view = new Map();
   reads = 0;
   at = 0;
   waits = [];
-  states = createEntityStates({
+  states = createEntityCache({
     reader: {
       getEntities: async (urns: readonly string[]) => {
         reads++;
@@ -58,7 +58,7 @@ async function decided(next: EntityState): Promise<PromiseWithResolvers<readonly
 }
 
 test("without room for any entity each is read from the view", async () => {
-  const roomless = createEntityStates({
+  const roomless = createEntityCache({
     reader: {
       getEntities: async (urns) => {
         reads++;
@@ -149,7 +149,7 @@ describe("an entity's state", () => {
   });
 
   test("an entity without a state is folded from its stream while the view is behind", async () => {
-    const behind = createEntityStates({
+    const behind = createEntityCache({
       reader: { getEntities: () => Promise.reject(new Error("the view is behind")) },
       fold: async () => stateAt(7),
       reached: () => Promise.reject(new Error("the disk is full")),
@@ -184,7 +184,7 @@ describe("where other processes write to the log, too", () => {
     fromLog = [];
     log = stateAt(7);
     broken = false;
-    states = createEntityStates({
+    states = createEntityCache({
       reader: {
         getEntities: async (urns: readonly string[]) => {
           if (broken) throw new CatalogError("unavailable", "the store is down");
@@ -224,7 +224,7 @@ describe("where other processes write to the log, too", () => {
 
   test("the stream answers while the view is slow, which is left alone then", async () => {
     let asked = 0;
-    const slow = createEntityStates({
+    const slow = createEntityCache({
       reader: {
         getEntities: () => {
           asked++;

@@ -28,7 +28,7 @@ const entryOf = (urn: string, at: number): Entry => ({
 /** A request with this many writeRequests on entities at revision 1; `meanwhile` runs in each pause. */
 function request(count: number, meanwhile: (decidedSoFar: number) => void) {
   const writeRequests = Array.from({ length: count }, (_, n): WriteRequest => {
-    return { urn: `urn:li:tag:${n}`, entity: tag, intents: [], events: [] };
+    return { urn: `urn:li:tag:${n}`, entity: tag, commands: [], events: [] };
   });
   const entries = new Map(writeRequests.map(({ urn }) => [urn, entryOf(urn, 1)]));
   const refused = new Set<string>();

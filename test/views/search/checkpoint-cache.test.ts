@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createKnownState } from "../../../src/views/search/elasticsearch/checkpoint-cache.ts";
+import { createCheckpointCache } from "../../../src/views/search/elasticsearch/checkpoint-cache.ts";
 
 /** A server whose answers come when the test says so. */
 function createServer() {
@@ -54,7 +54,7 @@ function createServer() {
 /** One that has been asked before, and found the view twice where it is. */
 async function createSteady() {
   const server = createServer();
-  const known = createKnownState(server.load);
+  const known = createCheckpointCache(server.load);
   for (let n = 0; n < 2; n++) {
     const read = known.read();
     await server.answer();

@@ -8,7 +8,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { valueTypeOf } from "../../../core/rules/property-values.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Addresses } from "../../address.ts";
-import type { EntityStates } from "../../write/entity-cache.ts";
+import type { EntityCache } from "../../write/entity-cache.ts";
 
 export interface SearchedDefinition {
   /** Type of its values (valueTypeOf). */
@@ -26,9 +26,9 @@ export type PropertyDefinitions = (
 interface Dependencies {
   readonly addresses: Pick<Addresses, "known">;
   /** All entities, unfiltered. */
-  readonly states: Pick<EntityStates, "read">;
+  readonly states: Pick<EntityCache, "read">;
   /** The entities that the caller may see; undefined: all. */
-  readonly visible: Pick<EntityStates, "read"> | undefined;
+  readonly visible: Pick<EntityCache, "read"> | undefined;
 }
 
 export function createPropertyDefinitions(dependencies: Dependencies): PropertyDefinitions {
@@ -45,7 +45,7 @@ export function createPropertyDefinitions(dependencies: Dependencies): PropertyD
   }
 
   async function readBy(
-    reader: Pick<EntityStates, "read">,
+    reader: Pick<EntityCache, "read">,
     urns: readonly string[],
   ): Promise<ReadonlyMap<string, JsonObject>> {
     const found = await reader.read(urns);

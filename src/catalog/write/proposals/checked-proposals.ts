@@ -1,11 +1,11 @@
 /**
  * Validates the values of a large request outside the main thread, as far as validation does not depend
  * on stored state. The main thread gets the text to store or the validation error of each value. It
- * throws the errors where preparation throws its own: after authorization.
+ * throws the errors where validation throws its own: after authorization.
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { CHECKED, type CheckedValue, type Proposal, proposalsMax } from "../../catalog.ts";
-import type { Preparation } from "./validate-proposals.ts";
+import type { ProposalValidation } from "./validate-proposals.ts";
 
 /** Longest value whose validation depends on other entities: the main thread validates it. */
 const OPEN_CHARACTERS_MAX = 1024 * 1024;
@@ -23,7 +23,7 @@ export function refuseTooMany(count: number): void {
 /** The proposals with their values as text, each marked with the result of its validation. */
 export function checkProposals(
   proposals: readonly Proposal[],
-  preparation: Pick<Preparation, "address" | "needs" | "prepare" | "standsAlone">,
+  validation: Pick<ProposalValidation, "address" | "needs" | "prepare" | "standsAlone">,
 ): readonly Proposal[] {
   const count = proposals.length;
   // Only patches use the stamp, and they are not applied here.
@@ -32,12 +32,12 @@ export function checkProposals(
   function check(proposal: Proposal, index: number): Proposal {
     if (proposal.aspect?.value === undefined || proposal.aspect.value === null) return proposal;
     try {
-      const addressed = preparation.address(proposal, { index, count });
-      const open = preparation.needs(addressed) !== undefined;
-      const value = open ? undefined : preparation.prepare(addressed, stamp).intent.value;
+      const addressed = validation.address(proposal, { index, count });
+      const open = validation.needs(addressed) !== undefined;
+      const value = open ? undefined : validation.prepare(addressed, stamp).command.value;
       if (typeof value === "object") return withText(proposal, value.text, "valid");
       const text = textOf(proposal.aspect.value);
-      if (text.length <= OPEN_CHARACTERS_MAX || preparation.standsAlone(addressed)) {
+      if (text.length <= OPEN_CHARACTERS_MAX || validation.standsAlone(addressed)) {
         return withText(proposal, text, "open");
       }
       return withText(proposal, "", { refusal: tooLong(addressed.label, proposal, text.length) });

@@ -3,27 +3,27 @@
  * `createGiveDefaults` adds them to an entity that lacks defaults because they were deleted or
  * added to the model later.
  */
-import type { GivenAspect } from "../../../core/decide.ts";
+import type { DefaultAspect } from "../../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Address, Addresses } from "../../address.ts";
 import type { Proposal } from "../../catalog.ts";
-import type { EntityStates } from "../entity-cache.ts";
+import type { EntityCache } from "../entity-cache.ts";
 import type { Ingestion } from "../ingest.ts";
-import type { Preparation } from "./validate-proposals.ts";
+import type { ProposalValidation } from "./validate-proposals.ts";
 
 interface GivenParts {
-  readonly states: Pick<EntityStates, "read">;
-  readonly preparation: Pick<Preparation, "given">;
+  readonly states: Pick<EntityCache, "read">;
+  readonly validation: Pick<ProposalValidation, "given">;
 }
 
 /** The key and default aspects of an entity without any other aspects. */
-export function createGiven({ states, preparation }: GivenParts) {
-  return async ({ urn, entity, key }: Address): Promise<readonly GivenAspect[]> => {
+export function createDefaultAspects({ states, validation }: GivenParts) {
+  return async ({ urn, entity, key }: Address): Promise<readonly DefaultAspect[]> => {
     const [platform] = entity.name === "dataset" ? await states.read([String(key.platform)]) : [];
     const info = platform && currentAspect(platform, "dataPlatformInfo")?.value;
     const delimiter = info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
-    return preparation.given(entity, urn, () => delimiter);
+    return validation.given(entity, urn, () => delimiter);
   };
 }
 
@@ -35,7 +35,7 @@ export function createGiveDefaults(
   },
 ): (urns: readonly string[]) => Promise<number> {
   const { addresses, states, ingest } = parts;
-  const given = createGiven(parts);
+  const given = createDefaultAspects(parts);
 
   /**
    * Undefined for a type that is no longer in the model, or a urn that is now too long: such an

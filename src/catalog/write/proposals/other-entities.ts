@@ -4,7 +4,7 @@
  */
 
 import type { AuditStamp } from "../../../core/change.ts";
-import type { Settled } from "../../../core/decide.ts";
+import type { AspectValue } from "../../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import {
@@ -16,13 +16,18 @@ import {
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Address, Addresses } from "../../address.ts";
 import { inSlices } from "../../in-slices.ts";
-import type { EntityStates } from "../entity-cache.ts";
-import type { Addressed, Needed, Preparation, Prepared } from "./validate-proposals.ts";
+import type { EntityCache } from "../entity-cache.ts";
+import type {
+  Addressed,
+  Needed,
+  ProposalValidation,
+  ValidatedProposal,
+} from "./validate-proposals.ts";
 
 interface Reading {
   readonly addresses: Pick<Addresses, "known">;
-  readonly states: Pick<EntityStates, "read">;
-  readonly preparation: Pick<Preparation, "prepare">;
+  readonly states: Pick<EntityCache, "read">;
+  readonly validation: Pick<ProposalValidation, "prepare">;
   readonly stamp: AuditStamp;
   /** True for a built-in entity, which exists even before a start has written it. */
   readonly isBuiltIn: (urn: string) => boolean;
@@ -54,7 +59,7 @@ export async function readOthers(
   addressed: readonly Addressed[],
   reading: Reading,
 ): Promise<OthersAt> {
-  const { addresses, states, preparation, stamp } = reading;
+  const { addresses, states, validation, stamp } = reading;
   const keyed = await urnsByKey(needed, addressed, reading);
   const named = needed.flatMap(({ urns }) => urns);
   const found = new Map<string, Address>();
@@ -69,7 +74,7 @@ export async function readOthers(
     const own = snapshots.get(one.urn);
     const last = own?.at(-1);
     if (own === undefined || last === undefined) return;
-    const next = after(last, one, () => preparation.prepare(one, stamp));
+    const next = after(last, one, () => validation.prepare(one, stamp));
     if (next !== last) own.push({ ...next, index });
   });
   return (index) => {
@@ -148,7 +153,7 @@ function storedIn(
 function after(
   before: Snapshot,
   { aspect: { name }, entity, proposal: { changeType } }: Addressed,
-  prepare: () => Prepared,
+  prepare: () => ValidatedProposal,
 ): Snapshot {
   if (changeType === "DELETE") {
     if (name === entity.keyAspect) {
@@ -162,7 +167,7 @@ function after(
   if (!aspectsRead.includes(name)) return existing;
   const current = aspectOf(before, name);
   if (changeType === "CREATE" && current !== undefined) return before;
-  const { value } = prepare().intent;
+  const { value } = prepare().command;
   try {
     const sibling = (aspect: string) => aspectOf(before, aspect);
     const written =
@@ -175,7 +180,7 @@ function after(
   }
 }
 
-const settledOf = (value: JsonObject): Settled => ({
+const settledOf = (value: JsonObject): AspectValue => ({
   value,
   get text() {
     return JSON.stringify(value);

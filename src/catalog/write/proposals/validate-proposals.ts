@@ -4,10 +4,10 @@
  */
 import type { AuditStamp, SystemMetadata } from "../../../core/change.ts";
 import {
+  type AspectCommand,
+  type AspectValue,
+  type DefaultAspect,
   type Following,
-  type GivenAspect,
-  type Intent,
-  type Settled,
   settledText,
 } from "../../../core/decide.ts";
 import { CatalogError } from "../../../core/errors.ts";
@@ -49,11 +49,11 @@ export interface Needed {
 }
 
 /** A validated proposal; only the entity's state is still unknown. */
-export interface Prepared {
+export interface ValidatedProposal {
   readonly urn: string;
   readonly entity: Entity;
   readonly aspect: Aspect;
-  readonly intent: Intent;
+  readonly command: AspectCommand;
 }
 
 /** A proposal with a valid urn and valid names. */
@@ -65,11 +65,11 @@ export interface Addressed extends Address {
   readonly label: string;
 }
 
-export interface Preparation {
+export interface ProposalValidation {
   /** Validates the urn and the names; `place` is the proposal's index in the request. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
   /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
-  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared;
+  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): ValidatedProposal;
   /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
   standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
   /** The other entities that `prepare` reads; undefined when there are none. */
@@ -79,7 +79,7 @@ export interface Preparation {
     entity: Entity,
     urn: string,
     delimiterOf: (platformUrn: string) => string | undefined,
-  ): readonly GivenAspect[];
+  ): readonly DefaultAspect[];
 }
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
@@ -98,7 +98,7 @@ interface Dependencies {
   readonly onContradictedKey: (urn: string) => void;
 }
 
-const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
+const KINDS: Readonly<Record<ProposedChange, AspectCommand["kind"]>> = {
   UPSERT: "put",
   UPDATE: "put",
   RESTATE: "put",
@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<ProposedChange, Intent["kind"]>> = {
 
 const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
 
-export function createPreparation(dependencies: Dependencies): Preparation {
+export function createProposalValidation(dependencies: Dependencies): ProposalValidation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
   const parseText = (text: string, member: string) =>
     parseJsonText(text, member, dependencies.jsonLimits);
@@ -153,7 +153,11 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     });
   }
 
-  function prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): Prepared {
+  function prepare(
+    addressed: Addressed,
+    stamp: AuditStamp,
+    others?: OtherEntities,
+  ): ValidatedProposal {
     const { urn, entity, aspect, proposal, label } = addressed;
     return labelled(label, () => {
       if (
@@ -169,7 +173,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
       }
       const conditions = conditionsOf(proposal);
       if (aspect.timeseries) refuseConditions(proposal, `the timeseries aspect "${aspect.name}"`);
-      const intent: Intent = {
+      const command: AspectCommand = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
         ...(proposal.changeType !== "DELETE" && newValue(addressed, stamp, others)),
@@ -179,7 +183,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
         headers: proposal.headers,
         label,
       };
-      return { urn, entity, aspect, intent };
+      return { urn, entity, aspect, command };
     });
   }
 
@@ -193,7 +197,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     addressed: Addressed,
     stamp: AuditStamp,
     others: OtherEntities | undefined,
-  ): Pick<Intent, "value" | "ahead"> {
+  ): Pick<AspectCommand, "value" | "ahead"> {
     const { proposal, label } = addressed;
     const { valueThread } = dependencies;
     const sent = proposal.aspect?.value;
@@ -202,23 +206,23 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     const isAlone = standsAlone(addressed);
     // The body thread has found no error in it, and it is parsed there again.
     const isOpen = isAlone && proposal[CHECKED] === "open" && characters > largeCharacters;
-    const value: Intent["value"] = isOpen
+    const value: AspectCommand["value"] = isOpen
       ? (current, sibling) => {
-          const now = intentValue(addressed, stamp, others);
+          const now = commandValue(addressed, stamp, others);
           return typeof now === "function" ? now(current, sibling) : now;
         }
-      : intentValue(addressed, stamp, others);
+      : commandValue(addressed, stamp, others);
     if (!isAlone || valueThread === undefined || typeof value !== "function") return { value };
     return computedAhead(value, characters, (current) =>
       valueThread.compute({ proposal, label, stamp, current }),
     );
   }
 
-  function intentValue(
+  function commandValue(
     { urn, entity, aspect, proposal, sent: sentOnce, label }: Addressed,
     stamp: AuditStamp,
     others: OtherEntities | undefined,
-  ): Settled | Following {
+  ): AspectValue | Following {
     const settledBefore = checkedBefore(proposal);
     if (settledBefore !== undefined) return settledBefore;
     const rule: WriteContext = { namespace, urn, others };
@@ -296,7 +300,7 @@ export function createPreparation(dependencies: Dependencies): Preparation {
   }
 
   /** The urn takes precedence; a sent key is only compared with it. */
-  function keyOf(urn: string, aspect: Aspect, sent: unknown): Settled {
+  function keyOf(urn: string, aspect: Aspect, sent: unknown): AspectValue {
     const value = addresses.known(urn).key;
     const checked = model.check(aspect, sent);
     const text = JSON.stringify(value);
@@ -355,16 +359,19 @@ export function createPreparation(dependencies: Dependencies): Preparation {
     if (added.length > 0) throw invalidValue(aspect, misfitsOfUrns(added));
   }
 
-  const checkedByRules = (aspect: Aspect, checked: JsonObject, context: WriteContext): Settled =>
-    allowed(aspect, withRules(aspect, checked, context), context);
+  const checkedByRules = (
+    aspect: Aspect,
+    checked: JsonObject,
+    context: WriteContext,
+  ): AspectValue => allowed(aspect, withRules(aspect, checked, context), context);
 
-  function allowed(aspect: Aspect, settled: Settled, context: WriteContext): Settled {
+  function allowed(aspect: Aspect, settled: AspectValue, context: WriteContext): AspectValue {
     const refusal = refusalOf(aspect.name, settled.value, context);
     if (refusal !== undefined) throw refusal;
     return settled;
   }
 
-  function withRules(aspect: Aspect, checked: JsonObject, context: WriteContext): Settled {
+  function withRules(aspect: Aspect, checked: JsonObject, context: WriteContext): AspectValue {
     const value = applyWriteRule(aspect.name, checked, context);
     const text = JSON.stringify(value);
     checkSize(text);
@@ -449,7 +456,7 @@ function parseJsonText(text: string, member: string, limits: JsonLimits): unknow
 }
 
 /** The value of a proposal that is already validated; throws its validation error. Else undefined. */
-function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): Settled | undefined {
+function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): AspectValue | undefined {
   if (checked === undefined || checked === "open") return undefined;
   if (checked !== "valid") throw checked.refusal;
   return settledText(String(aspect?.value));

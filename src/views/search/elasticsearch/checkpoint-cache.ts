@@ -17,7 +17,7 @@ interface Asking<S> {
   leave(): void;
 }
 
-export function createKnownState<S>(load: () => Promise<S>): KnownState<S> {
+export function createCheckpointCache<S>(load: () => Promise<S>): KnownState<S> {
   let gathering: Asking<S> | undefined;
   /** The last request that left; settles as an empty promise. */
   let onItsWay: Promise<unknown> | undefined;

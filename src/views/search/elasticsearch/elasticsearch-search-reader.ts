@@ -11,7 +11,7 @@ import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts"
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
-import { createKnownState } from "./checkpoint-cache.ts";
+import { createCheckpointCache } from "./checkpoint-cache.ts";
 import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
 import { totalOf } from "./query/candidates.ts";
 import { everything, isNothing } from "./query/clauses.ts";
@@ -42,7 +42,7 @@ export async function openElasticsearchSearchReader(
   place: ServerPlace,
 ): Promise<SearchReader & Dump<SearchRow>> {
   const reading = openElasticsearchReading(searchShape, place, searchAsker);
-  const known = createKnownState(() => reading.state());
+  const known = createCheckpointCache(() => reading.state());
   let closed = false;
 
   const usable = (): void => {
