@@ -298,7 +298,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
         namespace,
         systemActor,
         now,
-        onUndone(position) {
+        onRolledBack(position) {
           if (position > (answered[TIMESERIES] ?? START)) answered[TIMESERIES] = position;
         },
       },

@@ -638,7 +638,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo a run */
+        /** Roll back a run */
         post: operations["runsRollback"];
         delete?: never;
         options?: never;

@@ -31,7 +31,7 @@ function describing(count: number) {
   const run = { runId: "nightly", after: 0, last: count };
   const { describeRun } = createRuns(dependencies, {
     read: async () =>
-      ({ position: count, find: () => run, all: () => [run], isUndone: () => false }) as never,
+      ({ position: count, find: () => run, all: () => [run], isRolledBack: () => false }) as never,
   });
   return (asked: { count: number; includeAspect: boolean }) =>
     describeRun({ runId: "nightly", start: 0, includeSoft: true, ...asked });

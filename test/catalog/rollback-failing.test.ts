@@ -11,8 +11,8 @@ const records = urns.map((urn, i) => ({
   system: { runId: "nightly", version: "1", lastObserved: 1 },
 }));
 
-/** What `undo` makes of the n-th entity, counted while it does. */
-function rollingBack(undo: (n: number) => Promise<void>) {
+/** What `rollBack` makes of the n-th entity, counted while it does. */
+function rollingBack(rollBack: (n: number) => Promise<void>) {
   const writes = { begun: 0, ended: 0 };
   const run = { runId: "nightly", after: 0, last: records.length };
   const dependencies = {
@@ -37,14 +37,14 @@ function rollingBack(undo: (n: number) => Promise<void>) {
     states: { read: async () => [] },
     ingestion: {
       append: async () => ({ position: records.length }),
-      async undo() {
+      async rollBack() {
         const n = writes.begun++;
-        await undo(n);
+        await rollBack(n);
         writes.ended++;
         return { position: n };
       },
     },
-    onUndone() {},
+    onRolledBack() {},
   } as unknown as Parameters<typeof createRollback>[0];
   const rollback = createRollback(dependencies, {
     read: async () =>
@@ -52,7 +52,7 @@ function rollingBack(undo: (n: number) => Promise<void>) {
         position: records.length,
         find: () => run,
         all: () => [run],
-        isUndone: () => false,
+        isRolledBack: () => false,
       }) as unknown as never,
   });
   const request = { runId: "nightly", dryRun: false, hardDelete: false };

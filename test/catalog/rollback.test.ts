@@ -1,4 +1,4 @@
-/** Runs and their rollback, at a real service: what is undone, and what is not. */
+/** Runs and their rollback, at a real service: what is rolled back, and what is not. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunSummary } from "../../src/catalog/catalog.ts";
 import { encoded } from "../support/client.ts";

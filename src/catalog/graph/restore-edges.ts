@@ -29,7 +29,7 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly edges: StatedEdges;
   readonly addresses: Pick<Addresses, "isKnown">;
-  readonly ingestion: Pick<Ingestion, "undo">;
+  readonly ingestion: Pick<Ingestion, "rollBack">;
 }
 
 type Replace = Extract<GraphWrite, { op: "replace" }>;
@@ -79,7 +79,7 @@ export function createRestoreEdges(
       }
       if (commands.length === 0) return 0;
       const decided = { revision, commands, events: [], eventRevisions: new Map() };
-      if ((await ingestion.undo(urn, decided, {})) !== undefined) return commands.length;
+      if ((await ingestion.rollBack(urn, decided, {})) !== undefined) return commands.length;
     }
     throw new CatalogError("conflict", `lost the race for "${urn}" ${attemptsMax} times`, {
       hint: "Send the request again: edges restored so far stay restored",

@@ -1,10 +1,10 @@
 /** The reply of a rollback, summed up entity by entity. */
 import type { Position } from "../../core/position.ts";
 import type { Rollback, RunRow } from "../catalog.ts";
-import type { EntityUndo, UndoneRow } from "./undo-entity.ts";
+import type { EntityRollback, RolledBackRow } from "./rollback-entity.ts";
 
 export interface Tally {
-  add(urn: string, undo: EntityUndo, written: Position | undefined): void;
+  add(urn: string, rollBack: EntityRollback, written: Position | undefined): void;
   /** Extends the reply's position. */
   reach(position: Position): void;
   answer(): Rollback;
@@ -32,7 +32,7 @@ export function createTally({
   };
   let position: Position | undefined;
 
-  function addRow(urn: string, row: UndoneRow, keyAspect: boolean): void {
+  function addRow(urn: string, row: RolledBackRow, keyAspect: boolean): void {
     counts.aspectsReverted++;
     if (aspectRowSummaries.length === rowsMax) return;
     const { aspect: aspectName, version, timestamp } = row;

@@ -11,7 +11,7 @@ import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../../core/change
 import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { markOf, type Registry, registryMark } from "../../core/undo.ts";
+import { markOf, type Registry, registryMark } from "../../core/rollback.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
@@ -21,6 +21,12 @@ import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
 import { createDefaultAspects } from "../write/proposals/default-aspects.ts";
 import type { ProposalValidation } from "../write/proposals/validate-proposals.ts";
+import {
+  type EntityRollback,
+  type EntityRollbackRequest,
+  type RollbackTools,
+  rollBackEntity,
+} from "./rollback-entity.ts";
 import { createTally, type Tally } from "./rollback-tally.ts";
 import {
   executionOf,
@@ -29,19 +35,18 @@ import {
   recordsOfRun,
   rollbackNote,
 } from "./run-ledger.ts";
-import { type EntityUndo, type UndoRequest, type UndoTools, undoEntity } from "./undo-entity.ts";
 
-interface RollbackDependencies extends UndoTools {
+interface RollbackDependencies extends RollbackTools {
   readonly log: ChangeLog;
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
-  readonly ingestion: Pick<Ingestion, "undo" | "append" | "ingest">;
+  readonly ingestion: Pick<Ingestion, "rollBack" | "append" | "ingest">;
   readonly validation: Pick<ProposalValidation, "given">;
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
   /** Called with the position of a rollback's records. */
-  readonly onUndone: (position: Position) => void;
+  readonly onRolledBack: (position: Position) => void;
 }
 
 type Rollback = Catalog["rollbackRun"];
@@ -69,9 +74,9 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     return entities;
   }
 
-  async function undo(
+  async function rollBack(
     entities: ReadonlyMap<string, boolean>,
-    request: UndoRequest,
+    request: EntityRollbackRequest,
     caller: Caller,
     { dryRun, onDeleted }: { readonly dryRun: boolean; readonly onDeleted: (urn: string) => void },
   ): Promise<Tally> {
@@ -79,25 +84,32 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const histories = await openHistories(log, dependencies.decode);
     const left = entities.entries();
 
-    async function undoing(urn: string, events: boolean): Promise<EntityUndo> {
+    async function rollbackOf(urn: string, events: boolean): Promise<EntityRollback> {
       const address = addresses.known(urn);
       const changes = events
         ? histories.changes(urn, await log.head())
         : changesOf(dependencies, urn);
-      const found = await undoEntity(dependencies, address, withRunId(changes, request), request);
+      const found = await rollBackEntity(
+        dependencies,
+        address,
+        withRunId(changes, request),
+        request,
+      );
       // Other writers may have events of an entity that would be deleted.
       const asks = !events && found.key !== undefined && found.others === 0;
-      return asks ? undoing(urn, true) : found;
+      return asks ? rollbackOf(urn, true) : found;
     }
 
-    async function undoOne(urn: string, events: boolean): Promise<void> {
+    async function rollBackOne(urn: string, events: boolean): Promise<void> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
         // Reading the log does not yield by itself: yield between two entities.
         await turn();
-        const found = await undoing(urn, events);
+        const found = await rollbackOf(urn, events);
         const nothing = found.commands.length + found.events.length === 0;
         const written =
-          dryRun || nothing ? { position: undefined } : await ingestion.undo(urn, found, caller);
+          dryRun || nothing
+            ? { position: undefined }
+            : await ingestion.rollBack(urn, found, caller);
         if (written === undefined) continue;
         if (found.ends === "deleted" && !dryRun) onDeleted(urn);
         return tally.add(urn, found, written.position);
@@ -113,7 +125,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       for (const [urn, events] of left) {
         if (failed) return;
         try {
-          await undoOne(urn, events);
+          await rollBackOne(urn, events);
         } catch (error) {
           failed = true;
           throw error;
@@ -125,10 +137,10 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     return tally;
   }
 
-  async function noteRollback(undone: string | Registry, caller: Caller): Promise<Position> {
+  async function noteRollback(rolledBack: string | Registry, caller: Caller): Promise<Position> {
     const actor = caller.actor ?? dependencies.systemActor;
     const created: AuditStamp = { time: dependencies.now(), actor };
-    const note = rollbackNote(undone, namespace, created);
+    const note = rollbackNote(rolledBack, namespace, created);
     const { position } = await ingestion.append(note, { actor: caller.actor }, note);
     return position ?? START;
   }
@@ -152,10 +164,10 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       aspect: { value: { ...JSON.parse(result), status } },
     };
     const { position } = await ingestion.ingest([proposal], { actor: caller.actor });
-    if (position !== undefined) dependencies.onUndone(position);
+    if (position !== undefined) dependencies.onRolledBack(position);
   }
 
-  async function undoRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
+  async function rollBackRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
     const { dryRun, hardDelete } = request;
     if (runId === NO_RUN_ID || runId === "") {
       throw new CatalogError("malformed", `"${runId}" is not the id of a single run`, {
@@ -176,17 +188,20 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
       await admit?.([...entities.keys()]);
     }
-    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
-    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
+    const asked = { runId, upTo, isRolledBack: runs.isRolledBack, hardDelete, given };
+    const tally = await rollBack(entities, asked, caller, { dryRun, onDeleted });
     if (!dryRun) {
       await writeExecutionStatus(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);
-      dependencies.onUndone(tally.answer().position ?? upTo);
+      dependencies.onRolledBack(tally.answer().position ?? upTo);
     }
     return tally.answer();
   }
 
-  async function undoRegistry(registry: Registry, { request, caller, admit, onDeleted }: Asked) {
+  async function rollBackRegistry(
+    registry: Registry,
+    { request, caller, admit, onDeleted }: Asked,
+  ) {
     const { dryRun, hardDelete } = request;
     const runs = await ledger.read();
     const entitiesSince = (after: Position, last: Position) =>
@@ -203,11 +218,11 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       for (const [urn, events] of more) entities.set(urn, events || (entities.get(urn) ?? false));
       await admit?.([...more.keys()]);
     }
-    const asked = { runId, upTo, isUndone: runs.isUndone, hardDelete, given };
-    const tally = await undo(entities, asked, caller, { dryRun, onDeleted });
+    const asked = { runId, upTo, isRolledBack: runs.isRolledBack, hardDelete, given };
+    const tally = await rollBack(entities, asked, caller, { dryRun, onDeleted });
     if (upTo > seen) {
       tally.reach(upTo);
-      dependencies.onUndone(tally.answer().position ?? upTo);
+      dependencies.onRolledBack(tally.answer().position ?? upTo);
     }
     return tally.answer();
   }
@@ -215,7 +230,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   return async (request, caller, admit, onDeleted = () => {}) => {
     const asked = { request, caller, admit, onDeleted };
     const { runId, registry } = request;
-    return registry === undefined ? undoRun(runId, asked) : undoRegistry(registry, asked);
+    return registry === undefined ? rollBackRun(runId, asked) : rollBackRegistry(registry, asked);
   };
 }
 
@@ -229,7 +244,7 @@ interface Asked {
 /** For a registry, its records count as records of the rolled-back run. */
 async function* withRunId(
   changes: AsyncIterable<PlacedChange>,
-  { runId }: UndoRequest,
+  { runId }: EntityRollbackRequest,
 ): AsyncIterable<PlacedChange> {
   for await (const change of changes) {
     const { system } = change;

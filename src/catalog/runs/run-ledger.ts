@@ -12,10 +12,10 @@ import {
   markOf,
   type Registry,
   ROLLBACK_HEADER,
+  ROLLS_BACK_HEADER,
+  type RolledBackRun,
   registryMark,
-  UNDOES_HEADER,
-  type UndoneRun,
-} from "../../core/undo.ts";
+} from "../../core/rollback.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import { createDeletedRows } from "../write/entity-lifetimes.ts";
@@ -54,7 +54,7 @@ interface Runs {
    * True if the run's record at the position, written with the registry if any, was rolled back
    * later.
    */
-  isUndone: UndoneRun["isUndone"];
+  isRolledBack: RolledBackRun["isRolledBack"];
 }
 
 interface Dependencies {
@@ -81,19 +81,19 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
   /** Timeseries aspects with events, by entity type. */
   const series = new Map<string, Set<string>>();
   /** Positions of the last rollback of each run and registry mark. */
-  const undone = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
+  const rolledBack = { runs: new Map<string, Position>(), registries: new Map<string, Position>() };
   let at = START;
   let reading: Promise<void> | undefined;
 
-  function undoRun(runId: string, position: Position): void {
-    undone.runs.set(runId, position);
+  function rollBackRun(runId: string, position: Position): void {
+    rolledBack.runs.set(runId, position);
     const run = runs.get(runId);
     if (run !== undefined) run.rows = 0;
     for (const rows of registries.values()) rows.delete(runId);
   }
 
-  function undoRegistry(mark: string, position: Position): void {
-    undone.registries.set(mark, position);
+  function rollBackRegistry(mark: string, position: Position): void {
+    rolledBack.registries.set(mark, position);
     for (const [runId, rows] of registries.get(mark) ?? []) {
       const run = runs.get(runId);
       if (run !== undefined) run.rows -= rows;
@@ -106,8 +106,8 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     const { runId } = change.system;
     const registry = markOf(change.system);
     if (change.aspect === ROLLBACK) {
-      if (registry === undefined) undoRun(runId, position);
-      else undoRegistry(registry, position);
+      if (registry === undefined) rollBackRun(runId, position);
+      else rollBackRegistry(registry, position);
       return;
     }
     if (belongsToNoRun(change)) return;
@@ -137,9 +137,9 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     if (created.time > run.timestamp) run.timestamp = created.time;
   }
 
-  const isUndone: Runs["isUndone"] = (runId, position, registry) =>
-    position <= (undone.runs.get(runId) ?? START) ||
-    position <= (undone.registries.get(registry ?? "") ?? START);
+  const isRolledBack: Runs["isRolledBack"] = (runId, position, registry) =>
+    position <= (rolledBack.runs.get(runId) ?? START) ||
+    position <= (rolledBack.registries.get(registry ?? "") ?? START);
 
   /** A hard delete removes the entity's rows; rolled back rows only count in allRows. */
   async function removeRowsOf(deletion: PlacedChange): Promise<void> {
@@ -149,7 +149,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       const run = runs.get(runId);
       if (run === undefined || belongsToNoRun(row)) continue;
       run.allRows--;
-      if (isUndone(runId, row.position, registry)) continue;
+      if (isRolledBack(runId, row.position, registry)) continue;
       run.rows--;
       const ofRegistry = registry === undefined ? undefined : registries.get(registry);
       ofRegistry?.set(runId, (ofRegistry.get(runId) ?? 0) - 1);
@@ -186,7 +186,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
         position: at,
         all: () => runs.values(),
         find: (runId) => runs.get(runId),
-        isUndone,
+        isRolledBack,
       };
     },
   };
@@ -194,27 +194,27 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
 
 /** Records of a rollback, and restored edges, belong to no run, whatever run id they carry. */
 const belongsToNoRun = (change: Change): boolean =>
-  change.headers?.[UNDOES_HEADER] !== undefined ||
+  change.headers?.[ROLLS_BACK_HEADER] !== undefined ||
   change.headers?.[ROLLBACK_HEADER] !== undefined ||
   restoresEdges(change);
 
 /** The record of a rollback: of a run, or of a registry. */
 export function rollbackNote(
-  undone: string | Registry,
+  rolledBack: string | Registry,
   namespace: string,
   created: Change["created"],
 ): Change & { readonly urn: string } {
-  const isRun = typeof undone === "string";
+  const isRun = typeof rolledBack === "string";
   return {
-    urn: executionOf(isRun ? undone : registryMark(undone), namespace),
+    urn: executionOf(isRun ? rolledBack : registryMark(rolledBack), namespace),
     entityType: "dataHubExecutionRequest",
     aspect: ROLLBACK,
     changeType: "DELETE",
     created,
     system: {
       lastObserved: created.time,
-      runId: isRun ? undone : NO_RUN_ID,
-      ...(!isRun && { registryName: undone.name, registryVersion: undone.version }),
+      runId: isRun ? rolledBack : NO_RUN_ID,
+      ...(!isRun && { registryName: rolledBack.name, registryVersion: rolledBack.version }),
     },
   };
 }

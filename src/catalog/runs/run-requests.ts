@@ -1,5 +1,5 @@
 /** Requests about ingestion runs: part of the catalog's interface (catalog.ts). */
-import type { Registry } from "../../core/undo.ts";
+import type { Registry } from "../../core/rollback.ts";
 import type { Envelope } from "../read/entity-reads.ts";
 import type { Caller, Written } from "../write/writes.ts";
 

@@ -4,7 +4,7 @@ import type { PlacedChange } from "../../core/change.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { markOf } from "../../core/undo.ts";
+import { markOf } from "../../core/rollback.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
@@ -158,7 +158,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       for await (const change of recordsOfRun(dependencies, run)) {
         if (passed >= end) break;
         const { urn, position, system } = change;
-        const isGone = !includeSoft && runs.isUndone(runId, position, markOf(system));
+        const isGone = !includeSoft && runs.isRolledBack(runId, position, markOf(system));
         if (urn === "" || isGone) continue;
         slice.push(change);
         if (slice.length === sliceMax) await take();

@@ -72,7 +72,7 @@ export interface Ingestion {
   /**
    * Writes the rollback of an entity. Undefined: another write came first, and nothing is written.
    */
-  undo(urn: string, undo: RollbackDecision, caller: Caller): Promise<Written | undefined>;
+  rollBack(urn: string, rollBack: RollbackDecision, caller: Caller): Promise<Written | undefined>;
   /** The last change to the stream that the same request made before, under the caller's key. */
   earlier(
     stream: StreamName,
@@ -304,7 +304,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
-  async function appendUndo(
+  async function appendRollBack(
     writeRequest: WriteRequest,
     revision: Revision,
     caller: Caller,
@@ -331,11 +331,11 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
 
   return {
     ingest,
-    async undo(urn, { revision, commands, events, eventRevisions }, caller) {
+    async rollBack(urn, { revision, commands, events, eventRevisions }, caller) {
       const { entity } = addresses.known(urn);
       const asked = { commands: [...commands], events: [...events], eventRevisions };
       const writeRequest: WriteRequest = { urn, entity, ...asked };
-      return removingValues([writeRequest], () => appendUndo(writeRequest, revision, caller));
+      return removingValues([writeRequest], () => appendRollBack(writeRequest, revision, caller));
     },
 
     async append(change, caller, request) {

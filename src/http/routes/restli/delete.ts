@@ -5,7 +5,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { rollbackReply, undone } from "./runs.ts";
+import { rollbackReply, rolledBack } from "./runs.ts";
 import { writeErrors } from "./write-errors.ts";
 
 const deleteEntity: Endpoint = {
@@ -138,7 +138,7 @@ const deleteAll: Endpoint = {
         hint: "Send <name>:<version>",
       });
     }
-    return undone({ registry: { name, version }, dryRun, hardDelete: !soft }, ask, backing);
+    return rolledBack({ registry: { name, version }, dryRun, hardDelete: !soft }, ask, backing);
   },
 };
 

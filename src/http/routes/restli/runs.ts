@@ -137,7 +137,7 @@ export const rollbackReply: Schema = valueReply({
 });
 
 /** Rolls back the writes and returns a summary. */
-export async function undone(
+export async function rolledBack(
   request: RollbackRequest,
   { caller }: Pick<Ask, "caller">,
   { catalog }: Pick<Backing, "catalog">,
@@ -151,7 +151,7 @@ const rollback: Endpoint = {
   ...action,
   access: "watcher",
   name: "rollback",
-  summary: "Undo a run",
+  summary: "Roll back a run",
   about:
     "Every entity becomes as if the run had written nothing: earlier values of others are restored, later ones stay, events of timeseries are deleted. Entities that the run created are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those that others wrote to as well (`unsafeEntities`) are only deleted, never hidden. A rollback appends records: the log keeps the run's writes, and version numbers continue.",
   body: {
@@ -180,7 +180,7 @@ const rollback: Endpoint = {
   handle(ask, backing) {
     const asked = ask.body as { runId: string; dryRun?: boolean } & Parameters<typeof isHard>[0];
     const { runId, dryRun = false } = asked;
-    return undone({ runId, dryRun, hardDelete: isHard(asked) }, ask, backing);
+    return rolledBack({ runId, dryRun, hardDelete: isHard(asked) }, ask, backing);
   },
 };
 

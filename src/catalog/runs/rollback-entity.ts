@@ -9,32 +9,32 @@
 import { type PlacedChange, restoresEdges, type SystemMetadata } from "../../core/change.ts";
 import type { AspectCommand, DefaultAspect } from "../../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../../core/position.ts";
-import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import {
   markOf,
   type RecordedWrite,
   ROLLBACK_HEADER,
-  UNDOES_HEADER,
-  type Undone,
-  type UndoneRun,
-  undoAspect,
-} from "../../core/undo.ts";
+  ROLLS_BACK_HEADER,
+  type RolledBack,
+  type RolledBackRun,
+  rollBackAspect,
+} from "../../core/rollback.ts";
+import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Entity } from "../../model/model.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
 import type { Address } from "../address.ts";
-import { createSeriesFold, type SeriesFold, type SeriesUndo } from "./undo-series.ts";
+import { createSeriesFold, type SeriesFold, type SeriesRollback } from "./rollback-timeseries.ts";
 
 /** An aspect or event that the run wrote and that is rolled back. */
-export interface UndoneRow {
+export interface RolledBackRow {
   readonly aspect: string;
   readonly version: number;
   /** Epoch milliseconds. */
   readonly timestamp: number;
 }
 
-export interface EntityUndo {
+export interface EntityRollback {
   /** Revision of the entity's stream when it was read. */
   readonly revision: Revision;
   readonly commands: readonly AspectCommand[];
@@ -42,8 +42,8 @@ export interface EntityUndo {
   /** Revisions of the event streams, by aspect. */
   readonly eventRevisions: ReadonlyMap<string, Revision>;
   /** Rolled back rows, without the key aspect of an entity that the run created. */
-  readonly rows: readonly UndoneRow[];
-  readonly key: UndoneRow | undefined;
+  readonly rows: readonly RolledBackRow[];
+  readonly key: RolledBackRow | undefined;
   /** Number of aspects of such an entity with other writers. */
   readonly others: number;
   /** Effect on the entity itself. */
@@ -55,14 +55,14 @@ interface EventCommand {
   readonly command: AspectCommand;
 }
 
-export interface UndoTools {
+export interface RollbackTools {
   readonly log: Pick<ChangeLog, "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   /** The projection of the timeseries view. */
   readonly project: Projection<TimeseriesWrite>;
 }
 
-export interface UndoRequest extends UndoneRun {
+export interface EntityRollbackRequest extends RolledBackRun {
   readonly hardDelete: boolean;
   /** Default aspects of an entity. */
   readonly given: (address: Address) => Promise<readonly DefaultAspect[]>;
@@ -78,35 +78,35 @@ interface AspectWrite extends RecordedWrite {
 type AspectWrites = ReadonlyMap<string, readonly AspectWrite[]>;
 
 /** `changes`: all changes that affect the entity, in the order of the log. */
-export async function undoEntity(
-  tools: UndoTools,
+export async function rollBackEntity(
+  tools: RollbackTools,
   address: Address,
   changes: AsyncIterable<PlacedChange>,
-  run: UndoRequest,
-): Promise<EntityUndo> {
+  run: EntityRollbackRequest,
+): Promise<EntityRollback> {
   const { urn, entity } = address;
   const { keyAspect } = entity;
   const { writes, series, revision } = await fold(tools, changes, keyAspect);
-  const undone = new Map<string, Undone<AspectWrite>>();
+  const rolledBack = new Map<string, RolledBack<AspectWrite>>();
   for (const [aspect, all] of writes) {
-    const found = undoAspect(all, run);
-    if (found !== undefined && hasEffect(found, all)) undone.set(aspect, found);
+    const found = rollBackAspect(all, run);
+    if (found !== undefined && hasEffect(found, all)) rolledBack.set(aspect, found);
   }
-  const keyUndone = undone.get(keyAspect);
-  const created = keyUndone !== undefined && keyUndone.restored === undefined;
-  const others = created ? othersOf(entity, writes, undone) + series.others(run) : 0;
-  const seriesUndone = series.undo(run);
+  const keyRolledBack = rolledBack.get(keyAspect);
+  const created = keyRolledBack !== undefined && keyRolledBack.restored === undefined;
+  const others = created ? othersOf(entity, writes, rolledBack) + series.others(run) : 0;
+  const seriesRolledBack = series.rollBack(run);
   const found = {
     revision,
     eventRevisions: series.revisions(),
     others,
     rows: [
-      ...[...undone]
+      ...[...rolledBack]
         .filter(([aspect]) => !created || aspect !== keyAspect)
         .map(([aspect, { newest }]) => rowOf(aspect, newest)),
-      ...seriesUndone.flatMap((one) => one.undone.map((event) => rowOf(one.aspect, event))),
+      ...seriesRolledBack.flatMap((one) => one.rolledBack.map((event) => rowOf(one.aspect, event))),
     ],
-    key: created ? rowOf(keyAspect, keyUndone.newest) : undefined,
+    key: created ? rowOf(keyAspect, keyRolledBack.newest) : undefined,
   };
   if (created && run.hardDelete) {
     const headers = { [ROLLBACK_HEADER]: run.runId };
@@ -117,25 +117,25 @@ export async function undoEntity(
   // Another writer would have created the entity, with its default aspects.
   const given = created && others > 0 ? await run.given(address) : [];
   const hides = created && others === 0 && entity.aspects.includes("status");
-  for (const [aspect, one] of undone) {
+  for (const [aspect, one] of rolledBack) {
     if (created && aspect === keyAspect) continue;
     if (hides && aspect === "status") continue;
     const own = one.restored === undefined && given.find((other) => other.aspect === aspect);
     commands.push(
       own
         ? writeDefault(own, run)
-        : await undoing(tools, urn, aspect, one, writes.get(aspect) ?? [], run),
+        : await rollbackOf(tools, urn, aspect, one, writes.get(aspect) ?? [], run),
     );
   }
   const ends = hides && writes.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
   if (ends !== undefined) commands.push(softDelete(run));
   const events: EventCommand[] = [];
-  for (const one of seriesUndone) events.push(...(await eventsOf(tools, urn, one, run)));
+  for (const one of seriesRolledBack) events.push(...(await eventsOf(tools, urn, one, run)));
   return { ...found, commands, events, ends };
 }
 
 async function fold(
-  { project }: UndoTools,
+  { project }: RollbackTools,
   changes: AsyncIterable<PlacedChange>,
   keyAspect: string,
 ): Promise<{ writes: AspectWrites; series: SeriesFold; revision: Revision }> {
@@ -166,14 +166,16 @@ function writeOf({ changeType, position, revision, system, headers }: PlacedChan
     runId: system.runId,
     version: Number(system.version),
     registry: markOf(system),
-    undoes: headers?.[UNDOES_HEADER],
+    rollsBack: headers?.[ROLLS_BACK_HEADER],
     decided: headers?.[ROLLBACK_HEADER] !== undefined,
   };
 }
 
 /** True if the aspect changes its value or its run. */
-const hasEffect = ({ restored }: Undone<AspectWrite>, writes: readonly AspectWrite[]): boolean =>
-  restored !== undefined || isThere(writes);
+const hasEffect = (
+  { restored }: RolledBack<AspectWrite>,
+  writes: readonly AspectWrite[],
+): boolean => restored !== undefined || isThere(writes);
 
 const isThere = (writes: readonly AspectWrite[]): boolean =>
   writes.length > 0 && writes.at(-1)?.changeType !== "DELETE";
@@ -182,26 +184,26 @@ const isThere = (writes: readonly AspectWrite[]): boolean =>
 function othersOf(
   { keyAspect }: Entity,
   writes: AspectWrites,
-  undone: ReadonlyMap<string, Undone<AspectWrite>>,
+  rolledBack: ReadonlyMap<string, RolledBack<AspectWrite>>,
 ): number {
   let count = 0;
   for (const [aspect, all] of writes) {
     if (aspect === keyAspect || aspect === "status") continue;
-    const one = undone.get(aspect);
+    const one = rolledBack.get(aspect);
     if (one === undefined ? isThere(all) : one.restored !== undefined) count++;
   }
   return count;
 }
 
-async function undoing(
-  tools: UndoTools,
+async function rollbackOf(
+  tools: RollbackTools,
   urn: string,
   aspect: string,
-  { restored }: Undone<AspectWrite>,
+  { restored }: RolledBack<AspectWrite>,
   writes: readonly AspectWrite[],
-  { runId }: UndoneRun,
+  { runId }: RolledBackRun,
 ): Promise<AspectCommand> {
-  const headers = { [UNDOES_HEADER]: runId };
+  const headers = { [ROLLS_BACK_HEADER]: runId };
   if (restored === undefined) return commandOf(aspect, "delete", headers);
   // A restatement refers to the value by its version.
   const made = writes.findLast(
@@ -213,27 +215,27 @@ async function undoing(
 }
 
 async function eventsOf(
-  tools: UndoTools,
+  tools: RollbackTools,
   urn: string,
-  { aspect, ranges, restored }: SeriesUndo,
-  { runId }: UndoneRun,
+  { aspect, ranges, restored }: SeriesRollback,
+  { runId }: RolledBackRun,
 ): Promise<readonly EventCommand[]> {
-  const undoes = { [UNDOES_HEADER]: runId };
+  const rollsBack = { [ROLLS_BACK_HEADER]: runId };
   const made: EventCommand[] = ranges.map(({ from, to }) => {
-    const headers = { ...undoes, "annals-from": String(from), "annals-to": String(to) };
+    const headers = { ...rollsBack, "annals-from": String(from), "annals-to": String(to) };
     return { aspect, command: commandOf(aspect, "delete", headers) };
   });
   for (const { revision, system } of restored) {
     const value = await recorded(tools, timeseriesStream(urn, aspect), revision);
     if (value !== undefined) {
-      made.push({ aspect, command: putting(aspect, value, system, undoes) });
+      made.push({ aspect, command: putting(aspect, value, system, rollsBack) });
     }
   }
   return made;
 }
 
 async function recorded(
-  { log, decode }: UndoTools,
+  { log, decode }: RollbackTools,
   stream: StreamName,
   revision: Revision,
 ): Promise<string | undefined> {
@@ -275,19 +277,19 @@ function putting(
 
 const writeDefault = (
   { aspect, settled, schemaVersion }: DefaultAspect,
-  { runId }: UndoneRun,
+  { runId }: RolledBackRun,
 ): AspectCommand => ({
-  ...commandOf(aspect, "put", { [UNDOES_HEADER]: runId }),
+  ...commandOf(aspect, "put", { [ROLLS_BACK_HEADER]: runId }),
   value: settled,
   schemaVersion,
 });
 
-const softDelete = ({ runId }: UndoneRun): AspectCommand => ({
+const softDelete = ({ runId }: RolledBackRun): AspectCommand => ({
   ...commandOf("status", "put", { [ROLLBACK_HEADER]: runId }),
   value: { value: { removed: true }, text: '{"removed":true}' },
 });
 
-const rowOf = (aspect: string, { system }: { readonly system: SystemMetadata }): UndoneRow => ({
+const rowOf = (aspect: string, { system }: { readonly system: SystemMetadata }): RolledBackRow => ({
   aspect,
   version: Number(system.version ?? 0),
   timestamp: system.lastObserved,

@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { type RecordedWrite, UNDOES_HEADER, undoAspect } from "../../src/core/undo.ts";
+import { type RecordedWrite, ROLLS_BACK_HEADER, rollBackAspect } from "../../src/core/rollback.ts";
 
 const never = () => false;
-const run = (runId: string, isUndone: (runId: string, at: number) => boolean = never) => ({
-  ...{ runId, upTo: position(Number.MAX_SAFE_INTEGER), isUndone },
+const run = (runId: string, isRolledBack: (runId: string, at: number) => boolean = never) => ({
+  ...{ runId, upTo: position(Number.MAX_SAFE_INTEGER), isRolledBack },
 });
 
 let at = 0;
@@ -16,7 +16,10 @@ const write = (
 ): RecordedWrite => ({
   ...{ runId, changeType, position: position(++at), version: at },
 });
-const undoing = (undoes: string, runId = "x"): RecordedWrite => ({ ...write(runId), undoes });
+const rollbackOf = (rollsBack: string, runId = "x"): RecordedWrite => ({
+  ...write(runId),
+  rollsBack,
+});
 
 describe("an aspect after a rollback", () => {
   test("the newest write of the other runs holds again", () => {
@@ -32,7 +35,7 @@ describe("an aspect after a rollback", () => {
         const all = drawn.map(({ runId, changeType }) => write(runId, changeType));
         const without = all.filter(({ runId }) => runId !== "a").at(-1);
         const own = all.at(-1)?.runId === "a";
-        const found = undoAspect(all, run("a"));
+        const found = rollBackAspect(all, run("a"));
         expect(found).toEqual(
           own
             ? {
@@ -48,37 +51,37 @@ describe("an aspect after a rollback", () => {
 
   test("writes of a rollback do not count", () => {
     const first = write("a");
-    expect(undoAspect([first, write("b"), undoing("b", "a")], run("a"))).toEqual({
+    expect(rollBackAspect([first, write("b"), rollbackOf("b", "a")], run("a"))).toEqual({
       ...{ newest: first, restored: undefined },
     });
   });
 
   test("a run is rolled back once", () => {
-    const all = [write("a"), write("b"), undoing("b", "a")];
-    expect(undoAspect(all, run("b"))).toBeUndefined();
+    const all = [write("a"), write("b"), rollbackOf("b", "a")];
+    expect(rollBackAspect(all, run("b"))).toBeUndefined();
     const again = write("b");
-    expect(undoAspect([...all, again], run("b"))).toEqual({ newest: again, restored: all[0] });
+    expect(rollBackAspect([...all, again], run("b"))).toEqual({ newest: again, restored: all[0] });
   });
 
   test("a write that was rolled back without a record of the aspect does not return", () => {
     const all = [write("a"), write("b"), write("c")];
-    const isUndone = (runId: string) => runId === "b";
-    expect(undoAspect(all, run("c", isUndone))?.restored).toEqual(all[0]);
+    const isRolledBack = (runId: string) => runId === "b";
+    expect(rollBackAspect(all, run("c", isRolledBack))?.restored).toEqual(all[0]);
   });
 
   test("a write of a registry that was rolled back does not return", () => {
     const all = [write("a"), { ...write("b"), registry: "registry r:1" }, write("c")];
-    const isUndone = (_: string, at: number, registry?: string) =>
+    const isRolledBack = (_: string, at: number, registry?: string) =>
       registry === "registry r:1" && at <= position(all[1]?.position ?? 0);
-    expect(undoAspect(all, { ...run("c"), isUndone })?.restored).toEqual(all[0]);
+    expect(rollBackAspect(all, { ...run("c"), isRolledBack })?.restored).toEqual(all[0]);
   });
 
   test("later writes of the run stay", () => {
     const all = [write("a"), write("b")];
-    expect(undoAspect(all, { ...run("b"), upTo: position(0) })).toBeUndefined();
+    expect(rollBackAspect(all, { ...run("b"), upTo: position(0) })).toBeUndefined();
   });
 
   test("a rollback has a header of its own in the log", () => {
-    expect(UNDOES_HEADER).toBe("annals-undoes");
+    expect(ROLLS_BACK_HEADER).toBe("annals-undoes");
   });
 });

@@ -9,7 +9,7 @@ import type { ChangeType, SystemMetadata } from "./change.ts";
 import type { Position } from "./position.ts";
 
 /** Header of a value that a rollback wrote: the run's id, or the registry's mark. */
-export const UNDOES_HEADER = "annals-undoes";
+export const ROLLS_BACK_HEADER = "annals-undoes";
 
 /** Header of other writes of a rollback: the run's id. */
 export const ROLLBACK_HEADER = "annals-rollback";
@@ -24,7 +24,7 @@ export interface RecordedWrite {
   /** Mark of the model registry that it was written with. */
   readonly registry?: string | undefined;
   /** The run, or the registry, that it rolled back. */
-  readonly undoes?: string | undefined;
+  readonly rollsBack?: string | undefined;
 }
 
 /** A model registry of clients: `system.registryName` and `registryVersion` of their writes. */
@@ -43,15 +43,19 @@ export const markOf = ({
 }: SystemMetadata): string | undefined =>
   name === undefined || version === undefined ? undefined : registryMark({ name, version });
 
-export interface UndoneRun {
+export interface RolledBackRun {
   readonly runId: string;
   /** Later writes of the run are not rolled back. */
   readonly upTo: Position;
   /** True when the write of another run at a position was rolled back later. */
-  readonly isUndone: (runId: string, position: Position, registry: string | undefined) => boolean;
+  readonly isRolledBack: (
+    runId: string,
+    position: Position,
+    registry: string | undefined,
+  ) => boolean;
 }
 
-export interface Undone<T extends RecordedWrite> {
+export interface RolledBack<T extends RecordedWrite> {
   /** The newest write of the run. */
   readonly newest: T;
   /** The write that holds again; undefined: the aspect has no value. */
@@ -59,21 +63,21 @@ export interface Undone<T extends RecordedWrite> {
 }
 
 /** `writes`: of one aspect, the oldest first. Undefined: the run did not write the current value. */
-export function undoAspect<T extends RecordedWrite>(
+export function rollBackAspect<T extends RecordedWrite>(
   writes: readonly T[],
-  run: UndoneRun,
-): Undone<T> | undefined {
+  run: RolledBackRun,
+): RolledBack<T> | undefined {
   const passed = new Set<string>();
   let newest: T | undefined;
   for (const one of writes.toReversed()) {
-    if (one.undoes !== undefined) passed.add(one.undoes);
-    if (one.undoes !== undefined || passed.has(one.runId)) continue;
+    if (one.rollsBack !== undefined) passed.add(one.rollsBack);
+    if (one.rollsBack !== undefined || passed.has(one.runId)) continue;
     if (one.registry !== undefined && passed.has(one.registry)) continue;
     if (one.runId === run.runId && one.position <= run.upTo) {
       newest ??= one;
       continue;
     }
-    if (run.isUndone(one.runId, one.position, one.registry)) continue;
+    if (run.isRolledBack(one.runId, one.position, one.registry)) continue;
     if (newest === undefined) return undefined;
     return { newest, restored: one.changeType === "DELETE" ? undefined : one };
   }

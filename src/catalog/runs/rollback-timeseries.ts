@@ -5,7 +5,7 @@
  */
 import type { PlacedChange, SystemMetadata } from "../../core/change.ts";
 import type { Position, Revision } from "../../core/position.ts";
-import { markOf, type UndoneRun } from "../../core/undo.ts";
+import { markOf, type RolledBackRun } from "../../core/rollback.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
 
@@ -17,10 +17,10 @@ interface EventWrite {
 }
 
 /** The changes that roll back the run's events of one aspect, in this order. */
-export interface SeriesUndo {
+export interface SeriesRollback {
   readonly aspect: string;
   /** The run's writes that are removed. */
-  readonly undone: readonly EventWrite[];
+  readonly rolledBack: readonly EventWrite[];
   /** Time ranges of removed events, both ends included. */
   readonly ranges: readonly { readonly from: number; readonly to: number }[];
   /** Writes that are effective again, or that were in a removed range without being the run's. */
@@ -30,9 +30,9 @@ export interface SeriesUndo {
 export interface SeriesFold {
   /** Adds the next change of the log that affects the entity. */
   add(change: PlacedChange): void;
-  undo(run: UndoneRun): readonly SeriesUndo[];
+  rollBack(run: RolledBackRun): readonly SeriesRollback[];
   /** Number of aspects with remaining events. */
-  others(run: UndoneRun): number;
+  others(run: RolledBackRun): number;
   /** Last revisions of the streams. */
   revisions(): ReadonlyMap<string, Revision>;
 }
@@ -83,10 +83,10 @@ export function createSeriesFold(project: Projection<TimeseriesWrite>): SeriesFo
       for (const write of project(change)) apply(write, change);
       if (change.timeseries && change.urn !== "") revisions.set(change.aspect, change.revision);
     },
-    undo: (run) =>
+    rollBack: (run) =>
       [...byAspect]
-        .map(([aspect, series]) => undoSeries(aspect, [...series.values()], run))
-        .filter(({ undone }) => undone.length > 0),
+        .map(([aspect, series]) => rollBackSeries(aspect, [...series.values()], run))
+        .filter(({ rolledBack }) => rolledBack.length > 0),
     others: (run) =>
       [...byAspect.values()].filter((series) =>
         series.values().some((event) => remaining(event, run) !== undefined),
@@ -99,24 +99,29 @@ function remove(series: Series, gone: (event: Event) => boolean): void {
   for (const [name, event] of series) if (gone(event)) series.delete(name);
 }
 
-const isOwn = ({ system, position }: EventWrite, run: UndoneRun): boolean =>
+const isOwn = ({ system, position }: EventWrite, run: RolledBackRun): boolean =>
   system.runId === run.runId && position <= run.upTo;
 
 /** The effective write of an event without the run. */
-function remaining({ writes }: Event, run: UndoneRun): EventWrite | undefined {
+function remaining({ writes }: Event, run: RolledBackRun): EventWrite | undefined {
   const last = writes.at(-1);
   if (last !== undefined && !isOwn(last, run)) return last;
   return writes.findLast(
-    (one) => !isOwn(one, run) && !run.isUndone(one.system.runId, one.position, markOf(one.system)),
+    (one) =>
+      !isOwn(one, run) && !run.isRolledBack(one.system.runId, one.position, markOf(one.system)),
   );
 }
 
 /** One range for consecutive events that are all removed: a run often wrote a whole series. */
-function undoSeries(aspect: string, events: readonly Event[], run: UndoneRun): SeriesUndo {
+function rollBackSeries(
+  aspect: string,
+  events: readonly Event[],
+  run: RolledBackRun,
+): SeriesRollback {
   const ordered = events.toSorted((a, b) => a.time - b.time);
   const ownAt = new Set(ordered.filter((event) => lastIsOwn(event, run)).map(({ time }) => time));
   const ranges: { from: number; to: number }[] = [];
-  const undone: EventWrite[] = [];
+  const rolledBack: EventWrite[] = [];
   const restored: EventWrite[] = [];
   let open: { from: number; to: number } | undefined;
   for (const event of ordered) {
@@ -130,14 +135,14 @@ function undoSeries(aspect: string, events: readonly Event[], run: UndoneRun): S
     }
     open.to = event.time;
     const last = event.writes.at(-1);
-    if (last !== undefined && isOwn(last, run)) undone.push(last);
+    if (last !== undefined && isOwn(last, run)) rolledBack.push(last);
     const rest = remaining(event, run);
     if (rest !== undefined) restored.push(rest);
   }
-  return { aspect, undone, ranges, restored };
+  return { aspect, rolledBack, ranges, restored };
 }
 
-function lastIsOwn({ writes }: Event, run: UndoneRun): boolean {
+function lastIsOwn({ writes }: Event, run: RolledBackRun): boolean {
   const last = writes.at(-1);
   return last !== undefined && isOwn(last, run);
 }
