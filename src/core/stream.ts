@@ -40,10 +40,10 @@ export const jobStream = (id: string): StreamName => `job-${id}`;
 export const parkingStream = (view: string): StreamName => `parking-${view}`;
 
 /** Jobs for the node that projects a view (jobs/cluster/job-queue.ts). */
-export const HANDED: StreamName = "handed";
+export const DISPATCHED: StreamName = "handed";
 
 /** States of one such job. */
-export const handedStream = (id: string): StreamName => `handed-${id}`;
+export const dispatchedStream = (id: string): StreamName => `handed-${id}`;
 
 /** The schemas that producers of events registered (feed/schema-registry.ts). */
 export const SCHEMAS: StreamName = "schemas";

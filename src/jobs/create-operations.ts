@@ -9,13 +9,13 @@ import type { Model } from "../model/model.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { Progress, Restoration } from "../projector/thread/progress.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
-import { handedRebuilding, handedRestoration, handedWork } from "./cluster/dispatched-work.ts";
-import { openHandingOver } from "./cluster/job-queue.ts";
+import { watchOutdated } from "./auto-rebuild.ts";
+import { dispatchedRebuild, dispatchedRestore, handedWork } from "./cluster/dispatched-work.ts";
+import { openJobQueue } from "./cluster/job-queue.ts";
 import { nodeId } from "./cluster/node-id.ts";
 import { countEnded } from "./job-metrics.ts";
 import { type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
-import { watchOutdated } from "./outdated-views.ts";
 import { createParkedOperations } from "./parked.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore/restore.ts";
@@ -23,7 +23,7 @@ import { createScavenges } from "./scavenge.ts";
 import { watchReadiness } from "./status/readiness.ts";
 import { findStanding } from "./status/stalled-views.ts";
 import { createStatus, type StatusParts } from "./status/status.ts";
-import { watchPace } from "./status/throughput.ts";
+import { watchThroughput } from "./status/throughput.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
 import { createVerifications, type VerifyParts } from "./verify.ts";
@@ -111,7 +111,7 @@ export async function openOperations(
   const { handing } = parts;
   const others =
     handing &&
-    (await openHandingOver({
+    (await openJobQueue({
       log,
       node,
       now,
@@ -121,7 +121,7 @@ export async function openOperations(
       feeds: (view) => handing.leads && handing.isShared(view) && projector.fed().includes(view),
       onGrown: (look) => projector.onProgress(look),
     }));
-  const restoration = others === undefined ? projector : handedRestoration(own, others);
+  const restoration = others === undefined ? projector : dispatchedRestore(own, others);
   const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
   const restoring = createRestoring({
     model,
@@ -135,7 +135,7 @@ export async function openOperations(
   });
   const rebuilds = createRebuilds({
     ...parts.rebuilds,
-    rebuilding: others === undefined ? rebuilding : handedRebuilding(own, others),
+    rebuilding: others === undefined ? rebuilding : dispatchedRebuild(own, others),
   });
   const verifications = createVerifications({
     ...{ ...parts.verifying, ...names, restoration, logger },
@@ -198,11 +198,11 @@ export async function openOperations(
   const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
   const readiness = watchReadiness({ look, now: () => performance.now() });
   const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
-  const pace = watchPace({ look, between, now: () => performance.now() });
+  const throughput = watchThroughput({ look, between, now: () => performance.now() });
   const getStatus = createStatus({
     ...parts.status,
     verified: verifications.verified,
-    pace,
+    throughput,
     between,
     parked: projector.parked,
     stalled: readiness.stalled,
@@ -262,7 +262,7 @@ export async function openOperations(
       outdated.close();
       await endVerifying();
       readiness.close();
-      pace.close();
+      throughput.close();
       await jobs.close();
       await others?.close();
     },

@@ -18,7 +18,7 @@ import type { JobRecord } from "../log/codecs/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
 /** The result of an operation. */
-export interface Outcome {
+export interface OperationResult {
   readonly text: string;
   /** Position of the last record written; absent when none was. */
   readonly position?: Position;

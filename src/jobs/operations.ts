@@ -6,7 +6,7 @@
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
-import type { Ended, Job, Outcome } from "./jobs.ts";
+import type { Ended, Job, OperationResult } from "./jobs.ts";
 import type { RebuildRequest } from "./rebuild.ts";
 import type { RestoredBatch, RestoreRequest } from "./restore/restore-reply.ts";
 import type { ScavengeRequest } from "./scavenge.ts";
@@ -15,7 +15,7 @@ import type { ServiceStatus } from "./status/status.ts";
 import type { TaskQuery } from "./task-status.ts";
 import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
 
-export type { Job, Outcome } from "./jobs.ts";
+export type { Job, OperationResult } from "./jobs.ts";
 export type { RebuildRequest } from "./rebuild.ts";
 export type { RestoreRequest } from "./restore/restore-reply.ts";
 export type { ScavengeRequest } from "./scavenge.ts";
@@ -60,7 +60,7 @@ export interface ParkedEntity extends ParkedQuery {
 }
 
 /** The result of a restoration, or its progress after some seconds; the job then continues. */
-export interface Restored extends Outcome {
+export interface Restored extends OperationResult {
   /** Of the job. */
   readonly id: string;
   readonly completed: boolean;
@@ -80,24 +80,24 @@ export interface Operations {
   /** The ended job. Throws `not_found`, and `conflict` for a job that cannot be cancelled. */
   cancelJob(id: string): Promise<Ended>;
   /** The report of a dry run; otherwise the id of the job. */
-  truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<Outcome>;
+  truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<OperationResult>;
   /**
    * Removes truncated events from the log, too. The report of a dry run; otherwise the id of the job.
    * Throws `unavailable` for a log that cannot remove records.
    */
-  scavengeLog(request: ScavengeRequest, caller: Caller): Promise<Outcome>;
+  scavengeLog(request: ScavengeRequest, caller: Caller): Promise<OperationResult>;
   /** The restored rows, as text and as numbers. */
   restoreIndices(request: RestoreRequest, caller: Caller): Promise<Restored>;
   /**
    * Builds staging generations of views and swaps them in; returns the id of the job. Throws
    * `invalid` for an unknown view, `conflict` during another rebuild.
    */
-  rebuildViews(request: RebuildRequest, caller: Caller): Promise<Outcome>;
+  rebuildViews(request: RebuildRequest, caller: Caller): Promise<OperationResult>;
   /**
    * Compares views with the log; returns the id of the job. Throws `invalid` for a view that cannot
    * be verified, `conflict` during another verification.
    */
-  verifyViews(request: VerifyRequest, caller: Caller): Promise<Outcome>;
+  verifyViews(request: VerifyRequest, caller: Caller): Promise<OperationResult>;
   /** Differences found by the last verification. Throws `invalid` for a view without one. */
   listDifferences(query: DifferencesQuery): Promise<DifferencesPage>;
   /** Size of each timeseries aspect of each entity type. */

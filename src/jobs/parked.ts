@@ -8,8 +8,8 @@ import { type Histories, openHistories } from "../projector/history.ts";
 import { notParked, type Parked, parkingNow } from "../projector/parking/parking.ts";
 import type { Unrestored } from "../projector/parking/restore.ts";
 import type { Progress, Restoration } from "../projector/thread/progress.ts";
-import { noSuchView } from "./no-such-view.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
+import { noSuchView } from "./unknown-view.ts";
 
 /** Maximum count of records that wait behind a parked one. */
 const waitingMax = 1_000;

@@ -8,8 +8,8 @@ import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import type { Rebuilding } from "../projector/rebuild/rebuilding.ts";
 import type { BuildProgress, RebuildProgress } from "../projector/rebuild/staging.ts";
-import type { Jobs, JobWork, Outcome } from "./jobs.ts";
-import { noSuchView } from "./no-such-view.ts";
+import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
+import { noSuchView } from "./unknown-view.ts";
 
 export interface RebuildRequest {
   /** None: all. */
@@ -122,7 +122,11 @@ export function createRebuilds(parts: RebuildParts) {
     work,
 
     /** Throws `invalid` for an unknown view, and `conflict` during another rebuild. */
-    async rebuild({ views = [] }: RebuildRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+    async rebuild(
+      { views = [] }: RebuildRequest,
+      caller: Caller,
+      jobs: Jobs,
+    ): Promise<OperationResult> {
       const unknown = views.find((view) => !parts.views.includes(view));
       if (unknown !== undefined) throw noSuchView(unknown, parts.views);
       requireNone();

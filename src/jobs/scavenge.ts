@@ -19,7 +19,7 @@ import { readable } from "../log/codecs/try-decode.ts";
 import { isScavenged, scavengedChange } from "../log/scavenged.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
-import type { Jobs, JobWork, Outcome } from "./jobs.ts";
+import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
 
 export interface ScavengeRequest {
   /** True when absent. */
@@ -207,7 +207,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
   return {
     work,
 
-    async scavenge(request: ScavengeRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+    async scavenge(request: ScavengeRequest, caller: Caller, jobs: Jobs): Promise<OperationResult> {
       scavenging();
       if (request.dryRun !== false) {
         // Concurrent dry runs share one pass over the log.

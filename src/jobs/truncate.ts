@@ -15,7 +15,7 @@ import { nearest } from "../lib/nearest.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesIndex, TimeseriesReader } from "../views/timeseries/timeseries-table.ts";
-import type { Jobs, JobWork, Outcome } from "./jobs.ts";
+import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
 import type { TruncateRequest } from "./operations.ts";
 
 /** Events of one transaction: the maximum and the default. */
@@ -109,7 +109,7 @@ export function createTruncation(dependencies: Dependencies) {
   return {
     work,
 
-    async truncate(request: TruncateRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+    async truncate(request: TruncateRequest, caller: Caller, jobs: Jobs): Promise<OperationResult> {
       const index = indexOf(dependencies.model, request);
       const { forceDeleteByQuery, forceReindex, endTimeMillis, timeoutSeconds } = request;
       if (forceDeleteByQuery !== undefined && forceDeleteByQuery === forceReindex) {

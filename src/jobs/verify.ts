@@ -12,9 +12,9 @@ import type { Difference } from "../projector/verify/differences.ts";
 import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
 import type { VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
-import type { Jobs, JobWork, Outcome } from "./jobs.ts";
-import { noSuchView } from "./no-such-view.ts";
-import { type StandingView, standing } from "./status/stalled-views.ts";
+import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
+import { type StalledView, standing } from "./status/stalled-views.ts";
+import { noSuchView } from "./unknown-view.ts";
 
 export interface VerifyRequest {
   /** None named: all. */
@@ -69,7 +69,7 @@ export interface VerifyParts {
   /** Rebuilds views from the log. Rejects `conflict` while others are rebuilt. */
   readonly rebuild: (views: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Finds stuck views (status/stalled-views.ts). */
-  readonly findStanding: (views: readonly string[]) => Promise<readonly StandingView[]>;
+  readonly findStanding: (views: readonly string[]) => Promise<readonly StalledView[]>;
   /** Seconds between two verifications in the background; 0: none. */
   readonly intervalSeconds: number;
   readonly namespace: string;
@@ -224,7 +224,7 @@ export function createVerifications(parts: VerifyParts) {
   return {
     work,
 
-    async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<Outcome> {
+    async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<OperationResult> {
       const asked = checked(request);
       if (under > 0) throw underWay();
       const { id, position } = await jobs.start("verify", asked, caller);

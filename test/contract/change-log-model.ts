@@ -62,7 +62,7 @@ function expectationOf(expects: DrawnAppend["expects"], actual: number): number 
 }
 
 /** What a call comes to: revisions and repetitions, or the stream that refused it. */
-type Outcome =
+type OperationResult =
   | { readonly refusedBy: string; readonly actual: number }
   | readonly { readonly revision: number; readonly repeated: boolean }[];
 
@@ -73,7 +73,10 @@ function createModel() {
     list.filter((record) => record.stream === stream).length - 1;
 
   /** The call with expectations filled in, and what it comes to. */
-  function apply(call: Call): { readonly appends: readonly Append[]; readonly outcome: Outcome } {
+  function apply(call: Call): {
+    readonly appends: readonly Append[];
+    readonly outcome: OperationResult;
+  } {
     const draft = [...records];
     const draftIds = new Map(ids);
     const appends: Append[] = [];
@@ -133,7 +136,7 @@ export async function checkHistory(
 async function checkAnswer(
   log: ChangeLog,
   appends: readonly Append[],
-  outcome: Outcome,
+  outcome: OperationResult,
 ): Promise<void> {
   const call = log.append(appends);
   if ("refusedBy" in outcome) {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import { watchPace } from "../../src/jobs/status/throughput.ts";
+import { watchThroughput } from "../../src/jobs/status/throughput.ts";
 
 let now = 0;
 let head = 0;
@@ -10,13 +10,13 @@ let broken = false;
 let bytesEach = 1;
 const opened: { close(): void }[] = [];
 afterEach(() => {
-  for (const pace of opened.splice(0)) pace.close();
+  for (const throughput of opened.splice(0)) throughput.close();
   broken = false;
   bytesEach = 1;
 });
 
 async function watch() {
-  const pace = watchPace({
+  const throughput = watchThroughput({
     between: (after, upTo) => (upTo - after) / bytesEach,
     now: () => now * 1_000,
     async look() {
@@ -25,17 +25,17 @@ async function watch() {
       return { head: position(head), positions: Object.fromEntries<Position>(entries) };
     },
   });
-  opened.push(pace);
-  await pace.sample();
+  opened.push(throughput);
+  await throughput.sample();
   return {
-    ...pace,
+    ...throughput,
     at(time: number, log: number, positions: Record<string, number>) {
       now = time;
       head = log;
       views = positions;
-      return pace.sample();
+      return throughput.sample();
     },
-    lag: (view: string) => pace.lagSeconds(position(views[view] ?? 0), position(head)),
+    lag: (view: string) => throughput.lagSeconds(position(views[view] ?? 0), position(head)),
   };
 }
 
@@ -47,76 +47,78 @@ const begin = (log: number, positions: Record<string, number>) => {
 };
 
 test("a view that has all there is lags for no time", async () => {
-  const pace = await begin(50, { graph: 50 });
-  await pace.at(110, 50, { graph: 50 });
-  expect(pace.lag("graph")).toBe(0);
+  const throughput = await begin(50, { graph: 50 });
+  await throughput.at(110, 50, { graph: 50 });
+  expect(throughput.lag("graph")).toBe(0);
 });
 
 test("a lag is as old as what the view lacks, reckoned between two looks", async () => {
-  const pace = await begin(0, { graph: 0 });
-  await pace.at(101, 100, { graph: 0 });
-  await pace.at(102, 200, { graph: 0 });
+  const throughput = await begin(0, { graph: 0 });
+  await throughput.at(101, 100, { graph: 0 });
+  await throughput.at(102, 200, { graph: 0 });
   now = 105;
   views = { graph: 150 };
-  expect(pace.lag("graph")).toBeCloseTo(3.5);
+  expect(throughput.lag("graph")).toBeCloseTo(3.5);
   views = { graph: 0 };
-  expect(pace.lag("graph")).toBeCloseTo(5);
+  expect(throughput.lag("graph")).toBeCloseTo(5);
 });
 
 test("time in which the log stood still is no lag", async () => {
-  const pace = await begin(10, { graph: 10 });
-  for (let at = 101; at < 160; at++) await pace.at(at, 10, { graph: 10 });
-  await pace.at(160, 20, { graph: 10 });
-  expect(pace.lag("graph")).toBeLessThanOrEqual(1);
+  const throughput = await begin(10, { graph: 10 });
+  for (let at = 101; at < 160; at++) await throughput.at(at, 10, { graph: 10 });
+  await throughput.at(160, 20, { graph: 10 });
+  expect(throughput.lag("graph")).toBeLessThanOrEqual(1);
   now = 163;
-  expect(pace.lag("graph")).toBeCloseTo(4);
+  expect(throughput.lag("graph")).toBeCloseTo(4);
 });
 
 test("what was there at the start lacks since then", async () => {
-  const pace = await begin(500, { graph: 20 });
-  await pace.at(107, 600, { graph: 400 });
-  expect(pace.lag("graph")).toBeCloseTo(7);
+  const throughput = await begin(500, { graph: 20 });
+  await throughput.at(107, 600, { graph: 400 });
+  expect(throughput.lag("graph")).toBeCloseTo(7);
 });
 
 test("a lag of days is remembered in bounded memory", async () => {
-  const pace = await begin(0, { graph: 0 });
+  const throughput = await begin(0, { graph: 0 });
   for (let second = 1; second <= 5_000; second++) {
-    await pace.at(100 + second, second * 10, { graph: 0 });
+    await throughput.at(100 + second, second * 10, { graph: 0 });
   }
-  expect(pace.lag("graph")).toBeCloseTo(5_000);
+  expect(throughput.lag("graph")).toBeCloseTo(5_000);
   views = { graph: 40_000 };
-  expect(pace.lag("graph")).toBeCloseTo(1_000, 0);
+  expect(throughput.lag("graph")).toBeCloseTo(1_000, 0);
 });
 
 test("rates are of the last ten seconds, and counts of all since the start", async () => {
-  const pace = await begin(1_000, { graph: 0 });
-  expect(pace.rate("graph")).toBe(0);
-  for (let n = 1; n <= 20; n++) await pace.at(100 + n, 1_000, { graph: n <= 5 ? n * 100 : 500 });
-  expect(pace.rate("graph")).toBe(0);
-  for (let n = 21; n <= 30; n++) await pace.at(100 + n, 1_000, { graph: 500 + (n - 20) * 50 });
-  expect(pace.rate("graph")).toBeCloseTo(50);
-  expect(pace.records("graph")).toBe(1_000);
-  expect([pace.rate(), pace.records()]).toEqual([0, 0]);
+  const throughput = await begin(1_000, { graph: 0 });
+  expect(throughput.rate("graph")).toBe(0);
+  for (let n = 1; n <= 20; n++)
+    await throughput.at(100 + n, 1_000, { graph: n <= 5 ? n * 100 : 500 });
+  expect(throughput.rate("graph")).toBe(0);
+  for (let n = 21; n <= 30; n++)
+    await throughput.at(100 + n, 1_000, { graph: 500 + (n - 20) * 50 });
+  expect(throughput.rate("graph")).toBeCloseTo(50);
+  expect(throughput.records("graph")).toBe(1_000);
+  expect([throughput.rate(), throughput.records()]).toEqual([0, 0]);
 });
 
 test("a view that is emptied counts what it is brought again", async () => {
-  const pace = await begin(100, { graph: 100 });
-  await pace.at(101, 100, { graph: 30 });
-  await pace.at(102, 100, { graph: 100 });
-  expect(pace.records("graph")).toBe(100);
+  const throughput = await begin(100, { graph: 100 });
+  await throughput.at(101, 100, { graph: 30 });
+  await throughput.at(102, 100, { graph: 100 });
+  expect(throughput.records("graph")).toBe(100);
 });
 
 test("a log that cannot be read changes nothing", async () => {
-  const pace = await begin(100, { graph: 40 });
+  const throughput = await begin(100, { graph: 40 });
   broken = true;
-  await pace.at(104, 100, { graph: 40 });
-  expect(pace.lag("graph")).toBeCloseTo(4);
+  await throughput.at(104, 100, { graph: 40 });
+  expect(throughput.lag("graph")).toBeCloseTo(4);
 });
 
 test("rates are those of records where positions are bytes", async () => {
   bytesEach = 50;
-  const pace = await begin(0, { graph: 0 });
-  await pace.at(110, 5_000, { graph: 2_500 });
-  expect([pace.records(), pace.records("graph")]).toEqual([100, 50]);
-  expect([pace.rate(), pace.rate("graph")]).toEqual([10, 5]);
+  const throughput = await begin(0, { graph: 0 });
+  await throughput.at(110, 5_000, { graph: 2_500 });
+  expect([throughput.records(), throughput.records("graph")]).toEqual([100, 50]);
+  expect([throughput.rate(), throughput.rate("graph")]).toEqual([10, 5]);
 });

@@ -6,7 +6,7 @@ import type { Operations, Rebuilt } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { noSuchView } from "../../jobs/no-such-view.ts";
+import { noSuchView } from "../../jobs/unknown-view.ts";
 import { ownCommand } from "../../lib/own-command.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";

@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
-import { noSuchView } from "../../jobs/no-such-view.ts";
+import { noSuchView } from "../../jobs/unknown-view.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";

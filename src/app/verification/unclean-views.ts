@@ -1,7 +1,7 @@
 /**
  * Finds damage in the files of views after an unclean stop: SQLite's integrity check runs on each of them in a process
  * at low priority, one after the other, while the service answers. A damaged view answers 503 and is rebuilt by a
- * job (jobs/outdated-views.ts). Values that differ although the file is well-formed are found by verification.
+ * job (jobs/auto-rebuild.ts). Values that differ although the file is well-formed are found by verification.
  */
 import { existsSync, statSync } from "node:fs";
 import { saidBy } from "../../core/errors.ts";

@@ -17,7 +17,7 @@ export interface CatalogClient {
    * CatalogError `unavailable` when tries are used up, `unauthenticated` when the token is refused or
    * none was sent where one is needed, and the signal's reason when that aborts.
    */
-  send(members: readonly Submission[]): Promise<Outcome>;
+  send(members: readonly Submission[]): Promise<SubmissionResult>;
   /**
    * The reason why the service is not healthy; undefined if it is. A service that responds has
    * `recoveryMsMax` to become healthy, one that does not respond `reachMsMax`.
@@ -25,7 +25,7 @@ export interface CatalogClient {
   healthError(): Promise<string | undefined>;
 }
 
-type Outcome =
+type SubmissionResult =
   /** `position`: where the log holds it. */
   | { readonly accepted: true; readonly position: number }
   | { readonly accepted: false; readonly reason: string };

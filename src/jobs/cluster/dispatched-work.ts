@@ -7,7 +7,7 @@ import type { Unrestored } from "../../projector/parking/restore.ts";
 import type { Rebuilding } from "../../projector/rebuild/rebuilding.ts";
 import type { BuildProgress, RebuildProgress } from "../../projector/rebuild/staging.ts";
 import type { Restoration } from "../../projector/thread/progress.ts";
-import type { HandedWork, HandingOver } from "./job-queue.ts";
+import type { DispatchedWork, JobQueue } from "./job-queue.ts";
 
 interface Own {
   readonly restoration: Pick<Restoration, "restore" | "drop">;
@@ -20,7 +20,7 @@ interface Own {
 
 /** Executes a job of another node. */
 export const handedWork =
-  ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): HandedWork =>
+  ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): DispatchedWork =>
   async ({ kind, view, urns = [], actor }, { signal, report }) => {
     if (kind === "rebuild") {
       await rebuilding.rebuild([view], { signal, onProgress: report, onTaking() {} });
@@ -36,9 +36,9 @@ export const handedWork =
   };
 
 /** Restores each view on the node whose projector applies it. */
-export function handedRestoration(
+export function dispatchedRestore(
   { restoration, fed, views }: Omit<Own, "rebuilding">,
-  { ask }: Pick<HandingOver, "ask">,
+  { ask }: Pick<JobQueue, "ask">,
 ): Pick<Restoration, "restore" | "drop"> {
   const isElsewhere = (view: string): boolean => views.includes(view) && !fed().includes(view);
 
@@ -71,9 +71,9 @@ export function handedRestoration(
 }
 
 /** Rebuilds each view on the node whose projector applies it, one after the other. */
-export function handedRebuilding(
+export function dispatchedRebuild(
   { rebuilding, fed }: Pick<Own, "rebuilding" | "fed">,
-  { ask }: Pick<HandingOver, "ask">,
+  { ask }: Pick<JobQueue, "ask">,
 ): Rebuilding {
   const handed: Record<string, RebuildProgress> = {};
   return {

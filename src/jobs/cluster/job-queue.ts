@@ -19,11 +19,15 @@ import {
   type SerializedError,
   serializeError,
 } from "../../core/serialized-error.ts";
-import { HANDED, handedStream } from "../../core/stream.ts";
+import { DISPATCHED, dispatchedStream } from "../../core/stream.ts";
 import { type ChangeLog, WrongRevision } from "../../log/change-log.ts";
-import { decodeHanded, encodeHanded, type HandedRecord } from "../../log/codecs/handed-codec.ts";
+import {
+  type DispatchedRecord,
+  decodeDispatched,
+  encodeDispatched,
+} from "../../log/codecs/dispatched-codec.ts";
 
-export interface Handed {
+export interface Dispatched {
   readonly kind: "restore" | "drop" | "rebuild";
   readonly view: string;
   readonly urns?: readonly string[] | undefined;
@@ -31,29 +35,29 @@ export interface Handed {
 }
 
 /** Executes the work and resolves with its result, a JSON value. */
-export type HandedWork = (
-  handed: Handed,
+export type DispatchedWork = (
+  handed: Dispatched,
   run: { readonly signal: AbortSignal; report(progress: unknown): void },
 ) => Promise<unknown>;
 
-export interface HandingOver {
+export interface JobQueue {
   /**
    * Resolves with the result of the work. Rejects with the work's error, with the signal's reason, and
    * with `unavailable` when no node applies the view or the heartbeats stop.
    */
   ask(
-    handed: Handed,
+    handed: Dispatched,
     options?: { readonly signal?: AbortSignal; readonly onProgress?: (progress: unknown) => void },
   ): Promise<unknown>;
   close(): Promise<void>;
 }
 
-export interface HandingParts {
+export interface JobQueueParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   readonly node: string;
   /** True when this process applies the view and can execute its work. */
   readonly feeds: (view: string) => boolean;
-  readonly work: HandedWork;
+  readonly work: DispatchedWork;
   /** Calls back when the log may have grown. */
   readonly onGrown: (look: () => void) => void;
   readonly onAppended: (
@@ -83,7 +87,7 @@ const ASKED_MS_MAX = 120_000;
 const PAGE_MAX = 200;
 
 interface Pending {
-  readonly handed: Handed;
+  readonly handed: Dispatched;
   readonly askedAt: number;
   /** Number of records read from its stream. */
   read: number;
@@ -92,7 +96,7 @@ interface Pending {
   taken: boolean;
 }
 
-export async function openHandingOver(parts: HandingParts): Promise<HandingOver> {
+export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
   const { log, node, feeds, work, now, logger } = parts;
   const times = { ...TIMES, ...parts.times };
   const pending = new Map<string, Pending>();
@@ -101,31 +105,31 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
   let from = await lastAsked();
 
   async function lastAsked(): Promise<number> {
-    const [newest] = await log.readStream(HANDED, "end", { limit: 1, backward: true });
+    const [newest] = await log.readStream(DISPATCHED, "end", { limit: 1, backward: true });
     return newest === undefined ? 0 : Math.max(0, newest.revision + 1 - PAGE_MAX);
   }
 
   async function write(
     stream: string,
-    record: Omit<HandedRecord, "node" | "time">,
+    record: Omit<DispatchedRecord, "node" | "time">,
     expected: Revision | "any" = "any",
   ): Promise<void> {
-    const records = [encodeHanded({ ...record, node, time: now() })];
+    const records = [encodeDispatched({ ...record, node, time: now() })];
     const [appended] = await log.append([{ stream, expected, records }]);
     if (appended !== undefined) parts.onAppended(appended.position);
   }
 
-  const record = (id: string, step: HandedRecord["step"], body: unknown = null) =>
-    write(handedStream(id), { id, step, body: body === null ? null : JSON.stringify(body) });
+  const record = (id: string, step: DispatchedRecord["step"], body: unknown = null) =>
+    write(dispatchedStream(id), { id, step, body: body === null ? null : JSON.stringify(body) });
 
   /** Reads new requests and claims those that this node can execute. */
   async function look(): Promise<void> {
     for (;;) {
-      const page = await log.readStream(HANDED, revision(from), { limit: PAGE_MAX });
-      for (const { id, time, body } of page.map(decodeHanded)) {
+      const page = await log.readStream(DISPATCHED, revision(from), { limit: PAGE_MAX });
+      for (const { id, time, body } of page.map(decodeDispatched)) {
         if (now() - time > ASKED_MS_MAX || body === null) continue;
         const heardAt = performance.now();
-        const handed = JSON.parse(body) as Handed;
+        const handed = JSON.parse(body) as Dispatched;
         pending.set(id, { handed, askedAt: heardAt, read: 0, heardAt, taken: false });
       }
       from += page.length;
@@ -139,8 +143,10 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
       if (performance.now() - one.askedAt > ASKED_MS_MAX) pending.delete(id);
       return;
     }
-    const page = await log.readStream(handedStream(id), revision(one.read), { limit: PAGE_MAX });
-    for (const { step } of page.map(decodeHanded)) {
+    const page = await log.readStream(dispatchedStream(id), revision(one.read), {
+      limit: PAGE_MAX,
+    });
+    for (const { step } of page.map(decodeDispatched)) {
       one.read++;
       one.heardAt = performance.now();
       one.taken = true;
@@ -150,7 +156,7 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
     if (one.taken && performance.now() - one.heardAt < times.retakenMs) return;
     try {
       const taking = { id, step: "taken", body: null } as const;
-      await write(handedStream(id), taking, revision(one.read - 1));
+      await write(dispatchedStream(id), taking, revision(one.read - 1));
     } catch (error) {
       // Another node claimed it first.
       if (error instanceof WrongRevision) return;
@@ -165,15 +171,18 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
     serving.add(served);
   }
 
-  async function serve(id: string, handed: Handed): Promise<void> {
+  async function serve(id: string, handed: Dispatched): Promise<void> {
     const stopping = new AbortController();
     const signal = AbortSignal.any([stopping.signal, closing.signal]);
     let progress: unknown = null;
     let recorded = Promise.resolve();
     const heartbeat = setInterval(() => {
       recorded = recorded.then(async () => {
-        const [last] = await log.readStream(handedStream(id), "end", { limit: 1, backward: true });
-        if (last !== undefined && decodeHanded(last).step === "cancelled") {
+        const [last] = await log.readStream(dispatchedStream(id), "end", {
+          limit: 1,
+          backward: true,
+        });
+        if (last !== undefined && decodeDispatched(last).step === "cancelled") {
           stopping.abort(new CatalogError("conflict", "the work was given up"));
         } else await record(id, "running", progress);
       });
@@ -214,12 +223,14 @@ export async function openHandingOver(parts: HandingParts): Promise<HandingOver>
   return {
     async ask(handed, { signal, onProgress } = {}) {
       const id = randomUUID();
-      await write(HANDED, { id, step: "asked", body: JSON.stringify(handed) });
+      await write(DISPATCHED, { id, step: "asked", body: JSON.stringify(handed) });
       let read = 0;
       let heardAt = performance.now();
       for (let pauseMs = times.askMs.first; ; pauseMs = Math.min(pauseMs * 2, times.askMs.max)) {
-        const page = await log.readStream(handedStream(id), revision(read), { limit: PAGE_MAX });
-        for (const { step, body } of page.map(decodeHanded)) {
+        const page = await log.readStream(dispatchedStream(id), revision(read), {
+          limit: PAGE_MAX,
+        });
+        for (const { step, body } of page.map(decodeDispatched)) {
           read++;
           heardAt = performance.now();
           const value: unknown = body === null ? null : JSON.parse(body);

@@ -4,7 +4,7 @@ import type { Position } from "../../core/position.ts";
 import { catchUp } from "../../projector/thread/catch-up.ts";
 import type { Progress } from "../../projector/thread/progress.ts";
 
-export interface StandingView {
+export interface StalledView {
   readonly view: string;
   readonly position: Position;
   /** Position at which the log ended at the time of the check. */
@@ -20,9 +20,9 @@ export async function findStanding(
   progress: Pick<Progress, "reached" | "errors" | "positions">,
   head: Position,
   views: readonly string[],
-): Promise<readonly StandingView[]> {
+): Promise<readonly StalledView[]> {
   const positionOf = (view: string) => new Map(Object.entries(progress.positions())).get(view);
-  const looked = views.map(async (view): Promise<readonly StandingView[]> => {
+  const looked = views.map(async (view): Promise<readonly StalledView[]> => {
     const before = positionOf(view);
     if (before === undefined) return [];
     try {
@@ -36,7 +36,7 @@ export async function findStanding(
   return (await Promise.all(looked)).flat();
 }
 
-export const standing = (views: readonly StandingView[]): CatalogError => {
+export const standing = (views: readonly StalledView[]): CatalogError => {
   const [first, ...others] = views;
   const more =
     others.length === 0 ? "" : `; also stuck: ${others.map(({ view }) => view).join(", ")}`;

@@ -3,7 +3,7 @@ import type { Position } from "../../core/position.ts";
 import type { RebuildProgress } from "../../projector/rebuild/staging.ts";
 import type { Job } from "../jobs.ts";
 import type { Stalled } from "./readiness.ts";
-import type { Pace } from "./throughput.ts";
+import type { Throughput } from "./throughput.ts";
 
 export interface LogStatus {
   /** Of its last record. */
@@ -100,7 +100,7 @@ export interface StatusParts {
   readonly verified?: ((view: string) => Verified | undefined) | undefined;
   /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
-  readonly pace: Pick<Pace, "lagSeconds" | "rate" | "records">;
+  readonly throughput: Pick<Throughput, "lagSeconds" | "rate" | "records">;
   readonly stalled: () => readonly Stalled[];
   readonly jobsRunning: () => number;
   readonly jobsEnded: () => readonly JobsEnded[];
@@ -111,7 +111,7 @@ export interface StatusParts {
 }
 
 export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
-  const { pace } = parts;
+  const { throughput } = parts;
   return async () => {
     const health = await parts.health();
     const stalled = new Set(parts.stalled().map(({ view }) => view));
@@ -124,9 +124,9 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
       const view: ViewStatus = {
         position,
         lagRecords: parts.between(position, health.log),
-        lagSeconds: pace.lagSeconds(position, health.log),
-        recordsPerSecond: pace.rate(name),
-        records: pace.records(name),
+        lagSeconds: throughput.lagSeconds(position, health.log),
+        recordsPerSecond: throughput.rate(name),
+        records: throughput.records(name),
         stalled: stalled.has(name),
         parked: parked[name] ?? 0,
         emptied: emptied[name] ?? 0,
@@ -151,8 +151,8 @@ export function createStatus(parts: StatusParts): () => Promise<ServiceStatus> {
       log: {
         position: health.log,
         bytes: parts.figures("log").bytes,
-        recordsPerSecond: pace.rate(),
-        records: pace.records(),
+        recordsPerSecond: throughput.rate(),
+        records: throughput.records(),
         ...(health.logError !== undefined && { error: health.logError }),
       },
       views: Object.fromEntries(views),

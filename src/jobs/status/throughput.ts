@@ -9,7 +9,7 @@ import { type Position, START } from "../../core/position.ts";
 
 type Positions = Readonly<Record<string, Position>>;
 
-export interface Pace {
+export interface Throughput {
   /** Age of the oldest record that a view at this position lacks; 0 at the head of the log. */
   lagSeconds(position: Position, head: Position): number;
   /** Records per second over the last samples, of a view or of the log. */
@@ -33,13 +33,13 @@ const rateSamplesMax = 10;
 const headsMax = 1_024;
 
 /** `look` returns the current head of the log and the positions of the views. */
-export function watchPace(parts: {
+export function watchThroughput(parts: {
   /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
   readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
-}): Pace & { sample(): Promise<void> } {
+}): Throughput & { sample(): Promise<void> } {
   const seconds = (): number => parts.now() / 1_000;
   const records = new Map<string | undefined, number>();
   const latest = new Map<string | undefined, Position>();

@@ -1,7 +1,7 @@
 /** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
 import type {
   IndexSize,
-  Outcome,
+  OperationResult,
   RestoreRequest,
   TruncateRequest,
 } from "../../../jobs/operations.ts";
@@ -105,7 +105,10 @@ const truncateTimeseriesAspect: Endpoint = {
     outcomeAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
 };
 
-const outcomeAnswer = ({ text, position }: Outcome): Answer => ({ ...valueAnswer(text), position });
+const outcomeAnswer = ({ text, position }: OperationResult): Answer => ({
+  ...valueAnswer(text),
+  position,
+});
 
 const restoreIndices: Endpoint = {
   ...action,

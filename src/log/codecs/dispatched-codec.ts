@@ -1,10 +1,10 @@
 /**
- * Encodes and decodes records of the cluster job queue: Avro HandedRecord. Their streams hold no
+ * Encodes and decodes records of the cluster job queue: Avro DispatchedRecord. Their streams hold no
  * changes.
  */
 import { createSingleObjectCodec } from "./single-object.ts";
 
-export interface HandedRecord {
+export interface DispatchedRecord {
   readonly id: string;
   readonly step: "asked" | "taken" | "running" | "done" | "failed" | "cancelled";
   readonly node: string;
@@ -14,7 +14,5 @@ export interface HandedRecord {
   readonly body: string | null;
 }
 
-export const { encode: encodeHanded, decode: decodeHanded } = createSingleObjectCodec<HandedRecord>(
-  "HandedRecord.avsc",
-  "work that was handed over",
-);
+export const { encode: encodeDispatched, decode: decodeDispatched } =
+  createSingleObjectCodec<DispatchedRecord>("HandedRecord.avsc", "work that was handed over");
