@@ -5,7 +5,7 @@
 
 import type { Position } from "../core/position.ts";
 import type { Sink } from "../projector/sink.ts";
-import { openLate } from "../storage/late.ts";
+import { openLazily } from "../storage/lazy-store.ts";
 import type { ServerView, ViewOrigin } from "../storage/view-origin.ts";
 import type { AspectReader, AspectSink } from "../views/aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
@@ -22,7 +22,7 @@ import type { TimeseriesReader, TimeseriesSink } from "../views/timeseries/times
 import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./places.ts";
 
 /** Regrowing asks at once whether the server is there. */
-async function lateSink<S extends Sink<never>>(
+async function lazySink<S extends Sink<never>>(
   config: Places,
   view: ViewName,
   origin: ViewOrigin,
@@ -31,7 +31,7 @@ async function lateSink<S extends Sink<never>>(
 ): Promise<S> {
   const whole = { ...placeOf(config, view), ...origin };
   if (origin.bulk) return open(whole);
-  return openLate<S>(`the view "${view}"`, () => open(whole), names);
+  return openLazily<S>(`the view "${view}"`, () => open(whole), names);
 }
 
 export const sinkMethods = ["apply", "restore", "tidy", "position", "lastRecord", "reset"] as const;
@@ -43,7 +43,7 @@ export async function openAspectSink(config: Places, origin: ViewOrigin): Promis
   const { openPostgresAspectSink: open } = await import(
     "../views/aspects/postgres/postgres-aspect-sink.ts"
   );
-  return lateSink(config, "aspects", origin, open);
+  return lazySink(config, "aspects", origin, open);
 }
 
 export async function openAspectReader(config: Places): Promise<AspectReader> {
@@ -52,7 +52,7 @@ export async function openAspectReader(config: Places): Promise<AspectReader> {
     "../views/aspects/postgres/postgres-aspect-reader.ts"
   );
   const place = placeOf(config, "aspects");
-  return openLate("the aspect table", () => openPostgresAspectReader(place), [
+  return openLazily("the aspect table", () => openPostgresAspectReader(place), [
     "position",
     "getEntities",
     "findValue",
@@ -72,7 +72,7 @@ export async function openTimeseriesSink(
   const { openElasticsearchTimeseriesSink } = await import(
     "../views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
   );
-  return lateSink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
+  return lazySink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
 }
 
 export async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
@@ -83,7 +83,7 @@ export async function openTimeseriesReader(config: Places): Promise<TimeseriesRe
     "../views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
   );
   const place = placeOf(config, "timeseries");
-  return openLate("the timeseries", () => openElasticsearchTimeseriesReader(place), [
+  return openLazily("the timeseries", () => openElasticsearchTimeseriesReader(place), [
     "list",
     "latest",
     "position",
@@ -100,14 +100,14 @@ export async function openGraphSink(config: Places, origin: ViewOrigin): Promise
     return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
   }
   const { openNeo4jGraphSink } = await import("../views/graph/neo4j/neo4j-graph-sink.ts");
-  return lateSink(config, "graph", origin, openNeo4jGraphSink);
+  return lazySink(config, "graph", origin, openNeo4jGraphSink);
 }
 
 async function openGraphReader(config: Places): Promise<GraphReader> {
   if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
   const { openNeo4jGraphReader } = await import("../views/graph/neo4j/neo4j-graph-reader.ts");
   const place = placeOf(config, "graph");
-  return openLate("the graph", () => openNeo4jGraphReader(place), [
+  return openLazily("the graph", () => openNeo4jGraphReader(place), [
     "neighbours",
     "follow",
     "stamps",
@@ -122,7 +122,7 @@ export async function openSearchSink(config: Places, origin: ViewOrigin): Promis
     "../views/search/elasticsearch/elasticsearch-search-sink.ts"
   );
   const names = [...sinkMethods, "amend", "holding"] as const;
-  return lateSink(config, "search", origin, openElasticsearchSearchSink, names);
+  return lazySink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 
 export const searchOptions = ({ searchSecondsMax }: Pick<Places, "searchSecondsMax">) => ({
@@ -137,7 +137,7 @@ async function openSearchReader(config: Places): Promise<SearchReader> {
     "../views/search/elasticsearch/elasticsearch-search-reader.ts"
   );
   const place = placeOf(config, "search");
-  return openLate("the search view", () => openElasticsearchSearchReader(place), [
+  return openLazily("the search view", () => openElasticsearchSearchReader(place), [
     "search",
     "folders",
     "documents",

@@ -14,7 +14,7 @@ import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
 import { catchUp } from "../projector/thread/catch-up.ts";
 import type { Progress } from "../projector/thread/progress.ts";
 import { startProjectorThread } from "../projector/thread/projector-client.ts";
-import { watchReaders } from "../storage/watched-readers.ts";
+import { watchReaders } from "../storage/health-tracked-readers.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";

@@ -5,7 +5,7 @@ import { CatalogError } from "../core/errors.ts";
 import { createEventCodec } from "../feed/event-codec.ts";
 import type { SchemaRegistry } from "../feed/schema-registry.ts";
 import type { TopicPlaces } from "../feed/topic-places.ts";
-import { keepOpening } from "../storage/late.ts";
+import { keepOpening } from "../storage/lazy-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { openIngestion, servesFeed } from "./stores.ts";
 

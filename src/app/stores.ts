@@ -20,11 +20,11 @@ import { repairIndexes as repairLogFile } from "../log/sqlite/indexes/repair-ind
 import { type DirectoryLock, lockDirectory } from "../log/sqlite/lock.ts";
 import { checkWriteAheadLog } from "../log/sqlite/schema.ts";
 import { openSqliteChangeLog } from "../log/sqlite/sqlite-change-log.ts";
-import { createFoldingView } from "../projector/documents/folding.ts";
+import { createDocumentView } from "../projector/documents/document-view.ts";
 import { replaceable } from "../projector/rebuild/replaceable.ts";
 import type { View } from "../projector/sink.ts";
 import { publishBatches } from "../projector/thread/batch-telemetry.ts";
-import { openLate } from "../storage/late.ts";
+import { openLazily } from "../storage/lazy-store.ts";
 import {
   fileInPlace,
   putNextInPlace,
@@ -296,7 +296,7 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   const history = await openAspectHistory(config);
   try {
     const place = { ...placeAt(config, config.kafka), log: config.origin };
-    const sink = openLate(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
+    const sink = openLazily(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
     const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
     return [{ ...view, shared: "led" } as View];
   } catch (error) {
@@ -416,7 +416,7 @@ async function openSearchView(
     openPlace: openTimeseriesReader,
     open: openSqliteTimeseriesReader,
   });
-  return createFoldingView<SearchWrite>({
+  return createDocumentView<SearchWrite>({
     name: "search",
     sink,
     states: await openAspectHistory(config, beside),

@@ -6,7 +6,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import { assert } from "../core/errors.ts";
 import { lastOf } from "../core/position.ts";
-import { awaitPosition } from "../projector/documents/awaited.ts";
+import { awaitPosition } from "../projector/documents/wait-for-position.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import type { ChangeEvent, PreviousValue } from "./change-event.ts";

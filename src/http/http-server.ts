@@ -36,7 +36,7 @@ import {
 } from "./hooks/observed-requests.ts";
 import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
 import { createHeldBodies, heldBytesMax } from "./request/body/body-memory-limit.ts";
-import { createLateBodyCompiler, noCompilers } from "./request/body/body-schemas.ts";
+import { createLazyBodyCompiler, noCompilers } from "./request/body/body-schemas.ts";
 import {
   type BodyForm,
   jsonContentTypes,
@@ -243,7 +243,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   if (metrics !== undefined) countRequests(app, metrics);
   if (options.audit !== undefined) auditRequests(app, options.audit);
   app.setErrorHandler(replies.fail);
-  app.setValidatorCompiler(createLateBodyCompiler());
+  app.setValidatorCompiler(createLazyBodyCompiler());
   addBodyParsers(app, { largeBodies: options.largeBodies, limits: config.jsonLimits });
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
   app.addHook("preParsing", (request, reply, payload, done) => {

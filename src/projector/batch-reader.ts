@@ -1,15 +1,15 @@
 /**
  * Reads batches of the log for groups of views. Costly views follow shortly behind the others and
- * get the batches that were read for these, while the cache (recent.ts) has them.
+ * get the batches that were read for these, while the cache (change-cache.ts) has them.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
-import type { Follower } from "./follower.ts";
-import { cut } from "./groups.ts";
-import { createRecent } from "./recent.ts";
+import { cut } from "./batch-groups.ts";
+import { createChangeCache } from "./change-cache.ts";
+import type { ViewState } from "./view-state.ts";
 
 export interface ReadBatch {
   readonly batch: Batch<PlacedChange>;
@@ -34,13 +34,13 @@ export interface BatchReader {
 export function createBatchReader({
   log,
   decode,
-  followers,
+  viewStates,
 }: {
   readonly log: Pick<ChangeLog, "readAll">;
   readonly decode: Decode;
-  readonly followers: readonly Follower[];
+  readonly viewStates: readonly ViewState[];
 }): BatchReader {
-  const recent = createRecent();
+  const recent = createChangeCache();
   return {
     async read(after, { limit, end, costly }) {
       const known = costly ? recent.from(after, { limit, end }) : undefined;
@@ -50,8 +50,8 @@ export function createBatchReader({
       const page = await log.readAll(after, { limit });
       const batch = decodeBatch(cut(page, end), decode, after);
       if (!costly) {
-        const later = followers.filter(({ view }) => view.costly === true);
-        const needed = position(Math.min(...later.map((follower) => follower.position)));
+        const later = viewStates.filter(({ view }) => view.costly === true);
+        const needed = position(Math.min(...later.map((viewState) => viewState.position)));
         if (later.length > 0) recent.add(after, batch, needed);
       }
       const full = !isLastPage(page, limit) || batch.failure !== undefined;

@@ -11,8 +11,8 @@ import type { Position } from "../core/position.ts";
 import { ownCommand } from "../lib/own-command.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { holdsRecord, parseRecordName } from "../log/record-name.ts";
-import type { RetryMs } from "./follower.ts";
 import type { View } from "./sink.ts";
+import type { RetryMs } from "./view-state.ts";
 
 export type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "disconnections">;
 
@@ -43,7 +43,7 @@ export interface LogComparison {
 }
 
 interface Parts<F extends Compared> {
-  readonly followers: readonly F[];
+  readonly viewStates: readonly F[];
   readonly log: ComparedLog;
   /** Opens the log for a comparison; when absent, `log` is used. */
   readonly openLog: (() => Promise<ComparedLog & Pick<ChangeLog, "close">>) | undefined;
@@ -52,13 +52,13 @@ interface Parts<F extends Compared> {
   /** Milliseconds until a failed comparison is retried, first and at most. */
   readonly retryMs: RetryMs;
   /** The log could not be read. */
-  readonly onFailure: (follower: F, error: unknown) => void;
+  readonly onFailure: (viewState: F, error: unknown) => void;
   /** Called after each comparison. */
   readonly onCompared: () => void;
 }
 
 export function createLogComparison<F extends Compared>(parts: Parts<F>): LogComparison {
-  const { followers, log, openLog, everyMs, retryMs } = parts;
+  const { viewStates, log, openLog, everyMs, retryMs } = parts;
   let due = performance.now() + everyMs;
   /** After comparisons that failed. */
   let notBefore = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
   let disconnections = log.disconnections?.() ?? 0;
 
   function doubt(): void {
-    for (const follower of followers) follower.unchecked = true;
+    for (const viewState of viewStates) viewState.unchecked = true;
   }
   let running: Promise<void> | undefined;
 
@@ -76,25 +76,25 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
   }
 
   /** A view whose store does not answer stays unchecked. */
-  async function compare(follower: F, fresh: ComparedLog): Promise<void> {
+  async function compare(viewState: F, fresh: ComparedLog): Promise<void> {
     let name: string | undefined;
     try {
-      name = await nameOf(follower);
+      name = await nameOf(viewState);
     } catch {
-      follower.unchecked = true;
+      viewState.unchecked = true;
       return;
     }
-    follower.mismatch = await mismatchOf(follower.view.name, name, fresh);
-    follower.unchecked = false;
+    viewState.mismatch = await mismatchOf(viewState.view.name, name, fresh);
+    viewState.unchecked = false;
   }
 
   /** A log with damaged indexes does not stop the start: the view is compared again later. */
-  async function compareAtStart(follower: F): Promise<void> {
+  async function compareAtStart(viewState: F): Promise<void> {
     try {
-      await compare(follower, log);
+      await compare(viewState, log);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      follower.unchecked = true;
+      viewState.unchecked = true;
     }
   }
 
@@ -109,7 +109,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
   async function compareAll(): Promise<void> {
     const fresh = await openLog?.();
     try {
-      await Promise.all(followers.map((follower) => compare(follower, fresh ?? log)));
+      await Promise.all(viewStates.map((viewState) => compare(viewState, fresh ?? log)));
     } finally {
       await fresh?.close();
     }
@@ -121,15 +121,15 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
       await compareAll();
       pauseMs = 0;
       // A stopped view reads nothing: only a comparison detects that the right log is back.
-      const stopped = followers.some(({ mismatch }) => mismatch !== undefined);
+      const stopped = viewStates.some(({ mismatch }) => mismatch !== undefined);
       if (stopped) due = performance.now() + Math.min(everyMs, retryMs.max);
     } catch (error) {
       pauseMs = Math.min(Math.max(pauseMs * 2, retryMs.first), retryMs.max);
       notBefore = performance.now() + pauseMs;
       due = 0;
-      for (const follower of followers) {
-        follower.unchecked = true;
-        parts.onFailure(follower, error);
+      for (const viewState of viewStates) {
+        viewState.unchecked = true;
+        parts.onFailure(viewState, error);
       }
     }
     running = undefined;
@@ -138,8 +138,8 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
 
   return {
     async atStart() {
-      await Promise.all(followers.map(compareAtStart));
-      const wrong = followers.find(({ mismatch }) => mismatch !== undefined);
+      await Promise.all(viewStates.map(compareAtStart));
+      const wrong = viewStates.find(({ mismatch }) => mismatch !== undefined);
       if (wrong?.mismatch !== undefined) throw wrong.mismatch;
     },
     look() {

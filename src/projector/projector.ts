@@ -4,20 +4,20 @@
  * Views that are at the same position form a group: the log is read and decoded once for it. Each
  * turn takes every group one batch further, the foremost first.
  *
- * State of a view (`Follower`)
+ * State of a view (`ViewState`)
  *
  *   following    it has all writes up to its position; `failure` is undefined
  *   failing      the last batch could not be read or applied; `failure` has the error and the time
  *                of the next attempt. A poison record is parked instead
  *
  *   following → following   a batch was applied                                   feed
- *   following → failing     something threw                                       fail (follower.ts)
+ *   following → failing     something threw                                       fail (view-state.ts)
  *   failing   → failing     the same on a later attempt; the pause doubles        fail
  *   failing   → following   a batch was applied after the pause                   feed
  *   any       → stopped     the log does not hold the view's last record          log-comparison.ts
  *   stopped   → any         the log holds it again, or the view is another one    log-comparison.ts
  *   any       → watching    another projector moved the (shared) view meanwhile   feed
- *   watching  → following   nobody moved it for a while, though it is behind      look (watching.ts)
+ *   watching  → following   nobody moved it for a while, though it is behind      look (standby.ts)
  *
  *   watching     a projector of another process feeds it; its position is polled
  *
@@ -50,28 +50,28 @@
  *  12. A held view stays at its position until it is released, with its live generation or with the
  *      staging one, which is not behind. (replacing.ts)
  *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
- *      together, and most of the processor is left to writers. (run, pokes.ts)
+ *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
+import { applyToView } from "./apply-batch.ts";
 import type { Batch, Decode } from "./batch.ts";
+import { endOf, groupsOf, isWithin, partition } from "./batch-groups.ts";
 import { createBatchReader } from "./batch-reader.ts";
-import { feedView } from "./feeding.ts";
-import { createFailing, type Follower, openFollower, type RetryMs } from "./follower.ts";
-import { endOf, groupsOf, isWithin, partition } from "./groups.ts";
 import type { HistoryLog } from "./history.ts";
 import { createLogComparison } from "./log-comparison.ts";
-import { createMending } from "./parking/mending.ts";
 import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking/parking.ts";
 import type { Unrestored } from "./parking/restore.ts";
+import { createEntityRestoring } from "./parking/restore-entity.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import { createReplacing, type GenerationStore } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
-import { checkAhead } from "./start-places.ts";
+import { createStandby } from "./standby.ts";
+import { checkAhead } from "./start-checkpoints.ts";
 import { type ProjectorProgress, progressOf } from "./thread/progress-snapshot.ts";
-import { createWatching } from "./watching.ts";
+import { createFailing, openViewState, type RetryMs, type ViewState } from "./view-state.ts";
 
 export type { ProjectorProgress, ViewProgress } from "./thread/progress-snapshot.ts";
 
@@ -155,14 +155,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const between = (from: Position, to: Position) => recordsBetween(log, from, to);
   const parkingOf = async (view: View): Promise<Parking | undefined> =>
     parts.notes && openParkingOf(view, parts.notes, Date.now);
-  const followers: readonly Follower[] = await Promise.all(
-    parts.views.map((view) => openFollower(view, parkingOf, retryMs)),
+  const viewStates: readonly ViewState[] = await Promise.all(
+    parts.views.map((view) => openViewState(view, parkingOf, retryMs)),
   );
-  checkAhead(followers, await log.head());
-  const comparison = createLogComparison<Follower>({
-    ...{ followers, log, openLog: parts.openLog, everyMs: parts.compareMs ?? COMPARE_MS },
+  checkAhead(viewStates, await log.head());
+  const comparison = createLogComparison<ViewState>({
+    ...{ viewStates, log, openLog: parts.openLog, everyMs: parts.compareMs ?? COMPARE_MS },
     retryMs,
-    onFailure: (follower, error) => fail(follower, error),
+    onFailure: (viewState, error) => fail(viewState, error),
     onCompared() {
       report();
       wakeUp();
@@ -176,19 +176,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   /** When more of what was put off is to be done (performance.now). */
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
-  const batches = createBatchReader({ log, decode, followers });
+  const batches = createBatchReader({ log, decode, viewStates });
   const replacing = createReplacing({
-    ...{ followers, log, decode, parkingOf },
+    ...{ viewStates, log, decode, parkingOf },
     generations: parts.generations,
     between: want,
   });
 
-  const progress = (): ProjectorProgress => progressOf(followers);
+  const progress = (): ProjectorProgress => progressOf(viewStates);
   const report = (): void => onProgress(progress());
   const failing = createFailing(retryMs, report);
   const { fail } = failing;
-  const watching = createWatching({
-    ...{ followers, failing, head: () => log.head(), parkingOf, takeOverMs, report, wakeUp },
+  const watching = createStandby({
+    ...{ viewStates, failing, head: () => log.head(), parkingOf, takeOverMs, report, wakeUp },
   });
 
   async function run(): Promise<void> {
@@ -205,9 +205,9 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
     for (const { reject } of wanted.splice(0)) reject(stopped());
     await replacing.freeAll();
-    await settled(followers);
+    await settled(viewStates);
     await comparison.settled();
-    await Promise.all(followers.map(keepPosition));
+    await Promise.all(viewStates.map(keepPosition));
   }
 
   async function mend(): Promise<void> {
@@ -228,29 +228,30 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
 
   /** Does a part of each view's deferred work, if its pause is over. */
   async function tidy(): Promise<void> {
-    for (const follower of followers) {
-      const { sink } = follower.view;
+    for (const viewState of viewStates) {
+      const { sink } = viewState.view;
       const begun = performance.now();
-      if (sink.tidy === undefined || !mayTidy(follower) || (follower.tidyAt ?? 0) > begun) continue;
+      if (sink.tidy === undefined || !mayTidy(viewState) || (viewState.tidyAt ?? 0) > begun)
+        continue;
       try {
         const more = await sink.tidy();
         const now = performance.now();
-        const costly = follower.view.costly === true;
+        const costly = viewState.view.costly === true;
         const { times, msMax } = costly ? TIDY_PAUSE.costly : TIDY_PAUSE.others;
-        follower.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
+        viewState.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
       } catch (error) {
-        fail(follower, error);
+        fail(viewState, error);
         report();
       }
     }
   }
 
-  const mayTidy = ({ failure, movedAt, feeding }: Follower): boolean =>
+  const mayTidy = ({ failure, movedAt, feeding }: ViewState): boolean =>
     failure === undefined && movedAt === undefined && feeding === undefined;
 
   /** Stores the checkpoint, so that the next start reads nothing again. Errors only cost that reading. */
-  async function keepPosition(follower: Follower): Promise<void> {
-    const { view, position, checkpoint, record, failure, mismatch, movedAt } = follower;
+  async function keepPosition(viewState: ViewState): Promise<void> {
+    const { view, position, checkpoint, record, failure, mismatch, movedAt } = viewState;
     if (failure !== undefined || mismatch !== undefined) return;
     if (movedAt !== undefined || checkpoint === position) return;
     await view.sink.apply([], position, record).catch(() => {});
@@ -267,7 +268,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return { moved: first.moved || then.moved, more: first.more || then.more };
   }
 
-  async function advanceAll(due: readonly Follower[]): Promise<Advanced> {
+  async function advanceAll(due: readonly ViewState[]): Promise<Advanced> {
     let [moved, more, waits] = [false, false, false];
     let ahead: Position | undefined;
     const groups = groupsOf(due);
@@ -286,35 +287,35 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   /** The views that follow, and those whose pause is over. */
-  async function ready(): Promise<readonly Follower[]> {
-    const found: Follower[] = [];
-    for (const follower of followers) {
-      const { failure, movedAt, feeding, mismatch } = follower;
+  async function ready(): Promise<readonly ViewState[]> {
+    const found: ViewState[] = [];
+    for (const viewState of viewStates) {
+      const { failure, movedAt, feeding, mismatch } = viewState;
       if (movedAt !== undefined || feeding !== undefined || mismatch !== undefined) continue;
-      if (failure !== undefined && !follower.recovered) {
+      if (failure !== undefined && !viewState.recovered) {
         if (failure.retryAt > Date.now()) continue;
-        if (follower.view.shared !== undefined) {
-          watching.recoverLater(follower);
+        if (viewState.view.shared !== undefined) {
+          watching.recoverLater(viewState);
           continue;
         }
-        if (!(await failing.recover(follower))) continue;
+        if (!(await failing.recover(viewState))) continue;
       }
-      follower.recovered = follower.unchecked;
-      if (follower.unchecked) comparison.soon();
-      else found.push(follower);
+      viewState.recovered = viewState.unchecked;
+      if (viewState.unchecked) comparison.soon();
+      else found.push(viewState);
     }
     return found;
   }
 
   async function advance(
-    group: readonly Follower[],
+    group: readonly ViewState[],
     ahead: Position | undefined,
   ): Promise<Advanced> {
     const [first] = group;
     if (first === undefined) return IDLE;
     const after = first.position;
     const costly = first.view.costly === true;
-    const end = endOf(group, ahead, followers);
+    const end = endOf(group, ahead, viewStates);
     if (end !== undefined && end <= after) return IDLE;
     let batch: Batch<PlacedChange>;
     let full: boolean;
@@ -324,67 +325,67 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       if (comparison.isInDoubt()) return IDLE;
       [batch, full] = [read.batch, read.full];
       if (read.atHead) {
-        for (const follower of group) failing.heal(follower);
+        for (const viewState of group) failing.heal(viewState);
         return IDLE;
       }
     } catch (error) {
-      for (const follower of group) fail(follower, error);
+      for (const viewState of group) fail(viewState, error);
       comparison.doubt();
       report();
       return IDLE;
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
-    for (const follower of shared) {
-      follower.feeding = feed(follower, batch).finally(() => {
-        follower.feeding = undefined;
+    for (const viewState of shared) {
+      viewState.feeding = feed(viewState, batch).finally(() => {
+        viewState.feeding = undefined;
         report();
         poked = true;
         wake();
       });
     }
     if (own.length === 0) return IDLE;
-    await Promise.all(own.map((follower) => feed(follower, batch)));
+    await Promise.all(own.map((viewState) => feed(viewState, batch)));
     report();
     const moved = own.some(({ position }) => position > after);
     const behind = own.some(({ position }) => position < (end ?? batch.upTo));
     return { moved, more: moved && (full || behind) };
   }
 
-  const settled = async (some: readonly Follower[]): Promise<void> => {
+  const settled = async (some: readonly ViewState[]): Promise<void> => {
     await Promise.all(some.map(({ feeding }) => feeding));
   };
 
-  async function feed(follower: Follower, changes: Batch<PlacedChange>): Promise<void> {
-    const { view, parking, checkpoint, position: after } = follower;
+  async function feed(viewState: ViewState, changes: Batch<PlacedChange>): Promise<void> {
+    const { view, parking, checkpoint, position: after } = viewState;
     try {
       const always = (upTo: Position) =>
         view.awaited === true || between(checkpoint, upTo) >= IGNORED_MAX;
-      const { upTo, moved, failure, record } = await feedView(view, changes, after, {
+      const { upTo, moved, failure, record } = await applyToView(view, changes, after, {
         parking,
         always,
       });
       if (upTo > after) {
-        if (moved) follower.checkpoint = upTo;
-        follower.position = upTo;
-        follower.record = record;
-        follower.failure = undefined;
+        if (moved) viewState.checkpoint = upTo;
+        viewState.position = upTo;
+        viewState.record = record;
+        viewState.failure = undefined;
       }
       if (failure !== undefined) throw failure;
     } catch (error) {
-      if (view.shared !== undefined && isConflict(error)) follower.movedAt = Date.now();
-      else fail(follower, error);
+      if (view.shared !== undefined && isConflict(error)) viewState.movedAt = Date.now();
+      else fail(viewState, error);
     }
   }
 
   /** Until a poke, the end, the next attempt, or so many milliseconds. */
   function rest(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const idle = followers.filter(({ feeding }) => feeding === undefined);
+    const idle = viewStates.filter(({ feeding }) => feeding === undefined);
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
-    const watches = followers.some(({ movedAt }) => movedAt !== undefined);
+    const watches = viewStates.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
     const tidyMs =
-      Math.min(...followers.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
+      Math.min(...viewStates.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
     const ms = Math.min(quick ? WATCHED.everyMs : msMax, retryAt - Date.now(), tidyMs);
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;
@@ -395,18 +396,18 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     poked = true;
     wake();
   }
-  const mending = createMending({ followers, log, decode, settled });
+  const mending = createEntityRestoring({ viewStates, log, decode, settled });
   const running = run();
   return {
     progress,
-    views: () => followers.map(({ view }) => view),
+    views: () => viewStates.map(({ view }) => view),
     poke() {
       pokedAt = Date.now();
       wakeUp();
     },
     restore: (urns, view) =>
       want(() => {
-        const wrong = followers.find(
+        const wrong = viewStates.find(
           (one) => one.mismatch !== undefined && (view === undefined || view === one.view.name),
         );
         return wrong?.mismatch === undefined

@@ -1,7 +1,7 @@
 /** Thresholds of the projector and of rebuilds count records, also where positions are byte offsets. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { isWithin } from "../../src/projector/groups.ts";
+import { isWithin } from "../../src/projector/batch-groups.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
 import { type BuildProgress, buildStaging } from "../../src/projector/rebuild/staging.ts";
 import type { View } from "../../src/projector/sink.ts";

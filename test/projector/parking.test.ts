@@ -9,7 +9,7 @@ import { type Position, position, revision } from "../../src/core/position.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import type { ParkingRecord } from "../../src/log/codecs/parking-codec.ts";
-import { createFoldingView } from "../../src/projector/documents/folding.ts";
+import { createDocumentView } from "../../src/projector/documents/document-view.ts";
 import type { ParkingNotes } from "../../src/projector/parking/parking.ts";
 import { type Projector, startProjector } from "../../src/projector/projector.ts";
 import type { View } from "../../src/projector/sink.ts";
@@ -250,7 +250,7 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
   const path = join(directory.path, "search.sqlite");
   const [log, notes] = [createLog(12), createNotes()];
   const [poisoned = "", ...others] = urns;
-  const view = createFoldingView<SearchWrite>({
+  const view = createDocumentView<SearchWrite>({
     name: "one",
     states: {
       position: log.head,
@@ -296,7 +296,7 @@ test("a document is stored after the value that it is built without is listed, u
     down
       ? Promise.reject(new CatalogError("unavailable", "it is down"))
       : notes.write(view, record);
-  const view = createFoldingView<SearchWrite>({
+  const view = createDocumentView<SearchWrite>({
     name: "one",
     states: {
       position: log.head,
@@ -343,7 +343,7 @@ test("documents that are made when they are written park the same as those of a 
       if (unfit.has(urn)) throw new Error("no such value");
       return { urn, entityType: "tag", values: { name: [urn] }, texts: [] };
     };
-    const view = createFoldingView<SearchWrite>({
+    const view = createDocumentView<SearchWrite>({
       name: "one",
       states: {
         position: log.head,

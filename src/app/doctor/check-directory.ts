@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { endsBefore } from "../../projector/start-places.ts";
+import { endsBefore } from "../../projector/start-checkpoints.ts";
 import { giveFile, refusedFile, type Wanted } from "../../storage/sqlite/refused-file.ts";
 import { findPosition } from "../../storage/sqlite/view-tables.ts";
 import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "../places.ts";

@@ -101,7 +101,7 @@ async function replacementAtRest(stores: StoresConfig, log: ChangeLog) {
   const head = await log.head();
   const replacing = createReplacing({
     ...{ log, decode: decodeRecord },
-    followers: viewNames.map((name) => atRest(name, head)),
+    viewStates: viewNames.map((name) => atRest(name, head)),
     parkingOf: (view) => openParkingOf(view, notes, Date.now),
     between: (work) => work(),
     generations: {

@@ -154,7 +154,7 @@ async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): 
   }
 }
 
-/** Restores entities in every view. */
+/** RestoreCalls entities in every view. */
 async function restore(
   stores: StoresConfig,
   log: ChangeLog,

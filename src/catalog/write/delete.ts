@@ -54,7 +54,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const stream = entityStream(urn);
     const before = await answered(stream, request, caller);
     if (before !== undefined) return { urn, ...before };
-    // Recent writes of other processes must be counted.
+    // ChangeCache writes of other processes must be counted.
     states.invalidate([urn]);
     const [state] = await states.read([urn]);
     await caughtUp();

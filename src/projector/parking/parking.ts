@@ -6,7 +6,7 @@
  * skips the entity's later records. A retry projects the entity from the log; a dropped record is skipped
  * for good.
  *
- * A view of documents (folding.ts) parks values: a document is built without an aspect that cannot be
+ * A view of documents (documents/document-view.ts) parks values: a document is built without an aspect that cannot be
  * projected. It is projected again with each change of the entity and by a retry; a dropped value is
  * omitted for good. An entity whose document the store rejects has none until its next change.
  */

@@ -21,7 +21,7 @@ import type { HistoryLog } from "../history.ts";
 import { openParkingOf, type Parked, type Parking } from "../parking/parking.ts";
 import { restoreEntities, restoreParked } from "../parking/restore.ts";
 import type { View } from "../sink.ts";
-import type { Failure } from "../start-places.ts";
+import type { Failure } from "../start-checkpoints.ts";
 import { createApplier } from "./staging.ts";
 
 /** The state of a replaceable view in the projector. */
@@ -64,7 +64,7 @@ export interface GenerationStore {
 }
 
 export interface ReplacingParts {
-  readonly followers: readonly Replaced[];
+  readonly viewStates: readonly Replaced[];
   readonly generations: GenerationStore | undefined;
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;
   readonly decode: Decode;
@@ -81,10 +81,10 @@ const CLOSE = 500;
 const CLOSER_MAX = 100;
 
 export function createReplacing(parts: ReplacingParts) {
-  const { followers, generations, log, decode, parkingOf } = parts;
+  const { viewStates, generations, log, decode, parkingOf } = parts;
   const named = (names: readonly string[]): readonly Replaced[] =>
     names.map((name) => {
-      const found = followers.find(({ view }) => view.name === name);
+      const found = viewStates.find(({ view }) => view.name === name);
       if (found === undefined) throw notFed(name, "this process does not feed it");
       return found;
     });
@@ -248,11 +248,11 @@ export function createReplacing(parts: ReplacingParts) {
       }
       // The next start removes leftovers of the old ones.
       await drop().catch(() => {});
-      for (const { view } of followers) void view.letGo?.();
+      for (const { view } of viewStates) void view.letGo?.();
     },
 
     /** Ends all holds. */
-    freeAll: () => giveUp(followers.filter(({ hold }) => hold !== undefined)),
+    freeAll: () => giveUp(viewStates.filter(({ hold }) => hold !== undefined)),
   };
 }
 

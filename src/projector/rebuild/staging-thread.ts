@@ -11,7 +11,7 @@ import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
 import type { Staged, View } from "../sink.ts";
-import { giveWay } from "../thread/give-way.ts";
+import { lowerPriority } from "../thread/lower-priority.ts";
 import { restOf } from "../thread/watch-busy.ts";
 import { type BuildProgress, buildStaging } from "./staging.ts";
 
@@ -74,7 +74,7 @@ const stopping = new AbortController();
 let busy = false;
 let awaited = false;
 
-giveWay(NICENESS);
+lowerPriority(NICENESS);
 try {
   await work(workerData as StagingThreadData);
 } catch (error) {

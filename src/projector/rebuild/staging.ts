@@ -16,9 +16,9 @@ import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { type ChangeLog, LogDamaged, recordsBetween } from "../../log/change-log.ts";
+import { applyToView } from "../apply-batch.ts";
 import { type Batch, type Decode, decodeBatch } from "../batch.ts";
-import { feedView } from "../feeding.ts";
-import { cut } from "../groups.ts";
+import { cut } from "../batch-groups.ts";
 import {
   openParkingOf,
   type Parked,
@@ -28,7 +28,7 @@ import {
 } from "../parking/parking.ts";
 import { isConflict } from "../projector-errors.ts";
 import type { Staged, View } from "../sink.ts";
-import { workedMs } from "../thread/thread-ms.ts";
+import { workedMs } from "../thread/cpu-time.ts";
 
 export interface StagingParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -55,7 +55,7 @@ export interface StagingParts {
   readonly onInPlace?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called after each batch with its milliseconds of work (thread-ms.ts): pauses, `haste` times shorter
+   * Called after each batch with its milliseconds of work (thread/cpu-time.ts): pauses, `haste` times shorter
    * than usual.
    */
   readonly rest?: ((ms: number, haste: number) => Promise<void>) | undefined;
@@ -365,7 +365,7 @@ async function feedTo(
 ): Promise<void> {
   for (let at = after; at < end; ) {
     const items = at === after ? changes.items : changes.items.filter((one) => one.position > at);
-    const fed = await feedView(view, { ...changes, items }, at, { parking, always: () => true });
+    const fed = await applyToView(view, { ...changes, items }, at, { parking, always: () => true });
     if (fed.failure !== undefined) throw fed.failure;
     at = fed.upTo;
   }

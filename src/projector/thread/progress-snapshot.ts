@@ -3,7 +3,7 @@ import type { Position } from "../../core/position.ts";
 import type { Parking } from "../parking/parking.ts";
 import { textOf } from "../projector-errors.ts";
 import type { View } from "../sink.ts";
-import type { Failure } from "../start-places.ts";
+import type { Failure } from "../start-checkpoints.ts";
 
 export interface ViewProgress {
   readonly position: Position;
@@ -27,9 +27,9 @@ interface ViewSnapshot {
   readonly movedAt: number | undefined;
 }
 
-export function progressOf(followers: readonly ViewSnapshot[]): ProjectorProgress {
+export function progressOf(viewStates: readonly ViewSnapshot[]): ProjectorProgress {
   return Object.fromEntries(
-    followers.map(({ view, position, failure, mismatch, parking, movedAt }) => {
+    viewStates.map(({ view, position, failure, mismatch, parking, movedAt }) => {
       const error = mismatch ?? failure?.error;
       const parked = parking?.size ?? 0;
       const progress: ViewProgress = {

@@ -31,7 +31,7 @@ export interface Progress {
 
 export interface Restoration {
   /**
-   * Restores entities from the log in all views, or in one. Resolves with those that failed; releases
+   * RestoreCalls entities from the log in all views, or in one. Resolves with those that failed; releases
    * the parked entities that succeeded. Rejects `unavailable` while no projector runs.
    */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;

@@ -18,12 +18,12 @@ import { type Connection, connect } from "../../core/thread-calls.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ProjectorProgress } from "../projector.ts";
-import { createPokes } from "./pokes.ts";
 import type { Progress, Replacement, Restoration } from "./progress.ts";
 import type { ProjectorOwner, ProjectorThread } from "./projector-thread.ts";
 import { startProjectorWorker } from "./projector-worker.ts";
-import { createRestores } from "./restores.ts";
+import { createRestoreCalls } from "./restore-calls.ts";
 import { createStuckViews } from "./stuck-views.ts";
+import { createWakeUps } from "./wake-ups.ts";
 
 export interface ProjectorClient extends Progress, Restoration, Replacement {
   /** Views that were built with another model: their rows may differ from those of this one. */
@@ -86,11 +86,11 @@ export async function startProjectorThread(
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
   const stuck = createStuckViews(waits.refuseStuck);
-  const pokes = createPokes(() => {
+  const pokes = createWakeUps(() => {
     if (running) thread?.connection.notify("poke", undefined);
     return running;
   });
-  const restores = createRestores();
+  const restores = createRestoreCalls();
   const stale = new Set<string>();
   const damaged = new Set<string>();
   const damageListeners: ((view: string, isDamaged: boolean) => void)[] = [];

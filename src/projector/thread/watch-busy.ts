@@ -5,7 +5,7 @@ const BUSY = 0.4;
 const LOOK_MS = 250;
 
 /**
- * Milliseconds to rest for each that was worked (thread-ms.ts) by one of so many threads that give way
+ * Milliseconds to rest for each that was worked (cpu-time.ts) by one of so many threads that give way
  * to a busy service: together they take half a core, or half of a server's time for one who asks.
  */
 export const restOf = (threads: number): number => 2 * threads - 1;

@@ -9,7 +9,7 @@ import type { Verified } from "./verified-state.ts";
 export interface RepairParts {
   /** Verifies some views. */
   look(views: readonly string[]): Promise<readonly Verified[]>;
-  /** Restores entities in all views. Returns false if a view has no projector. */
+  /** RestoreCalls entities in all views. Returns false if a view has no projector. */
   restore(urns: readonly string[]): Promise<boolean>;
   /** Rebuilds views from the log. */
   rebuild(views: readonly string[]): Promise<void>;
@@ -64,7 +64,7 @@ export async function verifyAndRepair(
     return unreadable;
   }
 
-  /** Restores differing entities; not in views with faults of their store (`without`), which are rebuilt. */
+  /** RestoreCalls differing entities; not in views with faults of their store (`without`), which are rebuilt. */
   async function mend(
     known: readonly Verified[],
     without: readonly string[],

@@ -5,7 +5,7 @@ import { assert, CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
 import type { Staged } from "../sink.ts";
-import { giveWay } from "../thread/give-way.ts";
+import { lowerPriority } from "../thread/lower-priority.ts";
 import { restOf } from "../thread/watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 
@@ -69,7 +69,7 @@ port.on("message", (message: ToVerifyThread) => {
 
 const data: VerifyThreadData = workerData;
 const { module, config, niceness = NICENESS, ...options } = data;
-giveWay(niceness);
+lowerPriority(niceness);
 try {
   const { verifyStoredViews } = (await import(module)) as VerifyModule;
   let sentAt = 0;

@@ -6,7 +6,12 @@ import type { Client } from "@elastic/elasticsearch";
 import type { ServerPlace } from "../view-origin.ts";
 import { type Asker, connect, type SearchServer, statusOf, typeOfError } from "./client.ts";
 import { namesOf, type ViewNames } from "./names.ts";
-import { checkVersion, createMetadata, type ViewShape, type ViewState } from "./view-metadata.ts";
+import {
+  checkVersion,
+  createMetadata,
+  type StoredViewState,
+  type ViewShape,
+} from "./view-metadata.ts";
 
 export interface ElasticsearchReading<Kept> {
   readonly server: SearchServer;
@@ -14,7 +19,7 @@ export interface ElasticsearchReading<Kept> {
   /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
   ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
   /** Where the view is now; undefined when there is none. */
-  state(): Promise<ViewState<Kept> | undefined>;
+  state(): Promise<StoredViewState<Kept> | undefined>;
   /** May be called twice. */
   close(): Promise<void>;
 }
@@ -34,13 +39,13 @@ export function openElasticsearchReading<Kept>(
   place: ServerPlace,
   asker: Asker,
   /** A generation of this release that is read in the place of the one that counts. */
-  staged?: ViewState<Kept>,
+  staged?: StoredViewState<Kept>,
 ): ElasticsearchReading<Kept> {
   const server = connect(place, asker);
   const metadata = createMetadata<Kept>(server, shape, place);
   let checked = staged !== undefined;
 
-  async function state(): Promise<ViewState<Kept> | undefined> {
+  async function state(): Promise<StoredViewState<Kept> | undefined> {
     if (staged !== undefined) return staged;
     const found = await metadata.find();
     if (found === undefined) return undefined;

@@ -10,14 +10,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { createFitting } from "../../projector/fitting.ts";
+import { createAdaptivePageSize } from "../../projector/adaptive-page-size.ts";
 import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
 import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../view-origin.ts";
 import { type Asker, isTooLarge } from "./client.ts";
 import { type ElasticsearchReading, openElasticsearchReading } from "./elasticsearch-reading.ts";
 import { createGenerations } from "./generations.ts";
-import type { ViewShape, ViewState } from "./view-metadata.ts";
+import type { StoredViewState, ViewShape } from "./view-metadata.ts";
 
 type Query = estypes.QueryDslQueryContainer;
 
@@ -68,7 +68,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     readonly place: ServerPlace;
     readonly asker: Asker;
     /** A generation that is read in the place of the one that counts. */
-    readonly staged?: ViewState<Kept> | undefined;
+    readonly staged?: StoredViewState<Kept> | undefined;
   },
   queries: RowQueries<Source, Kept>,
 ): ViewRows {
@@ -76,11 +76,11 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   const reading = openElasticsearchReading(shape, of.place, of.asker, staged);
   const documents = createDocuments(reading, queries);
   const generations = createGenerations(reading.server, shape, reading.names);
-  const fitting = createFitting(URNS_MAX);
+  const fitting = createAdaptivePageSize(URNS_MAX);
   const find = () => reading.state();
 
   /** Both states show the same documents: same generation, same hidden documents. */
-  const sees = (state: ViewState<Kept>, later: ViewState<Kept> | undefined): boolean =>
+  const sees = (state: StoredViewState<Kept>, later: StoredViewState<Kept> | undefined): boolean =>
     later?.generation === state.generation &&
     JSON.stringify(documents.hidden(later)) === JSON.stringify(documents.hidden(state));
 
@@ -95,7 +95,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   }
 
   /** Faults of the aliases: documents that readers miss or see twice. */
-  async function misled(state: ViewState<Kept>): Promise<readonly string[]> {
+  async function misled(state: StoredViewState<Kept>): Promise<readonly string[]> {
     const all = await generations.list();
     const own = all.filter(({ generation }) => generation === state.generation);
     const there = new Set(own.map(({ place }) => place));
@@ -180,15 +180,15 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
   { ask, names }: ElasticsearchReading<Kept>,
   queries: RowQueries<Source, Kept>,
 ) {
-  const hidden = ({ generation, kept }: ViewState<Kept>): readonly Query[] =>
+  const hidden = ({ generation, kept }: StoredViewState<Kept>): readonly Query[] =>
     queries.hidden?.(kept, (place) => names.index(generation, place)) ?? [];
-  const within = (state: ViewState<Kept>, filter: readonly Query[]): Query => ({
+  const within = (state: StoredViewState<Kept>, filter: readonly Query[]): Query => ({
     bool: { filter: [...filter], must_not: [...hidden(state)] },
   });
   const whole = { ignore_unavailable: true, allow_partial_search_results: false } as const;
 
   async function page(
-    { generation }: ViewState<Kept>,
+    { generation }: StoredViewState<Kept>,
     request: { readonly query: Query; readonly size: number; readonly after: Sorted | undefined },
   ): Promise<readonly Hit<Source>[]> {
     const { query, size, after } = request;
@@ -214,7 +214,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
   }
 
   /** Pages that are bounded in number and about in bytes, however large the documents are. */
-  async function* pages(state: ViewState<Kept>, query: Query, first: number) {
+  async function* pages(state: StoredViewState<Kept>, query: Query, first: number) {
     let size = first;
     let after: Sorted | undefined;
     for (;;) {
@@ -241,7 +241,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
     hidden,
     /** Of the first urns; of one at least. */
     async ofUrns(
-      state: ViewState<Kept>,
+      state: StoredViewState<Kept>,
       urns: readonly string[],
     ): Promise<readonly (readonly Row[])[]> {
       const terms = urns.map(queries.term);
@@ -265,7 +265,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
       return terms.map((term) => rows.get(term) ?? []);
     },
 
-    async count(state: ViewState<Kept>): Promise<number> {
+    async count(state: StoredViewState<Kept>): Promise<number> {
       const { hits } = await ask((client) =>
         client.search({
           ...{ index: names.indices(state.generation), ...whole, size: 0, track_total_hits: true },
@@ -275,7 +275,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
       return typeof hits.total === "object" ? hits.total.value : Number(hits.total ?? 0);
     },
 
-    async terms(state: ViewState<Kept>, after: string | undefined) {
+    async terms(state: StoredViewState<Kept>, after: string | undefined) {
       const { aggregations } = await ask((client) =>
         client.search<unknown, { readonly urns: Urns }>({
           ...{ index: names.indices(state.generation), ...whole, size: 0, track_total_hits: false },

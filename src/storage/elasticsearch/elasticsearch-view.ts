@@ -18,9 +18,9 @@ import {
   createMetadata,
   emptyState,
   type FoundState,
+  type StoredViewState,
   type ViewMetadata,
   type ViewShape,
-  type ViewState,
 } from "./view-metadata.ts";
 
 /** A document and the place (names.ts) that it belongs to. */
@@ -35,7 +35,7 @@ export interface ElasticsearchView<Kept> {
    * Where the view is, as this writer knows it. Rejects `conflict` when something went wrong and
    * `position` was not asked since.
    */
-  state(): Promise<ViewState<Kept>>;
+  state(): Promise<StoredViewState<Kept>>;
   /** Reads the checkpoint from the server; empties a view whose indices are missing. */
   position(): Promise<Position>;
   /**
@@ -52,13 +52,13 @@ export interface ElasticsearchView<Kept> {
   /** Sets the filters of readers for these places from `kept` (ViewShape.visible). */
   show(places: Iterable<string>, kept: Kept): Promise<void>;
   /** Compare and set. Rejects `conflict` when another projector was faster. */
-  move(to: Partial<Pick<ViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
+  move(to: Partial<Pick<StoredViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
   /** The name of the record at the checkpoint, as the server has it. */
   lastRecord(): Promise<string | undefined>;
   /** Empties the view and begins the next generation. */
   reset(): Promise<void>;
   /** Makes all writes searchable and returns the state (Sink.staged). */
-  staged(): Promise<ViewState<Kept>>;
+  staged(): Promise<StoredViewState<Kept>>;
   /** Makes the staging generation live. */
   publish(head?: Position): Promise<void>;
   /** May be called twice. */
@@ -93,10 +93,10 @@ interface Parts<Kept> {
 /** The differences between a live and a staging generation. */
 interface Standing<Kept> {
   readonly live: boolean;
-  state(): Promise<ViewState<Kept>>;
+  state(): Promise<StoredViewState<Kept>>;
   /** Asks the server where that can differ. */
-  ask(): Promise<ViewState<Kept>>;
-  change(to: ViewState<Kept>): Promise<void>;
+  ask(): Promise<StoredViewState<Kept>>;
+  change(to: StoredViewState<Kept>): Promise<void>;
   /** An index is gone. Rejects in any case. */
   lost(): Promise<never>;
   publish(head?: Position): Promise<void>;
@@ -120,7 +120,7 @@ function viewOf<Kept>(
   const made = new Map<number, Set<string>>();
   let closed = false;
 
-  async function ensure(state: ViewState<Kept>, wanted: Iterable<string>): Promise<void> {
+  async function ensure(state: StoredViewState<Kept>, wanted: Iterable<string>): Promise<void> {
     const { generation, kept, places } = state;
     const there = made.get(generation) ?? new Set(places);
     const missing = [...wanted].filter((place) => !there.has(place));
@@ -133,7 +133,7 @@ function viewOf<Kept>(
     made.set(generation, new Set([...there, ...missing]));
   }
 
-  async function stateNow(): Promise<ViewState<Kept>> {
+  async function stateNow(): Promise<StoredViewState<Kept>> {
     if (closed) throw new CatalogError("unavailable", `the view "${shape.view}" is closed`);
     return standing.state();
   }
@@ -233,7 +233,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     return metadata.create(emptyState(shape, last + 1));
   }
 
-  async function change(to: ViewState<Kept>): Promise<void> {
+  async function change(to: StoredViewState<Kept>): Promise<void> {
     const from = known;
     if (from === undefined) throw new CatalogError("conflict", notAsked);
     known = undefined;
@@ -241,7 +241,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   }
 
   /** Adds this writer's model to those that the view is built with. */
-  const fed = (to: ViewState<Kept>): ViewState<Kept> => ({
+  const fed = (to: StoredViewState<Kept>): StoredViewState<Kept> => ({
     ...to,
     model: modelAfter(to.model, ownModel(view)),
   });
@@ -255,7 +255,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   }
 
   /** Puts right what was cut off, or what another projector did that was behind. */
-  async function settle({ generation, kept }: ViewState<Kept>, all: readonly ViewIndex[]) {
+  async function settle({ generation, kept }: StoredViewState<Kept>, all: readonly ViewIndex[]) {
     // The content of filters is not compared: filters are set again.
     const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
       live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
@@ -326,7 +326,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
 }
 
 /** Every place with documents has its index. */
-function isWhole<Kept>(state: ViewState<Kept>, all: readonly ViewIndex[]): boolean {
+function isWhole<Kept>(state: StoredViewState<Kept>, all: readonly ViewIndex[]): boolean {
   const there = all.filter(({ generation }) => generation === state.generation);
   return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
 }

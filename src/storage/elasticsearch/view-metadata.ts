@@ -32,7 +32,7 @@ export interface ViewShape<Kept> {
     | undefined;
 }
 
-export interface ViewState<Kept> {
+export interface StoredViewState<Kept> {
   readonly version: number;
   readonly generation: number;
   readonly position: Position;
@@ -48,7 +48,7 @@ export interface ViewState<Kept> {
 
 /** A state, and where it was found: what a change is compared with. */
 export interface FoundState<Kept> {
-  readonly state: ViewState<Kept>;
+  readonly state: StoredViewState<Kept>;
   readonly revision: { readonly if_seq_no: number; readonly if_primary_term: number };
   /** Id of the writer. */
   readonly writer: string;
@@ -58,9 +58,9 @@ export interface ViewMetadata<Kept> {
   /** Undefined where there is none. */
   find(): Promise<FoundState<Kept> | undefined>;
   /** For a view that has no metadata; gives those of another writer that was faster. */
-  create(state: ViewState<Kept>): Promise<FoundState<Kept>>;
+  create(state: StoredViewState<Kept>): Promise<FoundState<Kept>>;
   /** Rejects `conflict` when they are not any more what was found. */
-  replace(found: FoundState<Kept>, state: ViewState<Kept>): Promise<FoundState<Kept>>;
+  replace(found: FoundState<Kept>, state: StoredViewState<Kept>): Promise<FoundState<Kept>>;
 }
 
 const CONFLICT = 409;
@@ -78,7 +78,7 @@ export function createMetadata<Kept>(
   async function find(): Promise<FoundState<Kept> | undefined> {
     try {
       const { _source, _seq_no, _primary_term } = await server.ask("read", (client) =>
-        client.get<ViewState<Kept> & { writer: string }>({ index: alias, id: view }),
+        client.get<StoredViewState<Kept> & { writer: string }>({ index: alias, id: view }),
       );
       if (_source === undefined) return undefined;
       const { writer, ...state } = _source;
@@ -92,7 +92,7 @@ export function createMetadata<Kept>(
 
   /** Through an alias, which no write brings into being. */
   async function write(
-    state: ViewState<Kept>,
+    state: StoredViewState<Kept>,
     condition: FoundState<Kept>["revision"] | { readonly op_type: "create" },
   ): Promise<FoundState<Kept>> {
     const writer = randomUUID();
@@ -148,7 +148,7 @@ const movedTo = (view: string, position: Position | undefined): string =>
 /** Throws `unavailable` for a view that another release made. */
 export function checkVersion<Kept>(
   { view, version: own }: ViewShape<Kept>,
-  { version }: Pick<ViewState<Kept>, "version">,
+  { version }: Pick<StoredViewState<Kept>, "version">,
 ): void {
   if (version === own) return;
   const command = ownCommand(`rebuild ${view}`);
@@ -163,6 +163,6 @@ export function checkVersion<Kept>(
 export const emptyState = <Kept>(
   { version, empty }: ViewShape<Kept>,
   generation: number,
-): ViewState<Kept> => ({
+): StoredViewState<Kept> => ({
   ...{ version, generation, position: START, places: [], model: null, log: null, kept: empty },
 });

@@ -16,7 +16,7 @@ export interface SqliteWriter<W> {
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
-  /** Restores are part of an open transaction. */
+  /** RestoreCalls are part of an open transaction. */
   let together = false;
 
   /** Clears the cache before the restore, and after one that was rolled back. */

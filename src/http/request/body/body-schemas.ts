@@ -33,7 +33,7 @@ export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
   return (schema) => ajv.compile(schema);
 }
 
-export function createLateBodyCompiler(): FastifySchemaCompiler<Schema> {
+export function createLazyBodyCompiler(): FastifySchemaCompiler<Schema> {
   let compile: ReturnType<typeof createBodyCompiler> | undefined;
   return ({ schema }) => {
     let compiled: ValidateFunction | undefined;

@@ -1,7 +1,7 @@
 /** Verifies entities in batches. Between two batches the thread rests and reports its progress. */
 import type { ChangeLog } from "../../../log/change-log.ts";
 import type { HistoryLog } from "../../history.ts";
-import { workedMs } from "../../thread/thread-ms.ts";
+import { workedMs } from "../../thread/cpu-time.ts";
 import type { Findings } from "../findings.ts";
 import type { VerifiedView } from "../view-rows.ts";
 import type { Entity, Places, Verifier } from "./verify-entities.ts";
@@ -14,7 +14,7 @@ export interface VerificationParts {
   readonly broughtOn?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called between batches with the milliseconds of work (thread-ms.ts). */
+  /** Called between batches with the milliseconds of work (thread/cpu-time.ts). */
   readonly rest?: ((ms: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -5,7 +5,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { START } from "../../../core/position.ts";
-import { createFitting } from "../../../projector/fitting.ts";
+import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
@@ -57,7 +57,7 @@ export async function openPostgresAspectRows(
     timeoutMs: STATEMENT_MS_MAX,
     settings: SETTINGS,
   });
-  const fitting = createFitting(URNS_MAX);
+  const fitting = createAdaptivePageSize(URNS_MAX);
 
   /** Queries within one snapshot; returns `none` without a view. */
   async function ask<T>(

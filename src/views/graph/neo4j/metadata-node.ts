@@ -11,7 +11,7 @@ export const STAGING = "regrown";
 /** One node is for the live generation, one for the staging generation. */
 export type Part = "live" | typeof STAGING;
 
-export interface ViewState {
+export interface MetadataNode {
   readonly generation: number;
   readonly position: Position;
   readonly version: number;
@@ -30,7 +30,7 @@ export async function readState(
   transaction: Transaction,
   names: Names,
   part: Part,
-): Promise<ViewState | undefined> {
+): Promise<MetadataNode | undefined> {
   const [columns] = await transaction.run(
     `MATCH (v:\`${names.view}\` {part: $part}) RETURN ${COLUMNS}`,
     { part },
@@ -47,7 +47,7 @@ export async function lockState(transaction: Transaction, names: Names, part: Pa
   return state;
 }
 
-const stateOf = (columns: Columns): ViewState => {
+const stateOf = (columns: Columns): MetadataNode => {
   const [generation, at, version, writer, model, log, commit, record] = columns as readonly [
     ...[generation: number, at: number, version: number],
     ...[writer: string | null, model: string | null, log: string | null, commit: string | null],

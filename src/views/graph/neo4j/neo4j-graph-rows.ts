@@ -6,7 +6,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { createFitting } from "../../../projector/fitting.ts";
+import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
@@ -36,7 +36,7 @@ interface Live {
 export async function openNeo4jGraphRows(place: ServerPlace, staged?: Staged): Promise<ViewRows> {
   const server = connectNeo4j(place);
   const names = namesOf(place.name);
-  const fitting = createFitting(URNS_MAX);
+  const fitting = createAdaptivePageSize(URNS_MAX);
 
   async function find(): Promise<Live | undefined> {
     server.usable();

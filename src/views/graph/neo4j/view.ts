@@ -20,10 +20,10 @@ import { createGenerations, type Generations } from "./generations.ts";
 import {
   checkVersion,
   lockState,
+  type MetadataNode,
   type Part,
   readState,
   STAGING,
-  type ViewState,
 } from "./metadata-node.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
 
@@ -37,7 +37,7 @@ const EMPTIED_IN_PLACE_MAX = 20_000;
 export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
 
 /** A generation and its position (Sink.staged). */
-export type StagedGraph = Pick<ViewState, "generation" | "position">;
+export type StagedGraph = Pick<MetadataNode, "generation" | "position">;
 
 interface View {
   /** The label of the written generation. */
@@ -65,7 +65,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
   const model = view.watched ? undefined : view.model;
   const part: Part = view.bulk ? STAGING : "live";
   const generations = createGenerations(server, names);
-  async function open(): Promise<ViewState> {
+  async function open(): Promise<MetadataNode> {
     await generations.prepare();
     const opened = await (view.bulk
       ? beginStaging(server, names, generations, view, writer)
@@ -74,13 +74,13 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     await generations.constrain(opened.generation);
     return opened;
   }
-  let state: ViewState | undefined = await open();
+  let state: MetadataNode | undefined = await open();
   let published = false;
 
   const stateIn = (transaction: Transaction, which: Part) => readState(transaction, names, which);
 
   /** Throws `conflict` if the view is not at the expected position. */
-  function expectUnmoved(now: ViewState | undefined): void {
+  function expectUnmoved(now: MetadataNode | undefined): void {
     if (state !== undefined && now !== undefined && sameView(state, now)) return;
     state = undefined;
     const change = now === undefined ? "removed" : `moved to position ${now.position}`;
@@ -91,7 +91,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     expectUnmoved(await lockState(transaction, names, part));
 
   /** True if no other process has moved or replaced the generation. */
-  const sameView = (before: ViewState, now: ViewState): boolean =>
+  const sameView = (before: MetadataNode, now: MetadataNode): boolean =>
     before.generation === now.generation &&
     before.position === now.position &&
     (part === "live" || now.writer === writer);
@@ -130,7 +130,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     published = true;
   }
 
-  const known = (): ViewState => {
+  const known = (): MetadataNode => {
     if (state === undefined) {
       throw new CatalogError("conflict", `the view "${VIEW}" was moved by another projector`);
     }
@@ -238,7 +238,7 @@ async function openLive(
   names: Names,
   generations: Generations,
   view: ServerView,
-): Promise<ViewState> {
+): Promise<MetadataNode> {
   const { model, log } = view.watched ? {} : view;
   const next = await server.write((transaction) => readState(transaction, names, "live"));
   if (next !== undefined) checkVersion(next.version);
@@ -289,7 +289,7 @@ async function beginStaging(
   generations: Generations,
   { model, log }: ServerView,
   writer: string,
-): Promise<ViewState> {
+): Promise<MetadataNode> {
   const generation = await generations.begin();
   const state = await server.write(async (transaction) => {
     await transaction.run(
@@ -307,7 +307,7 @@ async function beginStaging(
   return state;
 }
 
-function emptiedBy(state: ViewState, view: ServerView): Emptied | undefined {
+function emptiedBy(state: MetadataNode, view: ServerView): Emptied | undefined {
   const verdict = judge(state, view);
   return verdict === "another model" || verdict === "another log" ? verdict : undefined;
 }

@@ -7,7 +7,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import type { Dump } from "../../../storage/compare.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
-import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
@@ -55,10 +55,10 @@ export async function openElasticsearchSearchReader(
   async function ask<T>(
     places: ReadonlySet<string>,
     none: (position: Position) => T,
-    question: (indices: SuggestingIndices, state: ViewState<SearchKept>) => Promise<T>,
+    question: (indices: SuggestingIndices, state: StoredViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
     usable();
-    const answer = async (state: ViewState<SearchKept> | undefined): Promise<T> => {
+    const answer = async (state: StoredViewState<SearchKept> | undefined): Promise<T> => {
       if (state === undefined) return none(START);
       const indices = createIndices(reading, state, places);
       return indices.empty ? none(state.position) : await question(indices, state);

@@ -7,7 +7,7 @@
 import type { Staged } from "../../../projector/sink.ts";
 import type { ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
-import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { encoded } from "./fields.ts";
 import {
@@ -34,7 +34,7 @@ export async function openElasticsearchSearchRows(
       shape: searchShape,
       place,
       asker: searchAsker,
-      staged: staged as ViewState<SearchKept> | undefined,
+      staged: staged as StoredViewState<SearchKept> | undefined,
     },
     {
       term: (urn) => inUnitOrder(urn.toWellFormed()),

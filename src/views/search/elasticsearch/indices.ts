@@ -8,7 +8,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../lib/own-command.ts";
 import { typeOfError } from "../../../storage/elasticsearch/client.ts";
 import type { ElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
-import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import { allOf, type Query } from "./query/clauses.ts";
 import type { SearchKept, StoredSource } from "./search-shape.ts";
 
@@ -40,7 +40,7 @@ const KEEP_ALIVE = "1m";
 
 export function createIndices(
   { server, names, ask }: ElasticsearchReading<SearchKept>,
-  { generation, places: all }: ViewState<SearchKept>,
+  { generation, places: all }: StoredViewState<SearchKept>,
   wanted: ReadonlySet<string>,
 ): SuggestingIndices {
   const places = all.filter((place) => wanted.has(place));

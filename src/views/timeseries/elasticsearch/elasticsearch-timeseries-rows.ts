@@ -6,7 +6,7 @@
 import type { Staged } from "../../../projector/sink.ts";
 import type { Cell, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
-import type { ViewState } from "../../../storage/elasticsearch/view-metadata.ts";
+import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { TimeseriesRow } from "../timeseries-table.ts";
 import {
@@ -30,7 +30,7 @@ export async function openElasticsearchTimeseriesRows(
       shape: timeseriesShape,
       place,
       asker: timeseriesAsker,
-      staged: staged as ViewState<Kept> | undefined,
+      staged: staged as StoredViewState<Kept> | undefined,
     },
     {
       term: (urn) => urn.toWellFormed(),

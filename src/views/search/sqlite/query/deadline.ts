@@ -1,6 +1,6 @@
 /** The time limit of a query: the time that its thread computes, not that it waits for the machine. */
 import { CatalogError } from "../../../../core/errors.ts";
-import { threadMs } from "../../../../projector/thread/thread-ms.ts";
+import { threadCpuMs } from "../../../../projector/thread/cpu-time.ts";
 
 /** Steps of a loop between two looks at the clock. */
 const STEPS = 1 << 15;
@@ -12,7 +12,7 @@ export class Deadline {
 
   constructor(limitMs: number) {
     this.limitMs = limitMs;
-    this.end = threadMs() + limitMs;
+    this.end = threadCpuMs() + limitMs;
   }
 
   /** Counts steps of a few nanoseconds. Throws `too_large` beyond the limit. */
@@ -20,7 +20,7 @@ export class Deadline {
     this.left -= steps;
     if (this.left > 0) return;
     this.left = STEPS;
-    if (threadMs() < this.end) return;
+    if (threadCpuMs() < this.end) return;
     throw new CatalogError(
       "too_large",
       `the search took more than ${this.limitMs / 1_000} s of computing`,

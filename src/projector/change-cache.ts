@@ -6,7 +6,7 @@ import type { PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
 import type { Batch } from "./batch.ts";
 
-export interface Recent {
+export interface ChangeCache {
   /** A batch that followed on `after`; what lies at or before `needed` is forgotten. */
   add(after: Position, batch: Batch<PlacedChange>, needed: Position): void;
   /**
@@ -31,7 +31,7 @@ interface Kept {
   readonly chars: number;
 }
 
-export function createRecent(): Recent {
+export function createChangeCache(): ChangeCache {
   /** Each follows on the one before it. */
   let kept: Kept[] = [];
   let chars = 0;

@@ -15,8 +15,8 @@ interface Viewing extends Placed {
 }
 
 /** Views at the same position together, the foremost first. */
-export function groupsOf<F extends Placed>(followers: readonly F[]): readonly (readonly F[])[] {
-  const groups = Map.groupBy(followers, ({ position }) => position);
+export function groupsOf<F extends Placed>(viewStates: readonly F[]): readonly (readonly F[])[] {
+  const groups = Map.groupBy(viewStates, ({ position }) => position);
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
 

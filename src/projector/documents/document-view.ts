@@ -17,8 +17,8 @@ import type { ValuePolicy } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { EntityRefused, isPoison, type Parking, WHOLE } from "../parking/parking.ts";
 import type { Sink, View } from "../sink.ts";
-import { awaitPosition } from "./awaited.ts";
 import { createSettling } from "./settling.ts";
+import { awaitPosition } from "./wait-for-position.ts";
 
 /** The latest event of a timeseries. */
 export interface Event {
@@ -78,7 +78,7 @@ export interface Events<W> {
   readonly moves: boolean;
 }
 
-export interface FoldingParts<W> {
+export interface DocumentViewParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: States;
@@ -125,7 +125,7 @@ const NOWHERE: Folded = { states: START, events: START };
 const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): boolean =>
   at > (series === undefined ? states : events);
 
-export function createFoldingView<W>(parts: FoldingParts<W>): View<Touch> {
+export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> {
   const { name, sink, states, events, fold, make, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
   // `maxSize` instead of `max`, which would allocate all entries at once.
   const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });

@@ -8,7 +8,7 @@ import { type Batch, type PoisonRecord, projectBatch } from "./batch.ts";
 import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking/parking.ts";
 import type { Projection, View } from "./sink.ts";
 
-export interface Fed {
+export interface AppliedBatch {
   /** The view has applied or skipped every record up to here. */
   readonly upTo: Position;
   /** Its checkpoint moved: batches without writes need not move it. */
@@ -23,12 +23,12 @@ export interface Fed {
  * `after`: position of the view. `always`: the checkpoint moves even without a write. Rejects with
  * errors of the store.
  */
-export async function feedView(
+export async function applyToView(
   fed: View,
   changes: Batch<PlacedChange>,
   after: Position,
   options: { readonly parking?: Parking | undefined; readonly always: (upTo: Position) => boolean },
-): Promise<Fed> {
+): Promise<AppliedBatch> {
   const { parking } = options;
   const view = naming(fed, changes);
   if (view.onParking !== undefined) await releaseRejected(changes.items, parking);

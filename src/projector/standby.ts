@@ -3,13 +3,13 @@
  * over when it stops moving.
  */
 import type { Position } from "../core/position.ts";
-import type { Failing, Follower } from "./follower.ts";
 import type { Parking } from "./parking/parking.ts";
 import type { View } from "./sink.ts";
-import { beginsWatching } from "./start-places.ts";
+import { startsAsStandby } from "./start-checkpoints.ts";
+import type { Failing, ViewState } from "./view-state.ts";
 
 interface Parts {
-  readonly followers: readonly Follower[];
+  readonly viewStates: readonly ViewState[];
   readonly failing: Failing;
   /** Position of the last record. */
   readonly head: () => Promise<Position>;
@@ -22,54 +22,54 @@ interface Parts {
   readonly wakeUp: () => void;
 }
 
-export interface Watching {
+export interface Standby {
   /** Polls the watched views concurrently: a slow server holds up no other view. */
   look(): void;
   /** Reads the checkpoint of a failed view in the background, because its server may be slow. */
-  recoverLater(follower: Follower): void;
+  recoverLater(viewState: ViewState): void;
 }
 
 /** How much longer a process of another model leaves a view to others. */
 const PATIENCE = 5;
 
-export function createWatching(parts: Parts): Watching {
-  const { followers, failing, parkingOf, takeOverMs, report, wakeUp } = parts;
+export function createStandby(parts: Parts): Standby {
+  const { viewStates, failing, parkingOf, takeOverMs, report, wakeUp } = parts;
 
   function look(): void {
-    for (const follower of followers) {
-      const { movedAt, feeding, failure } = follower;
+    for (const viewState of viewStates) {
+      const { movedAt, feeding, failure } = viewState;
       if (movedAt === undefined || feeding !== undefined) continue;
       if (failure !== undefined && failure.retryAt > Date.now()) continue;
-      follower.feeding = lookAt(follower).finally(() => {
-        follower.feeding = undefined;
+      viewState.feeding = lookAt(viewState).finally(() => {
+        viewState.feeding = undefined;
       });
     }
   }
 
   /** Takes the view over when no process feeds it. Never rejects. */
-  async function lookAt(follower: Follower): Promise<void> {
-    const { position, failure } = follower;
-    if (!(await failing.recover(follower))) return;
-    follower.failure = undefined;
-    if (follower.position !== position) follower.movedAt = Date.now();
-    else if (await isLeft(follower)) await takeOver(follower);
-    const feeds = follower.movedAt === undefined;
-    if (feeds || follower.position !== position || failure !== undefined) report();
+  async function lookAt(viewState: ViewState): Promise<void> {
+    const { position, failure } = viewState;
+    if (!(await failing.recover(viewState))) return;
+    viewState.failure = undefined;
+    if (viewState.position !== position) viewState.movedAt = Date.now();
+    else if (await isLeft(viewState)) await takeOver(viewState);
+    const feeds = viewState.movedAt === undefined;
+    if (feeds || viewState.position !== position || failure !== undefined) report();
     if (feeds) wakeUp();
   }
 
-  async function takeOver(follower: Follower): Promise<void> {
+  async function takeOver(viewState: ViewState): Promise<void> {
     try {
       // The process that fed it until now may have parked entities.
-      follower.parking = await parkingOf(follower.view);
-      follower.movedAt = undefined;
+      viewState.parking = await parkingOf(viewState.view);
+      viewState.movedAt = undefined;
     } catch (error) {
-      failing.fail(follower, error);
+      failing.fail(viewState, error);
     }
   }
 
   /** The view is behind, no process feeds it, and this projector may. */
-  async function isLeft({ view, position, movedAt = 0 }: Follower): Promise<boolean> {
+  async function isLeft({ view, position, movedAt = 0 }: ViewState): Promise<boolean> {
     const patience = view.ofAnotherModel?.() === true ? PATIENCE : 1;
     if (view.shared !== "led" || Date.now() - movedAt < takeOverMs * patience) return false;
     try {
@@ -80,13 +80,13 @@ export function createWatching(parts: Parts): Watching {
     }
   }
 
-  function recoverLater(follower: Follower): void {
-    follower.feeding = failing.recover(follower).then((recovered) => {
-      follower.feeding = undefined;
-      if (recovered && beginsWatching(follower.view)) {
-        follower.movedAt = Date.now();
-        follower.failure = undefined;
-      } else follower.recovered = recovered;
+  function recoverLater(viewState: ViewState): void {
+    viewState.feeding = failing.recover(viewState).then((recovered) => {
+      viewState.feeding = undefined;
+      if (recovered && startsAsStandby(viewState.view)) {
+        viewState.movedAt = Date.now();
+        viewState.failure = undefined;
+      } else viewState.recovered = recovered;
       wakeUp();
     });
   }

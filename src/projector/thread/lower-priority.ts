@@ -3,7 +3,7 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /** `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the one system with thread ids. */
-export function giveWay(niceness: number): void {
+export function lowerPriority(niceness: number): void {
   try {
     const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
     setPriority(thread, niceness);

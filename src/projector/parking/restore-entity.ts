@@ -1,8 +1,8 @@
-/** Restores entities in views between two batches of the projector. */
+/** RestoreCalls entities in views between two batches of the projector. */
 import type { Position } from "../../core/position.ts";
 import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";
-import { partition } from "../groups.ts";
+import { partition } from "../batch-groups.ts";
 import { type HistoryLog, ownStreams, recordsOf, timeseriesAspects } from "../history.ts";
 import { fedElsewhere, unknownView } from "../projector-errors.ts";
 import type { View } from "../sink.ts";
@@ -17,21 +17,21 @@ interface Mended {
   readonly movedAt: number | undefined;
 }
 
-export function createMending<F extends Mended>(parts: {
-  readonly followers: readonly F[];
+export function createEntityRestoring<F extends Mended>(parts: {
+  readonly viewStates: readonly F[];
   readonly log: HistoryLog;
   readonly decode: Decode;
   /** Resolves when no batch is in flight for these views. */
   readonly settled: (some: readonly F[]) => Promise<void>;
 }) {
-  const { followers, log, decode, settled } = parts;
+  const { viewStates, log, decode, settled } = parts;
 
   async function restore(
     urns: readonly string[],
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
     // Views that are built from the view hold its data of the entity.
-    const asked = followers.filter(
+    const asked = viewStates.filter(
       ({ view, movedAt }) =>
         name === undefined ||
         view.name === name ||
@@ -58,11 +58,11 @@ export function createMending<F extends Mended>(parts: {
     name: string,
     actor: string | undefined,
   ): Promise<readonly Unrestored[]> {
-    const follower = followers.find(({ view }) => view.name === name);
-    if (follower !== undefined) await settled([follower]);
-    const parking = follower?.parking;
-    if (follower === undefined || parking === undefined) throw unknownView(name);
-    const { view, position } = follower;
+    const viewState = viewStates.find(({ view }) => view.name === name);
+    if (viewState !== undefined) await settled([viewState]);
+    const parking = viewState?.parking;
+    if (viewState === undefined || parking === undefined) throw unknownView(name);
+    const { view, position } = viewState;
     const all = parking.list().filter((one) => one.urn === urn);
     if (all.length === 0) throw notParked(name, urn);
     if (view.onParking !== undefined) {

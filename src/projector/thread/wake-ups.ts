@@ -1,5 +1,5 @@
 /**
- * Pokes: messages that wake the projector after an append. One is sent at a time, and the next when
+ * WakeUps: messages that wake the projector after an append. One is sent at a time, and the next when
  * the projector has answered with its position. Appends within some milliseconds share a poke, so that
  * small writes are applied together; with a pending wait, it is sent at once.
  *
@@ -8,7 +8,7 @@
  */
 import type { Position } from "../../core/position.ts";
 
-export interface Pokes {
+export interface WakeUps {
   /** The log has a new head. */
   poke(position: Position): void;
   /** A caller waits for the projector: sends a delayed poke now. */
@@ -21,7 +21,7 @@ export interface Pokes {
 const GATHERED_MS = { first: 5, next: 250 };
 
 /** `send` returns whether the projector runs. */
-export function createPokes(send: () => boolean, gatheredMs = GATHERED_MS): Pokes {
+export function createWakeUps(send: () => boolean, gatheredMs = GATHERED_MS): WakeUps {
   let head = 0;
   let foremost = 0;
   let unanswered = false;

@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 /** A server that does not answer is asked again later; a view of this process's own must answer. */
-export async function placeAtStart(
+export async function startCheckpoint(
   { sink, shared }: View,
   retryMs: number,
 ): Promise<{ readonly position: Position; readonly failure: Failure | undefined }> {
@@ -31,10 +31,10 @@ export async function placeAtStart(
  * on for what it has already, and drop it. Throws `unavailable`.
  */
 export function checkAhead(
-  followers: readonly { readonly view: View; readonly position: Position }[],
+  viewStates: readonly { readonly view: View; readonly position: Position }[],
   head: Position,
 ): void {
-  const ahead = followers.find(({ position }) => position > head);
+  const ahead = viewStates.find(({ position }) => position > head);
   if (ahead === undefined) return;
   throw endsBefore({ view: ahead.view.name, position: ahead.position }, head);
 }
@@ -54,5 +54,5 @@ export const endsBefore = (
   );
 
 /** A process with the view's model has priority for feeding it; without one, this process takes over. */
-export const beginsWatching = ({ shared, ofAnotherModel }: View): boolean =>
+export const startsAsStandby = ({ shared, ofAnotherModel }: View): boolean =>
   shared === "watched" || (shared === "led" && ofAnotherModel?.() === true);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { createPokes } from "../../src/projector/thread/pokes.ts";
+import { createWakeUps } from "../../src/projector/thread/wake-ups.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,7 +14,7 @@ const NEXT_MS = 50;
 
 const pokesTo = (there = true) => {
   const send = vi.fn(() => there);
-  return { send, ...createPokes(send, { first: FIRST_MS, next: NEXT_MS }) };
+  return { send, ...createWakeUps(send, { first: FIRST_MS, next: NEXT_MS }) };
 };
 
 test("appends of some milliseconds share a poke", () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { type Position, position } from "../../src/core/position.ts";
 import type { Batch } from "../../src/projector/batch.ts";
-import { createRecent } from "../../src/projector/recent.ts";
+import { createChangeCache } from "../../src/projector/change-cache.ts";
 import { decode } from "./array-log.ts";
 
 const changeAt = (at: number, value = "{}"): PlacedChange => ({
@@ -42,7 +42,7 @@ test("what is told is what the log has there, whatever was added and asked befor
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const recent = createRecent();
+      const recent = createChangeCache();
       let head = 0;
       for (const { add, needed, after, limit, end, gap } of steps) {
         if (gap) head += 2;
@@ -62,7 +62,7 @@ test("what is told is what the log has there, whatever was added and asked befor
 });
 
 test("the last batches are at hand, those before a gap and what nobody needs are not", () => {
-  const recent = createRecent();
+  const recent = createChangeCache();
   const from = (after: number) => {
     const told = recent.from(position(after), { limit: 100 });
     return told && places(told);
@@ -80,7 +80,7 @@ test("the last batches are at hand, those before a gap and what nobody needs are
 });
 
 test("large values are kept no longer than there is room for them", () => {
-  const recent = createRecent();
+  const recent = createChangeCache();
   const large = "x".repeat(1_500_000);
   for (let after = 0; after < 8; after += 2) {
     recent.add(position(after), batchOf(after, after + 2, large), position(0));

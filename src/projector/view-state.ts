@@ -4,9 +4,9 @@ import type { Parking } from "./parking/parking.ts";
 import { asError } from "./projector-errors.ts";
 import type { Replaced } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
-import { beginsWatching, placeAtStart } from "./start-places.ts";
+import { startCheckpoint, startsAsStandby } from "./start-checkpoints.ts";
 
-export interface Follower extends Replaced {
+export interface ViewState extends Replaced {
   /** Time of the last progress seen of a view that another process feeds; undefined: this one does. */
   movedAt: number | undefined;
   /** Its checkpoint was read after a failure; the next batch can be applied. */
@@ -25,14 +25,14 @@ export interface RetryMs {
 }
 
 /** Rejects when the checkpoint of an unshared view cannot be read. */
-export async function openFollower(
+export async function openViewState(
   view: View,
   parkingOf: (view: View) => Promise<Parking | undefined>,
   retryMs: RetryMs,
-): Promise<Follower> {
-  const placed = await placeAtStart(view, retryMs.first);
+): Promise<ViewState> {
+  const placed = await startCheckpoint(view, retryMs.first);
   const { position } = placed;
-  const movedAt = beginsWatching(view) ? Date.now() : undefined;
+  const movedAt = startsAsStandby(view) ? Date.now() : undefined;
   const parking = await parkingOf(view);
   const { failure } = placed;
   return {
@@ -44,35 +44,35 @@ export async function openFollower(
 
 export interface Failing {
   /** The pause before the next attempt doubles with each failure. */
-  fail(follower: Follower, error: unknown): void;
+  fail(viewState: ViewState, error: unknown): void;
   /** Ends the failure: the view is at the head and its store answers. */
-  heal(follower: Follower): void;
+  heal(viewState: ViewState): void;
   /** Reads the checkpoint again; false if that fails. */
-  recover(follower: Follower): Promise<boolean>;
+  recover(viewState: ViewState): Promise<boolean>;
 }
 
 /** `onChange`: called when `heal` or `recover` changed the state of a view. */
 export function createFailing(retryMs: RetryMs, onChange: () => void): Failing {
-  function fail(follower: Follower, error: unknown): void {
-    const attempts = (follower.failure?.attempts ?? 0) + 1;
+  function fail(viewState: ViewState, error: unknown): void {
+    const attempts = (viewState.failure?.attempts ?? 0) + 1;
     const pauseMs = Math.min(retryMs.first * 2 ** (attempts - 1), retryMs.max);
-    follower.failure = { error: asError(error), attempts, retryAt: Date.now() + pauseMs };
+    viewState.failure = { error: asError(error), attempts, retryAt: Date.now() + pauseMs };
   }
 
-  function heal(follower: Follower): void {
-    if (follower.failure === undefined) return;
-    follower.failure = undefined;
+  function heal(viewState: ViewState): void {
+    if (viewState.failure === undefined) return;
+    viewState.failure = undefined;
     onChange();
   }
 
-  async function recover(follower: Follower): Promise<boolean> {
+  async function recover(viewState: ViewState): Promise<boolean> {
     try {
-      follower.position = await follower.view.sink.position();
-      follower.checkpoint = follower.position;
-      follower.record = undefined;
+      viewState.position = await viewState.view.sink.position();
+      viewState.checkpoint = viewState.position;
+      viewState.record = undefined;
       return true;
     } catch (error) {
-      fail(follower, error);
+      fail(viewState, error);
       onChange();
       return false;
     }

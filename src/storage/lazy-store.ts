@@ -10,7 +10,7 @@ interface Store {
 }
 
 /** `names`: the methods of the store; all of them return promises. `what`: for errors. */
-export function openLate<T extends Store>(
+export function openLazily<T extends Store>(
   what: string,
   open: () => Promise<T>,
   names: readonly (keyof T & string)[],

@@ -2,14 +2,14 @@
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Restoration } from "./progress.ts";
 
-interface Restores extends Pick<Restoration, "restorations" | "onRestored"> {
-  /** Restores the entities. Rejects `not_found` or `unavailable`. */
+interface RestoreCalls extends Pick<Restoration, "restorations" | "onRestored"> {
+  /** RestoreCalls the entities. Rejects `not_found` or `unavailable`. */
   restored<T>(urns: readonly string[], restore: () => Promise<T>): Promise<T>;
   /** A whole view was replaced or is damaged: nothing that was read of it before counts. */
   allRestored(): void;
 }
 
-export function createRestores(): Restores {
+export function createRestoreCalls(): RestoreCalls {
   const listeners: ((urns: readonly string[] | "all") => void)[] = [];
   let restorations = 0;
 

@@ -1,7 +1,7 @@
 /** What a health check is told of the views' read sides. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { troubleMsMax, watchReaders } from "../../src/storage/watched-readers.ts";
+import { troubleMsMax, watchReaders } from "../../src/storage/health-tracked-readers.ts";
 
 let time: number;
 let outcome: Error | undefined;

@@ -1,9 +1,9 @@
-/** Views of whole folds (src/projector/documents/folding.ts). */
+/** Views of whole folds (src/projector/documents/document-view.ts). */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
-import { createFoldingView } from "../../src/projector/documents/folding.ts";
+import { createDocumentView } from "../../src/projector/documents/document-view.ts";
 
 interface Write {
   readonly urn: string;
@@ -33,7 +33,7 @@ describe("a view of whole folds", () => {
   const state = (urn: string): EntityState => ({ urn, revision: revision(0), aspects: new Map() });
 
   const createView = (look = async () => position(statesAt)) =>
-    createFoldingView<Write>({
+    createDocumentView<Write>({
       name: "search",
       states: {
         position: look,
@@ -214,7 +214,7 @@ describe("a view of whole folds that heeds timeseries", () => {
   });
 
   const createView = (moves = false) =>
-    createFoldingView<Told>({
+    createDocumentView<Told>({
       name: "search",
       states: {
         position: async () => position(at.states),

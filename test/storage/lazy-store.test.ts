@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { keepOpening, openLate } from "../../src/storage/late.ts";
+import { keepOpening, openLazily } from "../../src/storage/lazy-store.ts";
 
 interface Store {
   ask(text: string): Promise<string>;
@@ -18,7 +18,7 @@ function createServer() {
       close: async (outcome) => void server.closed.push(outcome),
     };
   };
-  return { server, store: openLate<Store>("the store", open, ["ask", "extra"]) };
+  return { server, store: openLazily<Store>("the store", open, ["ask", "extra"]) };
 }
 
 test("a store is opened when it is asked, once, and again while it cannot be", async () => {
