@@ -442,15 +442,9 @@ export const testedExports: ReadonlySet<string> = new Set([
   "src/log/eventstoredb/address.ts#appendBytesMaxByDefault",
   "src/jobs/audit/audit-trail.ts#countedMs",
   // Pure functions of the browser application, and its API for pages.
-  "src/web/api/entities.ts#readEntity",
-  "src/web/api/http.ts#adminTokenStore",
-  "src/web/api/http.ts#noteWrite",
-  "src/web/api/http.ts#headersOf",
   "src/web/api/ingest.ts#batchesOf",
   "src/web/api/lineage.ts#edgesOfPaths",
   "src/web/api/metrics.ts#serviceStateOf",
-  "src/web/api/search.ts#usualTypes",
-  "src/web/components/entity-picker.tsx#useDebounced",
   // Tests compare the README and the help with them.
   "src/cli/program.ts#createProgram",
   "src/config/settings-table.ts#settingsSection",

@@ -97,7 +97,7 @@ export async function send<T>(path: string, options: RequestOptions = {}): Promi
 export const read = async <T>(path: string, options: RequestOptions = {}): Promise<T> =>
   (await send<T>(path, { reads: true, ...options })).value;
 
-export function noteWrite(position: number): void {
+function noteWrite(position: number): void {
   if (!(position > latestWrite)) return;
   latestWrite = position;
   latestWriteAt = Date.now();
@@ -121,7 +121,7 @@ async function fetchFrom(path: string, options: RequestOptions): Promise<Respons
   }
 }
 
-export function headersOf(path: string, options: RequestOptions = {}): Headers {
+function headersOf(path: string, options: RequestOptions = {}): Headers {
   const headers = new Headers({ accept: "application/json", ...options.headers });
   if (options.body !== undefined) headers.set("content-type", "application/json");
   const session = sessionStore.get();

@@ -48,7 +48,7 @@ export interface Sort {
 }
 
 /** Types that a search without types leads to: those that people look for. */
-export const usualTypes: readonly string[] = [
+const usualTypes: readonly string[] = [
   "dataset",
   "chart",
   "dashboard",

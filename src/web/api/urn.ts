@@ -1,5 +1,8 @@
 /** Parts of urns: type, key and a readable name. */
 
+/** The user of writes that name none. */
+const systemUrn = "urn:li:corpuser:__datahub_system";
+
 /** `urn:li:dataset:(…)` → `dataset` */
 export const typeOf = (urn: string): string => /^urn:li:([^:]+):/.exec(urn)?.[1] ?? "";
 
@@ -25,6 +28,7 @@ export function partsOf(urn: string): readonly string[] {
 
 /** A name for an entity of which only the urn is known. */
 export function nameOfUrn(urn: string): string {
+  if (urn === systemUrn) return "System";
   const parts = partsOf(urn);
   const type = typeOf(urn);
   if (type === "dataset" || type === "mlModel" || type === "mlModelGroup") {

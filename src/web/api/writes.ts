@@ -109,6 +109,14 @@ export const createTerm = async (name: string, parentNode?: string): Promise<str
     )
   ).createGlossaryTerm;
 
+export const createGroup = async (name: string): Promise<string> =>
+  (
+    await mutateGraphql<{ createGroup: string }>(
+      "mutation ($input: CreateGroupInput!) { createGroup(input: $input) }",
+      { input: { name } },
+    )
+  ).createGroup;
+
 /** The body of a proposal that replaces an aspect. `version` makes it fail if another write came first. */
 export const proposalBody = (
   urn: string,

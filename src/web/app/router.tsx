@@ -41,6 +41,26 @@ const routes = [
     "/ui/signin",
     lazyRouteComponent(() => import("../pages/signin/signin-page.tsx")),
   ),
+  page(
+    "/ui/browse",
+    lazyRouteComponent(() => import("../pages/browse/browse-page.tsx")),
+  ),
+  page(
+    "/ui/log",
+    lazyRouteComponent(() => import("../pages/log/log-page.tsx")),
+  ),
+  page(
+    "/ui/runs",
+    lazyRouteComponent(() => import("../pages/runs/runs-page.tsx")),
+  ),
+  page(
+    "/ui/views",
+    lazyRouteComponent(() => import("../pages/views/views-page.tsx")),
+  ),
+  page(
+    "/ui/access",
+    lazyRouteComponent(() => import("../pages/access/access-page.tsx")),
+  ),
 ];
 
 export const router = createRouter({

@@ -124,7 +124,7 @@ function Choice({ urn }: { readonly urn: string }) {
 }
 
 /** The value after it has not changed for some time. */
-export function useDebounced<T>(value: T, ms: number): T {
+function useDebounced<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);

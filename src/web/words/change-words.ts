@@ -52,7 +52,10 @@ export function wordsOfChange(change: ChangedAspect): readonly string[] {
     if (isObject(before) && before.removed === true) return ["restored from deletion"];
     return ["status written"];
   }
-  if (!isObject(before)) return firstWords(aspect, after);
+  if (!isObject(before)) {
+    // The key aspect is written when an entity is created.
+    return change.aspectName.endsWith("Key") ? ["created"] : firstWords(aspect, after);
+  }
   const sentences = differences(before, after);
   return sentences.length === 0 ? [`${aspect} confirmed`] : sentences.slice(0, sentencesMax);
 }

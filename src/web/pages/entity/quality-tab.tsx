@@ -56,7 +56,9 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
     <section className="panel">
       <header>
         <h2>{sentenceCase(aspect)}</h2>
-        <span className="muted num">{data !== undefined && `${events.length} events`}</span>
+        <span className="muted num">
+          {data !== undefined && `${events.length} ${events.length === 1 ? "event" : "events"}`}
+        </span>
       </header>
       {error !== null && <Failure error={error} />}
       {data === undefined && error === null && <Loading lines={4} />}
@@ -97,9 +99,14 @@ const numbersOf = (events: readonly JsonObject[]): readonly string[] =>
       events.some((event) => numberAt(event, name) !== undefined),
   );
 
+/** Members that the table shows otherwise, or that say nothing to people. */
+const hiddenMembers: ReadonlySet<string> = new Set([
+  ..."timestampMillis partitionSpec eventGranularity messageId".split(" "),
+]);
+
 function EventTable({ events }: { readonly events: readonly JsonObject[] }) {
   const names = [...new Set(events.flatMap((event) => Object.keys(event)))]
-    .filter((name) => name !== "timestampMillis" && name !== "partitionSpec")
+    .filter((name) => !hiddenMembers.has(name))
     .slice(0, 6);
   return (
     <table>
@@ -117,7 +124,7 @@ function EventTable({ events }: { readonly events: readonly JsonObject[] }) {
         {events.map((event, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: events have no identity of their own.
           <tr key={n}>
-            <td>
+            <td className="nowrap">
               <Time at={timeOf(event)} />
             </td>
             {names.map((name) => (

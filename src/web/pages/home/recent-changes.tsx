@@ -80,7 +80,7 @@ function ChangeLine({ changes }: { readonly changes: readonly Change[] }) {
   const [change] = changes;
   const { name, type } = useSummary(change?.entityUrn ?? "");
   if (change === undefined) return null;
-  const sentences = [...new Set(changes.flatMap(wordsOfChange))];
+  const sentences = sentencesOf(changes);
   return (
     <li className="change-line">
       <TypeGlyph type={type} />
@@ -105,7 +105,20 @@ function ChangeLine({ changes }: { readonly changes: readonly Change[] }) {
   );
 }
 
+/** Aspects that the service writes by default: they are named only if nothing else changed. */
+const defaultAspects: ReadonlySet<string> = new Set([
+  "browsePaths",
+  "browsePathsV2",
+  "dataPlatformInstance",
+]);
+
+function sentencesOf(changes: readonly Change[]): readonly string[] {
+  const stated = changes.filter(({ aspectName }) => !defaultAspects.has(aspectName));
+  const sentences = (stated.length > 0 ? stated : changes).toReversed().flatMap(wordsOfChange);
+  return [...new Set(sentences)];
+}
+
 function ActorName({ urn }: { readonly urn: string }) {
   const { name } = useSummary(urn);
-  return <span className="clip">{/__datahub_system$/.test(urn) ? "System" : name}</span>;
+  return <span className="clip">{name}</span>;
 }

@@ -40,6 +40,13 @@ const rank = (name: string): number => (order.includes(name) ? order.indexOf(nam
 export function FacetPanel({ facets, filters, onChange }: PanelProps) {
   const [open, setOpen] = useState(false);
   const shown = facets
+    .map((facet) => ({
+      ...facet,
+      // Types of the request that have no hit are of no use.
+      values: facet.values.filter(
+        ({ value, count }) => count > 0 || filters.get(facet.name)?.includes(value),
+      ),
+    }))
     .filter(({ name, values }) => !hidden.has(name) && (values.length > 0 || filters.has(name)))
     .toSorted((a, b) => rank(a.name) - rank(b.name));
   const selected = [...filters.values()].flat().length;

@@ -36,7 +36,9 @@ function moveFocus(event: KeyboardEvent<HTMLOListElement>): void {
 }
 
 /** Fields that the row shows anyway. */
-const shownFields: ReadonlySet<string> = new Set(["urn", "name", "description", "id", "title"]);
+const shownFields: ReadonlySet<string> = new Set([
+  ..."urn name displayName fullName title id description definition editedDescription".split(" "),
+]);
 
 function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly string[] }) {
   const summary = useSummary(hit.urn);

@@ -1,0 +1,252 @@
+/** Access tokens: list, create (shown once) and revoke. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
+import { useStore } from "../../api/store.ts";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { EntityLink } from "../../components/entity-link.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { announce, announceError } from "../../components/toasts.tsx";
+
+interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly actorUrn: string;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+const listing = `query ($input: ListAccessTokenInput!) {
+  listAccessTokens(input: $input) {
+    total tokens { id name description actorUrn createdAt expiresAt lastUsedAt }
+  }
+}`;
+
+/** The user whose tokens are "mine"; empty where the system acts. */
+function useActor(): string {
+  const session = useStore(sessionStore);
+  const chosen = useStore(actorStore);
+  return session.signInRequired ? (session.actor ?? "") : chosen;
+}
+
+export function Tokens({ mine }: { readonly mine: boolean }) {
+  const actor = useActor();
+  const noActor = actor === "";
+  const queries = useQueryClient();
+  const [creating, setCreating] = useState(false);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["tokens", mine ? actor : ""],
+    queryFn: () =>
+      queryGraphql<{ readonly listAccessTokens: { readonly tokens: readonly Token[] } }>(listing, {
+        input: {
+          start: 0,
+          count: 200,
+          filters: mine ? [{ field: "ownerUrn", values: [actor] }] : [],
+        },
+      }),
+    retry: false,
+    enabled: !noActor,
+  });
+  const revoke = async (id: string) => {
+    try {
+      await mutateGraphql("mutation ($tokenId: String!) { revokeAccessToken(tokenId: $tokenId) }", {
+        tokenId: id,
+      });
+      announce("Token revoked");
+    } catch (failure) {
+      announceError(failure);
+    }
+    await queries.invalidateQueries({ queryKey: ["tokens"] });
+  };
+  if (noActor) {
+    return (
+      <Empty title="No acting user">
+        <p>Tokens belong to users. Choose a user in the side bar, or act as the root user.</p>
+        <button
+          type="button"
+          className="button"
+          onClick={() => actorStore.set("urn:li:corpuser:datahub")}
+        >
+          Act as the root user
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <div className="stack">
+      {mine && (
+        <div>
+          <button type="button" className="button primary" onClick={() => setCreating(true)}>
+            <Icon name="plus" /> Create a token
+          </button>
+        </div>
+      )}
+      {error !== null && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading lines={5} />}
+      {data?.listAccessTokens.tokens.length === 0 && (
+        <Empty title="No tokens">A token lets a program act for a user.</Empty>
+      )}
+      {data !== undefined && data.listAccessTokens.tokens.length > 0 && (
+        <TokenTable
+          tokens={data.listAccessTokens.tokens}
+          withUser={!mine}
+          onRevoke={(id) => void revoke(id)}
+        />
+      )}
+      {creating && <CreateToken actor={actor} onClose={() => setCreating(false)} />}
+    </div>
+  );
+}
+
+interface TableProps {
+  readonly tokens: readonly Token[];
+  readonly withUser: boolean;
+  readonly onRevoke: (id: string) => void;
+}
+
+const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
+  <div className="panel table-scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Token</th>
+          {withUser && <th scope="col">User</th>}
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Expires</th>
+          <th scope="col">
+            <span className="hidden-text">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td>
+              {token.name}
+              <span className="muted small block">{token.description}</span>
+            </td>
+            {withUser && (
+              <td>
+                <EntityLink urn={token.actorUrn} />
+              </td>
+            )}
+            <td>
+              <Time at={token.createdAt} relative />
+            </td>
+            <td>
+              {token.lastUsedAt === null ? (
+                <span className="muted">never</span>
+              ) : (
+                <Time at={token.lastUsedAt} relative />
+              )}
+            </td>
+            <td>{token.expiresAt === null ? "never" : <Time at={token.expiresAt} />}</td>
+            <td className="right">
+              <button type="button" className="button danger" onClick={() => onRevoke(token.id)}>
+                Revoke
+              </button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const durations: readonly (readonly [string, string])[] = [
+  ["ONE_HOUR", "One hour"],
+  ["ONE_DAY", "One day"],
+  ["ONE_WEEK", "One week"],
+  ["ONE_MONTH", "One month"],
+  ["THREE_MONTHS", "Three months"],
+  ["ONE_YEAR", "One year"],
+  ["NO_EXPIRY", "No expiry"],
+];
+
+const creation = `mutation ($input: CreateAccessTokenInput!) {
+  createAccessToken(input: $input) { accessToken }
+}`;
+
+interface CreateProps {
+  readonly actor: string;
+  readonly onClose: () => void;
+}
+
+function CreateToken({ actor, onClose }: CreateProps) {
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [duration, setDuration] = useState("ONE_MONTH");
+  const [token, setToken] = useState<string>();
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      const made = await mutateGraphql<{
+        readonly createAccessToken: { readonly accessToken: string };
+      }>(creation, { input: { type: "PERSONAL", actorUrn: actor, duration, name: name.trim() } });
+      setToken(made.createAccessToken.accessToken);
+      await queries.invalidateQueries({ queryKey: ["tokens"] });
+    } catch (error) {
+      announceError(error);
+    }
+  };
+  if (token !== undefined) {
+    return (
+      <Dialog title="The new token" onClose={onClose}>
+        <p>Copy the token now. It is shown this once.</p>
+        <textarea className="field mono" rows={4} readOnly aria-label="Token" value={token} />
+        <div className="actions">
+          <CopyButton text={token} label="Copy" />
+          <button type="button" className="button primary" onClick={onClose}>
+            Done
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Create a token" onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void create(event)}>
+        <p className="muted">
+          The token acts for <EntityLink urn={actor} />.
+        </p>
+        <label className="field-label">
+          Name
+          <input
+            className="field"
+            value={name}
+            autoFocus
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <label className="field-label">
+          Valid for
+          <select
+            className="field"
+            value={duration}
+            onChange={(event) => setDuration(event.target.value)}
+          >
+            {durations.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="actions">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={name.trim() === ""}>
+            Create
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

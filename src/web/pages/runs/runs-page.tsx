@@ -1,0 +1,259 @@
+/** Runs: the list, the writes of a run, and its rollback with a preview. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { read, send } from "../../api/http.ts";
+import { listAt, numberAt, textAt } from "../../api/json.ts";
+import { listOf, type UrlQuery } from "../../app/url-query.ts";
+import { Dialog } from "../../components/dialog.tsx";
+import { EntityLabel } from "../../components/entity-link.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { announce, announceError } from "../../components/toasts.tsx";
+
+export default function RunsPage() {
+  const url = useSearch({ strict: false }) as UrlQuery;
+  const run = listOf(url.run)[0];
+  return run === undefined || run === "" ? <RunList /> : <RunDetail key={run} run={run} />;
+}
+
+const pageSize = 50;
+
+function RunList() {
+  const [page, setPage] = useState(0);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["runs", page],
+    queryFn: ({ signal }) =>
+      read<unknown>("/runs?action=list", {
+        body: { pageOffset: page * pageSize, pageSize },
+        signal,
+      }),
+  });
+  const runs = listAt(data, "value");
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Runs</h1>
+        <p>A run is a group of writes that a client names together, such as an ingestion.</p>
+      </header>
+      {error !== null && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading lines={8} />}
+      {data !== undefined && runs.length === 0 && <Empty title="No runs" />}
+      {runs.length > 0 && (
+        <div className="panel table-scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col">Last write</th>
+                <th scope="col" className="right">
+                  Rows
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {runs.map((one) => {
+                const id = textAt(one, "runId") ?? "";
+                return (
+                  <tr key={id}>
+                    <td>
+                      <Link to="/ui/runs" search={{ run: id }}>
+                        {id === "no-run-id-provided" ? "Writes without a run" : id}
+                      </Link>
+                    </td>
+                    <td>
+                      <Time at={numberAt(one, "timestamp") ?? 0} />
+                    </td>
+                    <td className="right num">
+                      {(numberAt(one, "rows") ?? 0).toLocaleString("en")}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {(page > 0 || runs.length === pageSize) && (
+        <div className="row">
+          <button
+            type="button"
+            className="button"
+            disabled={page === 0}
+            onClick={() => setPage(page - 1)}
+          >
+            Previous
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={runs.length < pageSize}
+            onClick={() => setPage(page + 1)}
+          >
+            Next
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Rows of a run in the page. */
+const rowsMax = 500;
+
+function RunDetail({ run }: { readonly run: string }) {
+  const [rolling, setRolling] = useState(false);
+  const { data, error, refetch } = useQuery({
+    queryKey: ["runs", "describe", run],
+    queryFn: ({ signal }) =>
+      read<unknown>("/runs?action=describe", { body: { runId: run, count: rowsMax }, signal }),
+  });
+  const rows = listAt(data, "value");
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1 className="clip" title={run}>
+          {run}
+        </h1>
+        <Link to="/ui/runs" className="button">
+          All runs
+        </Link>
+        <Link to="/ui/log" search={{ run }} className="button">
+          Records
+        </Link>
+        <button
+          type="button"
+          className="button danger"
+          disabled={rows.length === 0 || run === "no-run-id-provided"}
+          onClick={() => setRolling(true)}
+        >
+          <Icon name="undo" /> Roll back
+        </button>
+      </header>
+      {error !== null && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading lines={8} />}
+      {data !== undefined && rows.length === 0 && (
+        <Empty title="No writes">The run does not exist, or it was rolled back.</Empty>
+      )}
+      {rows.length > 0 && <RowTable rows={rows} />}
+      {rows.length === rowsMax && <p className="muted">The first {rowsMax} rows are shown.</p>}
+      {rolling && <RollbackDialog run={run} onClose={() => setRolling(false)} />}
+    </div>
+  );
+}
+
+const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
+  <div className="panel table-scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Entity</th>
+          <th scope="col">Aspect</th>
+          <th scope="col">Version</th>
+          <th scope="col">Time</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const urn = textAt(row, "urn") ?? "";
+          const aspect = textAt(row, "aspectName") ?? "";
+          const version = numberAt(row, "version") ?? 0;
+          return (
+            <tr key={`${urn} ${aspect} ${version}`}>
+              <td>
+                <EntityLabel urn={urn} />
+              </td>
+              <td className="mono">{aspect}</td>
+              <td className="num">{version}</td>
+              <td>
+                <Time at={numberAt(row, "timestamp") ?? 0} />
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  </div>
+);
+
+interface DialogProps {
+  readonly run: string;
+  readonly onClose: () => void;
+}
+
+/** Counts the changes of a rollback first, then does it. */
+function RollbackDialog({ run, onClose }: DialogProps) {
+  const queries = useQueryClient();
+  const [safe, setSafe] = useState(true);
+  const [running, setRunning] = useState(false);
+  const { data, error } = useQuery({
+    queryKey: ["runs", "preview", run, safe],
+    queryFn: ({ signal }) =>
+      read<unknown>("/runs?action=rollback", { body: { runId: run, dryRun: true, safe }, signal }),
+    gcTime: 0,
+  });
+  const count = (name: string): string => (numberAt(data, "value", name) ?? 0).toLocaleString("en");
+  const rollBack = async () => {
+    setRunning(true);
+    try {
+      const { position } = await send<unknown>("/runs?action=rollback", {
+        body: { runId: run, dryRun: false, safe },
+      });
+      announce(`Rolled back at position ${position}`);
+      await queries.invalidateQueries();
+      onClose();
+    } catch (failure) {
+      announceError(failure);
+    } finally {
+      setRunning(false);
+    }
+  };
+  return (
+    <Dialog title="Roll back the run" onClose={onClose}>
+      <p className="muted">
+        Each entity gets the state that it would have without the run. Values that others wrote
+        since stay. The log keeps all records.
+      </p>
+      {error !== null && <Failure error={error} />}
+      {data === undefined && error === null && <Loading lines={3} />}
+      {data !== undefined && (
+        <dl className="facts">
+          <div>
+            <dt>Entities</dt>
+            <dd className="num">{count("entitiesAffected")}</dd>
+          </div>
+          <div>
+            <dt>Aspects</dt>
+            <dd className="num">{count("aspectsReverted")}</dd>
+          </div>
+          <div>
+            <dt>{safe ? "Hidden" : "Deleted"}</dt>
+            <dd className="num">{count("entitiesDeleted")}</dd>
+          </div>
+          <div>
+            <dt>Also written by others</dt>
+            <dd className="num">{count("unsafeEntitiesCount")}</dd>
+          </div>
+        </dl>
+      )}
+      <label className="row">
+        <input type="checkbox" checked={!safe} onChange={() => setSafe(!safe)} />
+        Delete the entities that the run created, instead of hiding them
+      </label>
+      <div className="actions">
+        <button type="button" className="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          className="button danger"
+          disabled={running || data === undefined}
+          onClick={() => void rollBack()}
+        >
+          {running ? "Rolling back" : "Roll back"}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
