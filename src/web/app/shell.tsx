@@ -109,7 +109,7 @@ function SearchBox() {
             if (event.key === "Enter" && !onSearchPage) {
               sent.current = text;
               void navigate({ to: "/ui/search", search: { q: text } });
-            } else document.querySelector<HTMLElement>(".hit a, .hit")?.focus();
+            } else document.querySelector<HTMLElement>("a.hit-name")?.focus();
           }
           if (event.key === "Escape") event.currentTarget.blur();
         }}

@@ -161,7 +161,7 @@ function ColumnText({ text, name, edit, target }: TextProps) {
       <button
         type="button"
         className="column-text"
-        aria-label={`Edit the description of ${name}`}
+        aria-label={`${text || "Add a description"}: edit the description of ${name}`}
         onClick={() => setDraft(text)}
       >
         {text === "" ? <span className="muted">Add a description</span> : text}

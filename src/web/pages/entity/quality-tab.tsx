@@ -80,9 +80,14 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
                 </figure>
               ))}
           </div>
-          <div className="table-scroll">
+          <section
+            className="table-scroll"
+            aria-label={`Events of ${sentenceCase(aspect)}`}
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls the table.
+            tabIndex={0}
+          >
             <EventTable events={events.toReversed().slice(0, 20)} />
-          </div>
+          </section>
         </>
       )}
     </section>

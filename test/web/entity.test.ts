@@ -1,0 +1,82 @@
+/** The page of an entity in the browser application: every tab, at two widths, and a change of an owner. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  browserPath,
+  inBrowser,
+  type OpenBrowser,
+  openBrowser,
+  writeSample,
+} from "../support/browser.ts";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const FORECAST = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.viability.forecast,PROD)";
+
+// A machine without Chromium cannot run them; `inBrowser` says so.
+describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), () => {
+  let service: RunningService;
+  let browser: OpenBrowser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      runningService({ builtInEntities: "on" }),
+      openBrowser(),
+    ]);
+    await writeSample(service);
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  const open = async (width: number) => {
+    const shown = await browser.page({ width });
+    await shown.page.goto(`${service.address}/ui/entity/${encoded(FORECAST)}`);
+    await shown.page.getByRole("heading", { level: 1, name: "forecast" }).waitFor();
+    return shown;
+  };
+
+  test.each([1280, 390])("every tab is accessible, at a width of %i", async (width) => {
+    await using shown = await open(width);
+    const { page } = shown;
+    const tabs = page.getByRole("navigation", { name: "Parts of the entity" }).getByRole("link");
+    await tabs.first().waitFor();
+    expect(await tabs.count()).toBeGreaterThan(5);
+    for (let n = 0; n < (await tabs.count()); n++) {
+      const tab = tabs.nth(n);
+      await tab.click();
+      await page.locator(`nav.tabs a[aria-current="page"] >> nth=0`).waitFor();
+      await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+      await shown.check();
+    }
+  });
+
+  test("each kind of entity has a page", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    const { body } = await service.client.call("POST", "/entities?action=searchAcrossEntities", {
+      ...{ input: "*", start: 0, count: 100 },
+    });
+    const urns: string[] = body.value.entities.map((hit: string | { entity: string }) =>
+      typeof hit === "string" ? hit : hit.entity,
+    );
+    const kinds = new Map(urns.map((urn) => [urn.split(":")[2], urn]));
+    expect(kinds.size).toBeGreaterThan(6);
+    for (const urn of kinds.values()) {
+      await page.goto(`${service.address}/ui/entity/${encoded(urn)}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+    }
+    shown.expectNoErrors();
+  });
+
+  test("an entity that does not exist is reported", async () => {
+    await using shown = await browser.page({ mayFail: /status of 404/ });
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded("urn:li:tag:NoSuchTag")}`);
+    await page
+      .locator("main")
+      .getByText(/NoSuchTag|not found|does not exist/i)
+      .first()
+      .waitFor();
+    await shown.check();
+  });
+});

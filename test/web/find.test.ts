@@ -1,0 +1,121 @@
+/** A reader finds entities in the browser application: the home page, the search page, the keyboard, the back button. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  browserPath,
+  inBrowser,
+  type OpenBrowser,
+  openBrowser,
+  writeSample,
+} from "../support/browser.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+// A machine without Chromium cannot run them; `inBrowser` says so.
+describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => {
+  let service: RunningService;
+  let browser: OpenBrowser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      runningService({ builtInEntities: "on" }),
+      openBrowser(),
+    ]);
+    await writeSample(service);
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  describe.each([1280, 390])("at a width of %i", (width) => {
+    test("the home page shows counts, recent changes and the health of the views", async () => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.goto(service.address);
+      await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+      const counts = page.getByRole("list", { name: "Entities by type" });
+      await counts.getByRole("link", { name: /Datasets/ }).waitFor();
+      await page.getByRole("heading", { name: "Recent changes" }).waitFor();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await shown.check();
+    });
+
+    test("a search shows results while the reader types, and filters narrow them", async () => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.goto(service.address);
+      await page.getByRole("textbox", { name: "Search the catalog" }).pressSequentially("seed");
+      await page.getByRole("link", { name: "Seed physiology" }).waitFor();
+      expect(new URL(page.url()).pathname).toBe("/ui/search");
+      const filters = page.getByRole("complementary", { name: "Filters" });
+      if (width < 600) await filters.getByRole("button", { name: "Filters" }).click();
+      await filters.getByRole("checkbox", { name: /Datasets/ }).check();
+      await page.getByRole("link", { name: "Seed physiology" }).waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "germination_test" }).waitFor();
+      await shown.check();
+    });
+  });
+
+  test("the URL of a search can be shared, and the back button returns to it", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search?q=forecast`);
+    await page.getByRole("link", { name: "forecast", exact: true }).first().click();
+    await page.waitForURL(/\/ui\/entity\//);
+    await page.goBack();
+    await page.getByRole("link", { name: "forecast", exact: true }).first().waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe("forecast");
+    await page.reload();
+    await page.getByRole("link", { name: "forecast", exact: true }).first().waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("the keyboard alone finds and opens an entity", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(service.address);
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("germination_test");
+    await page.waitForURL(/q=germination_test/);
+    await page.locator("a.hit-name", { hasText: "germination_test" }).first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/ui\/entity\//);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a new change appears on the home page without a reload", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(service.address);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const tag = "urn:li:tag:Arrived";
+    await service.client.upsert(tag, "tagProperties", { name: "Arrived just now" });
+    await page.getByRole("link", { name: "Arrived just now" }).first().waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("an empty catalog loads the sample with one click", async () => {
+    await using empty = await runningService({ builtInEntities: "on" });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(empty.address);
+    await page.getByRole("heading", { name: "The catalog is empty" }).waitFor();
+    await shown.check();
+    await page.getByRole("button", { name: "Load the sample" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a lost connection is shown, and the page recovers", async () => {
+    await using shown = await browser.page({ mayFail: /ERR_|Failed to load|Failed to fetch/ });
+    const { page, context } = shown;
+    await page.goto(service.address);
+    await page.getByText(/^Connected/).waitFor();
+    await context.route("**/*", (route) => route.abort());
+    await page.getByText(/Connection lost/).waitFor();
+    await context.unroute("**/*");
+    await page.getByText(/^Connected/).waitFor();
+    shown.expectNoErrors();
+  });
+});
