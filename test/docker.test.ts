@@ -11,7 +11,7 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { settingKeys, settings, variableOf } from "../src/config/settings.ts";
-import { parseAddress } from "../src/log/eventstoredb/address.ts";
+import { parseAddress } from "../src/log/eventstoredb/connection-string.ts";
 import { start } from "./cli/run-program.ts";
 import { images } from "./support/servers/images.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";

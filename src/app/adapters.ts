@@ -19,7 +19,7 @@ import { openSqliteSearchSink } from "../views/search/sqlite/sqlite-search-sink.
 import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type { TimeseriesReader, TimeseriesSink } from "../views/timeseries/timeseries-table.ts";
-import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./places.ts";
+import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./store-locations.ts";
 
 /** Regrowing asks at once whether the server is there. */
 async function lazySink<S extends Sink<never>>(

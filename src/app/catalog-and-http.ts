@@ -36,7 +36,7 @@ import { noneStale, type StaleViews } from "../http/schemas/endpoint.ts";
 import { createAuditTrail } from "../jobs/audit/audit-trail.ts";
 import { type OperationsParts, openOperations } from "../jobs/create-operations.ts";
 import { staleView } from "../jobs/rebuild.ts";
-import { ownCommand } from "../lib/own-command.ts";
+import { ownCommand } from "../lib/command-hint.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord, encodeChange } from "../log/codecs/record-codec.ts";
 import { createLazyMcpEndpoint } from "../mcp/lazy-mcp-endpoint.ts";
@@ -49,7 +49,7 @@ import { openBuiltIns } from "./built-ins.ts";
 import type { LogAndViews, Opening } from "./log-and-views.ts";
 import { takeProposals } from "./proposals-in-kafka.ts";
 import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
-import { storeFigures } from "./store-figures.ts";
+import { storeFigures } from "./store-stats.ts";
 import {
   annotatedViews,
   foldText,

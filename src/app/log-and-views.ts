@@ -18,7 +18,7 @@ import { watchReaders } from "../storage/health-tracked-readers.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";
-import { configuredModel } from "./configured-model.ts";
+import { configuredModel } from "./load-model.ts";
 import {
   hasSpace,
   openLog,

@@ -1,5 +1,5 @@
 /**
- * Opens the log and the views that a configuration names (app/places.ts says where, app/adapters.ts with
+ * Opens the log and the views that a configuration names (app/store-locations.ts says where, app/adapters.ts with
  * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
  * data, so that the model is loaded once in a process.
  */
@@ -57,7 +57,7 @@ import {
   sharedView,
   type ViewName,
   viewNames,
-} from "./places.ts";
+} from "./store-locations.ts";
 import type { ViewRules } from "./view-rules.ts";
 
 /** The log that feeds views: its id, where it ends, and how many records it has. */
@@ -116,7 +116,7 @@ export {
   type ViewName,
   viewFile,
   viewNames,
-} from "./places.ts";
+} from "./store-locations.ts";
 export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
 /** Records of which views are grown again in a second or two, before the service answers. */

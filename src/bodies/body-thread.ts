@@ -14,7 +14,7 @@ import { assert } from "../core/errors.ts";
 import { connect, Transfer } from "../core/thread-calls.ts";
 import { createBodyCompiler } from "../http/request/body/body-schemas.ts";
 import { parseJsonBody } from "../http/request/body/json-body.ts";
-import { misfitOf } from "../http/response/misfit-message.ts";
+import { misfitOf } from "../http/response/validation-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { type Endpoint, endpointId } from "../http/schemas/endpoint.ts";
 import { loadModel } from "../model/load-model.ts";

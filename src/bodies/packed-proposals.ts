@@ -3,7 +3,7 @@
  * 20,000 objects would block the receiving thread; it decodes the buffers in slices.
  */
 import { CHECKED, NAMED, PLACE, type Proposal } from "../catalog/catalog.ts";
-import { inSlices } from "../catalog/in-slices.ts";
+import { inSlices } from "../catalog/chunks.ts";
 import {
   deserializeError,
   type SerializedError,

@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import { nearest } from "../lib/nearest.ts";
+import { nearest } from "../lib/did-you-mean.ts";
 import { keyValue } from "../model/entity-key.ts";
 import type { Entity, Model } from "../model/model.ts";
 

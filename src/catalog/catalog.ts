@@ -7,7 +7,7 @@
 import type { Position } from "../core/position.ts";
 import type { ChangeReads } from "./changes/change-reads.ts";
 import type { GraphReads } from "./graph/graph-reads.ts";
-import type { EntityReads, Moment, ReadsAsOf } from "./read/entity-reads.ts";
+import type { AsOfPoint, EntityReads, ReadsAsOf } from "./read/entity-reads.ts";
 import type { RunCatalog } from "./runs/run-requests.ts";
 import type { SearchCatalog } from "./search/requests.ts";
 import type { Writes } from "./write/writes.ts";
@@ -36,7 +36,7 @@ export interface Catalog
    * Reads as of a point in time: the results when the log ended there. Entities that are hidden now
    * are hidden at every point in time. `invalid` for a point in the future.
    */
-  asOf(moment: Moment): Promise<ReadsAsOf>;
+  asOf(moment: AsOfPoint): Promise<ReadsAsOf>;
 
   /** Existing entities of a type in byte order of their urns; 10,000 at most. */
   listUrns(

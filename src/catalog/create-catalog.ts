@@ -4,7 +4,7 @@ import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonLimits } from "../core/json-text.ts";
 import { type Position, START } from "../core/position.ts";
-import { createInTurn } from "../lib/in-turn.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { promptHead } from "../log/cached-head.ts";
 import { watchLog } from "../log/log-health.ts";
 import { parkingNow } from "../projector/parking/parking.ts";
@@ -23,6 +23,7 @@ import {
   portsThrough,
   type ReadingTools,
 } from "./read/reading.ts";
+import { createShownPositions } from "./read-consistency.ts";
 import { createDefinitionRemoval } from "./references/definition-removal.ts";
 import { createDeleteReferences } from "./references/references.ts";
 import { withVersionSets } from "./references/version-sets.ts";
@@ -32,7 +33,6 @@ import { createRuns, createSeenRuns } from "./runs/runs.ts";
 import { createSearchFields } from "./search/filter/fields.ts";
 import { createHiddenStages } from "./search/hidden-stages.ts";
 import { soonReached } from "./search/soon-found.ts";
-import { createShownPositions } from "./shown-positions.ts";
 import { createDelete } from "./write/delete.ts";
 import { createEntityCache } from "./write/entity-cache.ts";
 import { createIngestion } from "./write/ingest.ts";
@@ -226,7 +226,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     fields: createSearchFields(parts.search.rules),
     states,
     hiddenStages: createHiddenStages({ aspects, states, version: entitiesVersion, now }),
-    inTurn: createInTurn(foldedAtOnceMax),
+    inTurn: createConcurrencyLimit(foldedAtOnceMax),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow, so a change changes the sum.
     graphVersion() {

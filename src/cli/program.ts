@@ -5,7 +5,7 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Flags } from "../config/config.ts";
-import { isBuilt, ownCommand, startCommand } from "../lib/own-command.ts";
+import { isBuilt, ownCommand, startCommand } from "../lib/command-hint.ts";
 import { serve } from "./commands/serve.ts";
 import {
   configOf,

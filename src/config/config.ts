@@ -6,9 +6,9 @@
  * misspelt setting must stop the start, not be ignored.
  */
 import { CatalogError } from "../core/errors.ts";
-import { nearest } from "../lib/nearest.ts";
-import { ownCommand } from "../lib/own-command.ts";
-import { withoutPassword } from "../lib/server-address.ts";
+import { ownCommand } from "../lib/command-hint.ts";
+import { withoutPassword } from "../lib/connection-string.ts";
+import { nearest } from "../lib/did-you-mean.ts";
 import {
   flagOf,
   type Setting,

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { delimiter, resolve } from "node:path";
-import { withoutPassword } from "../lib/server-address.ts";
+import { withoutPassword } from "../lib/connection-string.ts";
 
 export interface Kind<T> {
   /** Stands for the value in `--help`: <port>. */

@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { jsonDepthMax } from "../core/json-text.ts";
-import { eventStoreSchemes } from "../lib/server-address.ts";
+import { eventStoreSchemes } from "../lib/connection-string.ts";
 import { tokenDurations } from "../lib/token-durations.ts";
 import {
   bytes,

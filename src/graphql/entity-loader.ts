@@ -5,7 +5,7 @@
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createInTurn } from "../lib/in-turn.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 
 export interface LoadedEntity {
@@ -48,7 +48,7 @@ export function createEntityLoader(
   }[] = [];
   let loaded = 0;
   let bytes = 0;
-  const inTurn = createInTurn(listsAtOnceMax);
+  const inTurn = createConcurrencyLimit(listsAtOnceMax);
 
   function refuseTooMany(): void {
     if (loaded <= loadedMax) return;

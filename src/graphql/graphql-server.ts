@@ -6,14 +6,14 @@ import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit 
 import { processRequest } from "graphql-helix";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { createInTurn } from "../lib/in-turn.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import type { ServerContext, Viewer } from "./context.ts";
 import { createEntityLoader } from "./entity-loader.ts";
 import { shownError } from "./graphql-errors.ts";
 import { checkLimits, checkText, tokensMax } from "./limits.ts";
 import { resolveField } from "./long-lists.ts";
 import { createSchema } from "./schema/create-schema.ts";
 import { entityTypesOf } from "./schema/entity-types.ts";
-import type { Surroundings, Viewer } from "./viewer.ts";
 
 export interface GraphqlRequest {
   readonly query: string;
@@ -44,7 +44,7 @@ export interface GraphqlServer {
   execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
 }
 
-interface Options extends Omit<Surroundings, "entityTypes" | "moving"> {
+interface Options extends Omit<ServerContext, "entityTypes" | "moving"> {
   /** Entity types by the model's names. */
   readonly entityNames: Iterable<string>;
   /** The catalog with the read permissions of a user. */
@@ -68,7 +68,7 @@ interface Payload {
 
 export function createGraphqlServer(options: Options): GraphqlServer {
   const { onFault, entityNames, catalogFor, ...rest } = options;
-  const moving = createInTurn(1);
+  const moving = createConcurrencyLimit(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
 

@@ -16,7 +16,7 @@ import type { McpEndpoint } from "../mcp/mcp-server.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
 import { createDocsPage } from "./docs/docs-page.ts";
 import { openApiDocument } from "./docs/openapi.ts";
-import { auditRequests, noteAudited } from "./hooks/audited-requests.ts";
+import { auditRequests, noteAudited } from "./hooks/audit.ts";
 import { decodedBody, hasBody } from "./hooks/compressed-bodies.ts";
 import { compressResponses } from "./hooks/compressed-responses.ts";
 import { type EndedTokens, endWithTokens } from "./hooks/ended-tokens.ts";
@@ -33,7 +33,7 @@ import {
   type ServerMetrics,
   type ServerTraces,
   traceRequests,
-} from "./hooks/observed-requests.ts";
+} from "./hooks/metrics.ts";
 import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
 import { createHeldBodies, heldBytesMax } from "./request/body/body-memory-limit.ts";
 import { createLazyBodyCompiler, noCompilers } from "./request/body/body-schemas.ts";
@@ -50,16 +50,17 @@ import { createEntityPaths } from "./request/entity-paths.ts";
 import {
   allowedAt,
   beginNotes,
-  type Noted,
   noteAddress,
-  type ReceptionRules,
+  type RequestRules,
+  type RequestState,
   receive,
   refuseUnrouted,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
 import { answerClientError, refuseExpectation } from "./response/client-error.ts";
+import { answerAt } from "./response/consistency-headers.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
-import { answerAt } from "./response/positions.ts";
+import { watchUnfinished } from "./response/incomplete-requests.ts";
 import { createReplies, type Replies, type ServerLog } from "./response/reply.ts";
 import {
   createStreams,
@@ -67,7 +68,6 @@ import {
   type Streams,
   streamLimits,
 } from "./response/streams.ts";
-import { watchUnfinished } from "./response/unfinished.ts";
 import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
 import type { EventsOptions } from "./routes/service/events.ts";
 import type { GraphqlOptions } from "./routes/service/graphql.ts";
@@ -146,7 +146,7 @@ interface HttpDoorOptions {
 
 declare module "fastify" {
   interface FastifyRequest {
-    noted: Noted | null;
+    noted: RequestState | null;
   }
 }
 
@@ -192,7 +192,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
   const replies = createReplies(config, logger, access);
-  const rules: ReceptionRules = { ...config, table, admitsOperator: options.admitsOperator };
+  const rules: RequestRules = { ...config, table, admitsOperator: options.admitsOperator };
 
   const app = fastify({
     // The framework would create a logger per request; the service has its own log.
@@ -299,11 +299,11 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
 const endOf = async (token: string, { authentication, admitsMetrics }: Access) =>
   admitsMetrics?.(token) ? undefined : authentication.endOf(token);
 
-interface Surroundings {
+interface ServerContext {
   readonly backing: Backing;
   readonly catalogFor: HttpDoorOptions["catalogFor"];
   readonly replies: Replies;
-  readonly rules: ReceptionRules;
+  readonly rules: RequestRules;
   readonly access: Access | undefined;
   /** True if cookies of sessions are accepted. */
   readonly sessions: boolean;
@@ -314,7 +314,7 @@ interface Surroundings {
   readonly servesApi: boolean;
 }
 
-function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundings): void {
+function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: ServerContext): void {
   const { catalogFor, replies, rules, streams } = around;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
@@ -344,7 +344,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
         }, done as Done),
     }),
     handler: (request, reply) => {
-      const noted = request.noted as Noted;
+      const noted = request.noted as RequestState;
       const ask = noted.ask as Ask;
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
@@ -381,7 +381,7 @@ function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Surroundi
 }
 
 /** Aborts when the client disconnects, when the access token ends, or after the response. */
-function endingOf(noted: Noted, response: ServerResponse): AbortController {
+function endingOf(noted: RequestState, response: ServerResponse): AbortController {
   if (noted.ending === undefined) {
     const ending = new AbortController();
     response.once("close", () => ending.abort());
@@ -418,14 +418,14 @@ interface BodyReading {
 }
 
 function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
-  const { endpoint, ask, response } = request.noted as Noted;
+  const { endpoint, ask, response } = request.noted as RequestState;
   const { key, path, parameters } = ask as Ask;
   const { kind } = endpoint as Endpoint;
   return {
     endpoint: endpointId(endpoint as Endpoint),
     body: transferable(body),
     ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
-    signal: endingOf(request.noted as Noted, response as ServerResponse).signal,
+    signal: endingOf(request.noted as RequestState, response as ServerResponse).signal,
   };
 }
 
@@ -438,7 +438,7 @@ type Done = (error: Error | null, value?: unknown) => void;
 function identified(
   request: FastifyRequest,
   endpoint: Endpoint | undefined,
-  { access, sessions, origins }: Pick<Surroundings, "access" | "sessions" | "origins">,
+  { access, sessions, origins }: Pick<ServerContext, "access" | "sessions" | "origins">,
   go: (subject: string | undefined) => void,
   done: Done,
 ): void {

@@ -11,7 +11,7 @@ import { assert, CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import { type Position, position } from "../core/position.ts";
 import { truncationStream } from "../core/stream.ts";
-import { nearest } from "../lib/nearest.ts";
+import { nearest } from "../lib/did-you-mean.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
 import type { TimeseriesIndex, TimeseriesReader } from "../views/timeseries/timeseries-table.ts";

@@ -6,12 +6,12 @@
 import { createRequire } from "node:module";
 import type { CodeKeywordDefinition, FuncKeywordDefinition, ValidateFunction } from "ajv";
 import { withNamespace } from "../core/urn.ts";
-import { createRecordSchemas, type Expectation, misfitsMax } from "./json-schema.ts";
-import { misfitsOf, misfitsOfUrns, tooDeep } from "./misfits.ts";
+import { createRecordSchemas, type Expectation, validationErrorsMax } from "./json-schema.ts";
 import type { Aspect, Checked, Entity, NamedType, UrnInValue, WrongUrn } from "./model.ts";
 import { createNameIndex } from "./record-names.ts";
 import type { UrnChecks } from "./urn-check.ts";
 import type { UrnRule } from "./urn-rules.ts";
+import { tooDeep, validationErrorsOf, validationErrorsOfUrns } from "./validation-errors.ts";
 
 const require = createRequire(import.meta.url);
 /** The package ajv. The first value loads it: the start of a service validates none. */
@@ -40,7 +40,7 @@ export function createValidator(
   let report: UrnReport = { wrong: [], required: [] };
   const keywords = () => [
     absentWhenNull,
-    boundedMisfits,
+    boundedValidationErrors,
     urn(namespace, { urnChecks, reportTo: () => report }),
     oneMember(prefix),
   ];
@@ -72,8 +72,11 @@ export function createValidator(
       if (error instanceof RangeError) return { ok: false, misfits: [tooDeep] };
       throw error;
     }
-    const misfits = [...misfitsOf(validate.errors ?? []), ...misfitsOfUrns(wrong)];
-    return { ok: false, misfits: misfits.slice(0, misfitsMax) };
+    const misfits = [
+      ...validationErrorsOf(validate.errors ?? []),
+      ...validationErrorsOfUrns(wrong),
+    ];
+    return { ok: false, misfits: misfits.slice(0, validationErrorsMax) };
   };
 }
 
@@ -88,7 +91,7 @@ function createSchemas({
 }): (record: string) => ValidateFunction | undefined {
   const { Ajv } = ajvPackage();
   const ajv = new Ajv({
-    allErrors: true, // bounded by misfitsMax
+    allErrors: true, // bounded by validationErrorsMax
     verbose: true, // an error shows the value that was found
     useDefaults: true,
     removeAdditional: true,
@@ -121,8 +124,8 @@ const absentWhenNull: CodeKeywordDefinition = {
   },
 };
 
-const boundedMisfits: CodeKeywordDefinition = {
-  keyword: "misfitsMax",
+const boundedValidationErrors: CodeKeywordDefinition = {
+  keyword: "validationErrorsMax",
   schemaType: "number",
   code({ gen, schema, it }) {
     const { _, Name } = ajvPackage();

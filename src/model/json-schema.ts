@@ -5,7 +5,7 @@
  *   absentWhenNull  names of optional fields: a null counts as absent
  *   oneMember       keys of a union: exactly one member, its key renamed to one of these
  *   urn             the rule of a urn (urn-rules.ts); the urn gets the configured namespace
- *   misfitsMax      of array items and map values: look no further after that many misfits
+ *   validationErrorsMax      of array items and map values: look no further after that many misfits
  *   expects         what is said to people when a value does not fit; no rule
  */
 import type { Entity, Field, FieldType, NamedType, PrimitiveName } from "./model.ts";
@@ -20,7 +20,7 @@ export interface Expectation {
 export type Schema = { readonly [keyword: string]: unknown; readonly expects?: Expectation };
 
 /** Maximum number of reported errors. */
-export const misfitsMax = 10;
+export const validationErrorsMax = 10;
 
 /** Farther from 0, a JSON number is not a certain integer in JavaScript. */
 const longMax = Number.MAX_SAFE_INTEGER;
@@ -95,7 +95,7 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
         const items = typeSchema(type.items, [...own, ...stepInto(rules, "*")]);
         return {
           type: "array",
-          items: { ...items, misfitsMax },
+          items: { ...items, validationErrorsMax },
           expects: { type: "Array", text: `an array of ${nameOf(items)}` },
         };
       }
@@ -103,7 +103,7 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
         const values = typeSchema(type.values, stepInto(rules, "*"));
         return {
           type: "object",
-          additionalProperties: { ...values, misfitsMax },
+          additionalProperties: { ...values, validationErrorsMax },
           expects: { type: "Map", text: `an object with any keys, each value ${nameOf(values)}` },
         };
       }

@@ -81,7 +81,7 @@ export interface Snapshot {
 }
 
 /** Where a value does not fit its schema. */
-export interface Misfit {
+export interface ValidationError {
   /** Slash path from the aspect's root: `/owners/0/owner`; the root is ``. */
   readonly path: string;
   /**
@@ -91,7 +91,7 @@ export interface Misfit {
   readonly message: string;
 }
 
-/** A urn in a value; `path` as of Misfit. */
+/** A urn in a value; `path` as of ValidationError. */
 export interface UrnInValue {
   readonly urn: string;
   readonly path: string;
@@ -113,7 +113,7 @@ export type Checked =
       /** Urns of entities that must exist (`UrnValidation`). */
       readonly requiredUrns?: readonly UrnInValue[];
     }
-  | { readonly ok: false; readonly misfits: readonly Misfit[] };
+  | { readonly ok: false; readonly misfits: readonly ValidationError[] };
 
 export interface Model {
   /** Changes when anything in the model changes; views carry it. */

@@ -8,7 +8,7 @@
  */
 import { CatalogError, isUnreadable } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { ownCommand } from "../lib/own-command.ts";
+import { ownCommand } from "../lib/command-hint.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { holdsRecord, parseRecordName } from "../log/record-name.ts";
 import type { View } from "./sink.ts";

@@ -1,7 +1,7 @@
 /** Where views are when a projector begins. */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
-import { ownCommand } from "../lib/own-command.ts";
+import { ownCommand } from "../lib/command-hint.ts";
 import { isPoison } from "./parking/parking.ts";
 import type { View } from "./sink.ts";
 

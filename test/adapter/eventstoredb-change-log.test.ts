@@ -1,7 +1,7 @@
 /** The change log over the protocol of EventStoreDB: the contract, in this process and on a server. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
-import { appendBytesMaxByDefault } from "../../src/log/eventstoredb/address.ts";
+import { appendBytesMaxByDefault } from "../../src/log/eventstoredb/connection-string.ts";
 import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
 import { type ChangeLogHarness, changeLogContract } from "../contract/change-log.contract.ts";
 import {

@@ -12,8 +12,8 @@ import { EventStoreDBClient, jsonEvent } from "@eventstore/db-client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position, revision, START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
-import { parseAddress } from "../../src/log/eventstoredb/address.ts";
 import { checkEventStore } from "../../src/log/eventstoredb/check.ts";
+import { parseAddress } from "../../src/log/eventstoredb/connection-string.ts";
 import { translated } from "../../src/log/eventstoredb/errors.ts";
 import {
   type EventStoreChangeLog,

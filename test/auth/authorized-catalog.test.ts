@@ -1,6 +1,6 @@
 /** The catalog as those use it who ask nothing by HTTP: what Kafka brings is nobody's. */
 import { expect, test } from "vitest";
-import { configuredModel } from "../../src/app/configured-model.ts";
+import { configuredModel } from "../../src/app/load-model.ts";
 import { authorizeCatalog } from "../../src/auth/access/authorized-catalog.ts";
 import { createAuthority } from "../../src/auth/policies/authority.ts";
 import type { Catalog, Proposal } from "../../src/catalog/catalog.ts";

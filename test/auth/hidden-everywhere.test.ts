@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Example, readExamples } from "../../src/http/docs/examples.ts";
-import { takesMoment } from "../../src/http/request/as-of-parameters.ts";
+import { takesAsOf } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
@@ -153,7 +153,7 @@ async function askedThen(
 }
 
 describe("hidden now was hidden then at", () => {
-  for (const endpoint of reading.filter(takesMoment)) {
+  for (const endpoint of reading.filter(takesAsOf)) {
     const { method, path, name } = endpoint;
     test(`${method} ${path} ${name}`, async () => {
       // All was open before the policies came, the last two records.
@@ -169,7 +169,7 @@ describe("hidden now was hidden then at", () => {
 
   test("none of them for the operator", async () => {
     const bodies = [];
-    for (const endpoint of reading.filter(takesMoment)) {
+    for (const endpoint of reading.filter(takesAsOf)) {
       const who = service.operator;
       bodies.push((await askedThen(endpoint, `asOfPosition=${position - 2}`, { who })).body);
     }

@@ -1,6 +1,6 @@
 /** The secrets of the model: the aspects that contain them are restricted, also in search and topics. */
 import { describe, expect, test } from "vitest";
-import { configuredModel } from "../../src/app/configured-model.ts";
+import { configuredModel } from "../../src/app/load-model.ts";
 import { privilegedTypes } from "../../src/auth/access/privileged-writes.ts";
 import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";

@@ -3,7 +3,7 @@
  * they are asked for; to everybody else they are not there.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { configuredModel } from "../../src/app/configured-model.ts";
+import { configuredModel } from "../../src/app/load-model.ts";
 import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";

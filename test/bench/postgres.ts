@@ -8,7 +8,7 @@ import { position, revision } from "../../src/core/position.ts";
 import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
 import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
-import { questionsOf } from "../../src/views/aspects/postgres/questions.ts";
+import { questionsOf } from "../../src/views/aspects/postgres/queries.ts";
 import { TABLES_VERSION, type Tables, tablesOf } from "../../src/views/aspects/postgres/schema.ts";
 import { reachStore } from "../support/stores.ts";
 import { median } from "./load.ts";

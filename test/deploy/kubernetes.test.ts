@@ -5,7 +5,7 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { settings } from "../../src/config/settings.ts";
-import { parseAddress } from "../../src/log/eventstoredb/address.ts";
+import { parseAddress } from "../../src/log/eventstoredb/connection-string.ts";
 import { runningService } from "../support/running-service.ts";
 import { settingNamed } from "../support/setting-named.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

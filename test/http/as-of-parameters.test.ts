@@ -1,7 +1,7 @@
 /** Moments of the past over HTTP: which rows take one, in which spellings, and what is refused. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
-import { takesMoment } from "../../src/http/request/as-of-parameters.ts";
+import { takesAsOf } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
 import { openTestServer, testConfig } from "./test-server.ts";
@@ -19,8 +19,8 @@ const table = createRouteTable({
   docs: () => ({ html: "" }),
 });
 const rows = table.endpoints.map((one) => [`${one.method} ${one.path} ${one.name}`, one] as const);
-const taking = rows.filter(([, one]) => takesMoment(one));
-const others = rows.filter(([, one]) => !takesMoment(one) && one.access === undefined);
+const taking = rows.filter(([, one]) => takesAsOf(one));
+const others = rows.filter(([, one]) => !takesAsOf(one) && one.access === undefined);
 
 const exampleOf = readExamples();
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { ServerMetrics } from "../../src/http/hooks/observed-requests.ts";
+import type { ServerMetrics } from "../../src/http/hooks/metrics.ts";
 import { createHttpServer, type HttpServerConfig } from "../../src/http/http-server.ts";
 import type { StreamLimits } from "../../src/http/response/streams.ts";
 import type { WebApp } from "../../src/http/web/web-routes.ts";

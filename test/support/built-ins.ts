@@ -1,6 +1,6 @@
 /** The built-in entities of the default model, in the namespace "li". */
 
-import { configuredModel } from "../../src/app/configured-model.ts";
+import { configuredModel } from "../../src/app/load-model.ts";
 import { fixedPoliciesOf } from "../../src/auth/policies/fixed-policies.ts";
 import type { Policy } from "../../src/auth/policies/policy.ts";
 import { readBuiltInEntities } from "../../src/catalog/access/built-in-entities.ts";

@@ -3,7 +3,7 @@
  * directory, in another directory, and compared row by row. The service must be stopped.
  */
 import { join } from "node:path";
-import { configuredModel } from "../../src/app/configured-model.ts";
+import { configuredModel } from "../../src/app/load-model.ts";
 import { openLogReader, openViews, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";

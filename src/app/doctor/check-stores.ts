@@ -5,8 +5,8 @@ import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { variableOf } from "../../config/settings.ts";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { withoutPassword } from "../../lib/server-address.ts";
-import { requireCertificates } from "../places.ts";
+import { withoutPassword } from "../../lib/connection-string.ts";
+import { requireCertificates } from "../store-locations.ts";
 import { placeAt, placeOf, type ViewName, viewNames } from "../stores.ts";
 import { checkDirectory } from "./check-directory.ts";
 

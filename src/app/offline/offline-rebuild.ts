@@ -7,7 +7,7 @@ import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
@@ -17,9 +17,9 @@ import { createReplacing, type Replaced } from "../../projector/rebuild/replacin
 import { closeAll } from "../../projector/rebuild/staging.ts";
 import type { View } from "../../projector/sink.ts";
 import type { Replacement } from "../../projector/thread/progress.ts";
-import { configuredModel } from "../configured-model.ts";
-import { dataFlag } from "../places.ts";
+import { configuredModel } from "../load-model.ts";
 import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
+import { dataFlag } from "../store-locations.ts";
 import {
   foldedViews,
   lockData,

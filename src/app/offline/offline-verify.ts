@@ -14,7 +14,7 @@ import { noteParking, openParkingOf, readParking } from "../../projector/parking
 import { restoreEntities } from "../../projector/parking/restore.ts";
 import { verifyAndRepair } from "../../projector/verify/repair.ts";
 import type { Verified } from "../../projector/verify/verified-state.ts";
-import { configuredModel } from "../configured-model.ts";
+import { configuredModel } from "../load-model.ts";
 import {
   openLog,
   openViews,

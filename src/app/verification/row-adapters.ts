@@ -11,7 +11,7 @@ import { openSqliteAspectRows } from "../../views/aspects/sqlite/sqlite-aspect-r
 import { openSqliteGraphRows } from "../../views/graph/sqlite/sqlite-graph-rows.ts";
 import { openSqliteSearchRows } from "../../views/search/sqlite/sqlite-search-rows.ts";
 import { openSqliteTimeseriesRows } from "../../views/timeseries/sqlite/sqlite-timeseries-rows.ts";
-import { type Places, placeOf, sharedView, type ViewName, viewFile } from "../places.ts";
+import { type Places, placeOf, sharedView, type ViewName, viewFile } from "../store-locations.ts";
 
 /** The generations beside those in place. */
 export interface Beside {

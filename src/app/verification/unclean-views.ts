@@ -15,7 +15,7 @@ import {
   type ViewName,
   viewFile,
   viewNames,
-} from "../places.ts";
+} from "../store-locations.ts";
 
 /** Views in the data directory whose last writer did not close them: their write-ahead logs are not empty. */
 export function uncleanViews(config: Places): readonly ViewName[] {

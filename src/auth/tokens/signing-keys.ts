@@ -6,7 +6,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepText } from "../../config/kept-text.ts";
+import { keepText } from "../../config/secret-text.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { keepFromOthers, type Warning } from "./secret-file.ts";
 

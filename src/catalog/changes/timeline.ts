@@ -16,8 +16,8 @@ import {
   semanticChangeTypes,
 } from "../../core/timeline/semantic-changes.ts";
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { nearest } from "../../lib/nearest.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Addresses } from "../address.ts";

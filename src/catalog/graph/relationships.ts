@@ -10,8 +10,8 @@ import type { Change } from "../../core/change.ts";
 import { NO_RUN_ID } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { formatNumber } from "../../lib/format-number.ts";
-import { createInTurn } from "../../lib/in-turn.ts";
 import { keyValue } from "../../model/entity-key.ts";
 import type { Model } from "../../model/model.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../views/graph/graph.ts";
@@ -72,7 +72,7 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
-  const inTurn = createInTurn(walksMax);
+  const inTurn = createConcurrencyLimit(walksMax);
   const { version } = dependencies;
   const pages = version === undefined ? undefined : createPageCache(version);
 

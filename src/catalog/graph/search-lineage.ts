@@ -8,7 +8,7 @@
 import { CatalogError } from "../../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../../core/query/filter.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
-import { createInTurn } from "../../lib/in-turn.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { holds } from "../../views/search/evaluate.ts";
 import type {
   Condition,
@@ -68,7 +68,7 @@ type LineageSearches = Pick<SearchCatalog, "searchLineage" | "scrollLineage">;
 export function createLineageSearch(dependencies: Dependencies): LineageSearches {
   const { tools, walk } = dependencies;
   const { reader } = tools;
-  const inTurn = createInTurn(explorationsMax);
+  const inTurn = createConcurrencyLimit(explorationsMax);
 
   async function explore(request: LineageSearchRequest, form: GroupingForm): Promise<Exploration> {
     const times = timesOf(request);

@@ -16,7 +16,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { foldEntity } from "../../core/fold-entity.ts";
 import { type Position, type Revision, revision, START } from "../../core/position.ts";
 import { entityStream, type StreamName } from "../../core/stream.ts";
-import type { InTurn } from "../../lib/in-turn.ts";
+import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Projection } from "../../projector/sink.ts";
@@ -25,7 +25,7 @@ import type { TimeseriesReader, TimeseriesWrite } from "../../views/timeseries/t
 import type { ReadPorts } from "../access/filtered-readers.ts";
 import { changesOf } from "../changes/stream-changes.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
-import type { Moment } from "./entity-reads.ts";
+import type { AsOfPoint } from "./entity-reads.ts";
 import { createPastSeries } from "./past-series.ts";
 
 interface PastPorts {
@@ -44,7 +44,7 @@ export interface PastTools {
   readonly project: Projection<TimeseriesWrite>;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
-  readonly inTurn: InTurn;
+  readonly inTurn: ConcurrencyLimit;
   readonly now: () => number;
   /** Replaces the constant in tests. */
   readonly recordsMax?: number | undefined;
@@ -73,7 +73,7 @@ const recordsMax = 500_000;
 export async function openPast(
   tools: PastTools,
   present: Present,
-  moment: Moment,
+  moment: AsOfPoint,
 ): Promise<PastPorts> {
   const { log, decode, keyAspectOf, inTurn, reached } = tools;
   await refuseFuture(tools, moment);
@@ -173,7 +173,7 @@ const tooMany = (count: number): CatalogError =>
     hint: "Request fewer entities at a time",
   });
 
-async function refuseFuture({ log, now }: PastTools, moment: Moment): Promise<void> {
+async function refuseFuture({ log, now }: PastTools, moment: AsOfPoint): Promise<void> {
   if ("position" in moment) {
     const head = await log.head();
     if (moment.position <= head) return;

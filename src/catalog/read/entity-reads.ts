@@ -122,7 +122,7 @@ export interface EntityReads {
  * after its last record that was not written later, by the clock of the service that accepted it
  * (`created` of the record). A write in progress may still get a time in the past.
  */
-export type Moment = { readonly position: Position } | { readonly time: number };
+export type AsOfPoint = { readonly position: Position } | { readonly time: number };
 
 /** Reads of one request; caches the folded states. */
 export interface ReadsAsOf extends EntityReads {

@@ -1,7 +1,7 @@
 /** Checks the fields of timeseries filters: paths into the aspect's record. */
 import { CatalogError } from "../../core/errors.ts";
 import { type Filter, fieldPath, readFilter } from "../../core/query/filter.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import type { Aspect, Field, FieldType, Model } from "../../model/model.ts";
 
 /** Field of every event beside its own. */

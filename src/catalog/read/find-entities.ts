@@ -11,7 +11,7 @@ import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
-import { inSlices } from "../in-slices.ts";
+import { inSlices } from "../chunks.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 

@@ -17,7 +17,7 @@ import {
   truncationStream,
 } from "../../core/stream.ts";
 import { entityTypeOf } from "../../core/urn.ts";
-import type { InTurn } from "../../lib/in-turn.ts";
+import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Projection } from "../../projector/sink.ts";
@@ -32,7 +32,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly project: Projection<TimeseriesWrite>;
-  readonly inTurn: InTurn;
+  readonly inTurn: ConcurrencyLimit;
   /** The last position in these streams that belongs to the point in time. */
   readonly endIn: (streams: readonly StreamName[]) => Promise<Position>;
   readonly isHidden: (urn: string) => Promise<boolean>;

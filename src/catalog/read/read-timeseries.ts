@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { compileFilter, filterInNamespace } from "../../core/query/filter.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import type { Aspect, Model } from "../../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import { type Addresses, unknownEntityType } from "../address.ts";

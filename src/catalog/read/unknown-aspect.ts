@@ -1,6 +1,6 @@
 /** Errors for unknown aspects, with similar names as hints. */
 import { CatalogError } from "../../core/errors.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import type { Entity, Model } from "../../model/model.ts";
 
 /** For requests about all entities. */

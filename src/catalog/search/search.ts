@@ -5,7 +5,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { isLaterSlice } from "../../core/query/slice-options.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import {
   type Condition,
   type Cursor,
@@ -15,7 +15,7 @@ import {
   type SearchReader,
   type SortBy,
 } from "../../views/search/search.ts";
-import { inSlices } from "../in-slices.ts";
+import { inSlices } from "../chunks.ts";
 import type { QueryReader, ReadQuery, SearchWords } from "./expression.ts";
 import { type FacetPlan, planFacets } from "./facets.ts";
 import { anyOf, everyOf, NOTHING } from "./filter/conditions.ts";

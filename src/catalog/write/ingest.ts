@@ -13,12 +13,12 @@ import { type AspectCommand, isEnd } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
-import { createInTurn, turnOf } from "../../lib/in-turn.ts";
+import { createConcurrencyLimit, turnOf } from "../../lib/concurrency-limit.ts";
 import { WrongRevision } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Ingested, Proposal, Written } from "../catalog.ts";
-import { inSlices } from "../in-slices.ts";
+import { inSlices } from "../chunks.ts";
 import type { DefinitionRemoval } from "../references/definition-removal.ts";
 import { createAppendRequest, type RequestAppendsParts } from "./append-request.ts";
 import { createWriteDecider, type EntityDecision, type RequestTerms } from "./decide-request.ts";
@@ -93,7 +93,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, validation, states, systemActor } = dependencies;
   const decider = createWriteDecider(dependencies);
   const requestAppends = createAppendRequest(dependencies);
-  const largeInTurn = createInTurn(1);
+  const largeInTurn = createConcurrencyLimit(1);
   const keyed = new Map<string, Promise<Ingested>>();
 
   async function ingest(

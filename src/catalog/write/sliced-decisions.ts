@@ -5,7 +5,7 @@
  * The result therefore equals that of one synchronous step over all write requests.
  */
 import type { EntityState } from "../../core/entity-state.ts";
-import { createPause, type Pause } from "../in-slices.ts";
+import { createPause, type Pause } from "../chunks.ts";
 import { computeAhead } from "./computed-ahead.ts";
 import {
   delimiters,

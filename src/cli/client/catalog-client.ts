@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { isTransient, pause, retrying, statusOf } from "../../client/retries.ts";
 import { reachMsMax, rejectedToken, requireCatalog } from "./connection.ts";
-import { connectionCause, noAnswer } from "./no-answer.ts";
+import { connectionCause, noAnswer } from "./connection-error.ts";
 import type { Submission } from "./submission.ts";
 
 export interface CatalogClient {

@@ -5,7 +5,7 @@
 import { type Config, type Flags, isSet, readConfig } from "../../config/config.ts";
 import { readLogin } from "../../config/login.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { noAnswer } from "./no-answer.ts";
+import { noAnswer } from "./connection-error.ts";
 import { operatorTokenOf, tokenIn } from "./token-file.ts";
 
 export interface Connection {

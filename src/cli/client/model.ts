@@ -1,7 +1,7 @@
 /** The metadata model of the service, for messages and completion. */
 import { type AnnalsClient, AnnalsError, dataOf } from "../../client/client.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 
 interface AspectOfType {
   readonly name: string;

@@ -5,7 +5,7 @@
 import { createAnnalsClient } from "../../client/client.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { reach } from "./connection.ts";
-import { noAnswer } from "./no-answer.ts";
+import { noAnswer } from "./connection-error.ts";
 
 export interface OperatorClient {
   /**

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { requiresTokens } from "../../config/addresses.ts";
 import type { Config } from "../../config/config.ts";
 import { defaultOf, flagOf } from "../../config/settings.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 
 /** Address of the pages, how to load the sample, where the token is, how to stop. */
 export function startMessage(config: Config, address: string): string {

@@ -3,8 +3,8 @@
  * certain to be found.
  */
 
+import { listed } from "../../lib/format-list.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { listed } from "../../lib/listed.ts";
 import { CatalogError } from "../errors.ts";
 
 /** Where an aspect has the fields of a schema. */

@@ -4,8 +4,8 @@
  * patching another property, works after a definition has changed.
  */
 
+import { listed } from "../../lib/format-list.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { listed } from "../../lib/listed.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";
 import { shown } from "../patch/patch-keys.ts";
@@ -97,7 +97,7 @@ export const allowedBy = ({ allowedValues }: JsonObject): readonly unknown[] | u
     : undefined;
 
 /** The error of a value, worded to follow "value … ", and the hint. */
-interface Misfit {
+interface ValidationError {
   readonly what: string;
   readonly hint: string;
 }
@@ -106,7 +106,7 @@ interface Misfit {
 function misfitOf(
   { string: text, double }: JsonObject,
   definition: JsonObject,
-): Misfit | undefined {
+): ValidationError | undefined {
   const type = valueTypeOf(definition);
   switch (type) {
     case "number":
@@ -133,10 +133,13 @@ function misfitOf(
       hint: 'Write a day from 1000-01-01 on, as {"string": "2026-07-31"}',
     };
   }
-  return type === "urn" ? misfitOfUrn(text, definition) : undefined;
+  return type === "urn" ? validationErrorOfUrn(text, definition) : undefined;
 }
 
-function misfitOfUrn(text: string, { typeQualifier }: JsonObject): Misfit | undefined {
+function validationErrorOfUrn(
+  text: string,
+  { typeQualifier }: JsonObject,
+): ValidationError | undefined {
   if (!isUrn(text)) {
     return { what: "should be an urn", hint: 'Write it as {"string": "urn:li:corpuser:jdoe"}' };
   }
@@ -151,7 +154,7 @@ function misfitOfUrn(text: string, { typeQualifier }: JsonObject): Misfit | unde
       };
 }
 
-function strangerIn(value: JsonObject, definition: JsonObject): Misfit | undefined {
+function strangerIn(value: JsonObject, definition: JsonObject): ValidationError | undefined {
   const allowed = allowedBy(definition);
   if (allowed === undefined || allowed.some((one) => sameJson(one, value))) return undefined;
   const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));

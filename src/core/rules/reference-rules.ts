@@ -3,8 +3,8 @@
  * version sets, logical parents, settings of structured properties, prompts of forms.
  */
 
+import { listed } from "../../lib/format-list.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { listed } from "../../lib/listed.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";
 import { entityTypeOf, nestedUrn } from "../urn.ts";

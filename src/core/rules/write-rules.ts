@@ -4,8 +4,8 @@
  * none of their arguments.
  */
 
+import { listed } from "../../lib/format-list.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { listed } from "../../lib/listed.ts";
 import { CatalogError } from "../errors.ts";
 import { refusalOfDefinition } from "./definition-changes.ts";
 import { refusalOfPaths } from "./field-paths.ts";

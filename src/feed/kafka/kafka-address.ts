@@ -4,7 +4,7 @@
  * User name and password are percent-encoded in the URL.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { withoutPassword } from "../../lib/server-address.ts";
+import { withoutPassword } from "../../lib/connection-string.ts";
 
 const mechanisms = ["scram-sha-512", "scram-sha-256", "plain"] as const;
 const compressions = ["none", "gzip"] as const;

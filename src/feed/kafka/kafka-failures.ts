@@ -1,7 +1,7 @@
 /** Translates errors of the driver into CatalogErrors with a hint. */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
-import { speaksNoTls } from "../../lib/server-address.ts";
+import { speaksNoTls } from "../../lib/connection-string.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
 
 /** The protocol's name of an error; undefined for connection failures and the like. */

@@ -4,10 +4,10 @@ import type { TokenType } from "../../auth/tokens/token-format.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn, withNamespace } from "../../core/urn.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
+import type { Viewer } from "../context.ts";
 import { type PageInput, pageOf } from "../queries/pages.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "../queries/token-filter.ts";
 import { userOf } from "../queries/users.ts";
-import type { Viewer } from "../viewer.ts";
 
 const nameCharactersMax = 200;
 const descriptionCharactersMax = 2_000;

@@ -1,6 +1,6 @@
 /** Adding users to groups and removing them. */
 import { CatalogError } from "../../core/errors.ts";
-import type { Viewer } from "../viewer.ts";
+import type { Viewer } from "../context.ts";
 import { patchOf, refuseMissing, urnOf, write } from "./writing.ts";
 
 interface MembersInput {

@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { entityOf } from "../queries/entity-source.ts";
 import { type PageInput, pageOf } from "../queries/pages.ts";
 import type { FacetFilter } from "../queries/token-filter.ts";
-import type { Viewer } from "../viewer.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
 interface Source {

@@ -1,7 +1,7 @@
 /** The resources of label mutations: entities, and columns of datasets. */
 import { CatalogError } from "../../core/errors.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
 
 export interface Resource {
   readonly resourceUrn: string;

@@ -6,8 +6,8 @@
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
 import { type Resource, refuseTooMany } from "./label-resources.ts";
 import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "./writing.ts";
 

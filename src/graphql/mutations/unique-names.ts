@@ -1,6 +1,6 @@
 /** Keeps names unique among the entities below one parent, and among those without a parent. */
 import { CatalogError } from "../../core/errors.ts";
-import type { Viewer } from "../viewer.ts";
+import type { Viewer } from "../context.ts";
 
 interface Kind {
   readonly entityType: string;

@@ -3,7 +3,7 @@ import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
-import type { Viewer } from "../viewer.ts";
+import type { Viewer } from "../context.ts";
 
 /** Maximum number of entities, and of labels, of one field. */
 const membersMax = 1_000;

@@ -1,8 +1,8 @@
 /** The fields of entities, by the types of the schema. */
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { Resolver, Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
 import { typenames } from "../schema/entity-types.ts";
-import type { Resolver, Viewer } from "../viewer.ts";
 import { type EntitySource, namedAs, namedBy } from "./entity-source.ts";
 import {
   deprecationOf,

@@ -1,6 +1,6 @@
 /** The queries that return entities by their urns. */
 import { CatalogError } from "../../core/errors.ts";
-import type { Resolver, Viewer } from "../viewer.ts";
+import type { Resolver, Viewer } from "../context.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 
 const urnsMax = 1_000;

@@ -3,8 +3,8 @@ import { NO_RUN_ID } from "../../core/change.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
-import type { Viewer } from "../viewer.ts";
 import { descriptionAspects, propertiesAspects } from "./aspects-by-type.ts";
 import { type EntitySource, entityOf, namedAs, namedBy } from "./entity-source.ts";
 

@@ -1,7 +1,7 @@
 /** Runs of jobs: the process instances that name the job as their template. */
 
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
 import type { EntitySource } from "./entity-source.ts";
 import { relatedEntities } from "./related.ts";
 

@@ -1,9 +1,9 @@
 /** Queries and mutations of policies. */
 import { randomUUID } from "node:crypto";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
-import type { Viewer } from "../viewer.ts";
 import { entityOf } from "./entity-source.ts";
 import { type PageInput, pageOf } from "./pages.ts";
 

@@ -1,7 +1,7 @@
 /** Lists of entities of one type that have a relationship to an entity. */
 
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 
 export interface RelatedQuery {

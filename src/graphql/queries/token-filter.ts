@@ -2,7 +2,7 @@
 import type { TokenRecord } from "../../auth/tokens/access-tokens.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { withNamespace } from "../../core/urn.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
 export interface FacetFilter {

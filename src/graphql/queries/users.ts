@@ -1,6 +1,6 @@
 /** Users as fields show them, and the viewer's privileges on tokens, policies and users. */
 import { type Privilege, toGenerateTokens } from "../../auth/policies/privileges.ts";
-import type { Viewer } from "../viewer.ts";
+import type { Viewer } from "../context.ts";
 import { entityOf } from "./entity-source.ts";
 
 export function userOf(urn: string, { entities }: Viewer) {

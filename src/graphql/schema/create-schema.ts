@@ -9,7 +9,7 @@ import {
 } from "graphql";
 import { assert, CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Viewer } from "../viewer.ts";
+import type { Viewer } from "../context.ts";
 import { resolvers } from "./resolvers.ts";
 import { type Rule, rules } from "./rules.ts";
 import { typeDefinitions } from "./type-definitions.ts";

@@ -1,16 +1,17 @@
 /** The resolvers of all fields. rules.ts authorizes each root field before its resolver runs. */
+
+import type { Resolver } from "../context.ts";
 import { tokenFields, tokenMutations, tokenQueries } from "../mutations/access-tokens.ts";
+import { making } from "../mutations/create.ts";
 import { sourceFields, sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
-import { labelling } from "../mutations/labelling.ts";
-import { making } from "../mutations/making.ts";
+import { labelling } from "../mutations/labels.ts";
 import { assertionMutations, eventFields } from "../queries/assertions.ts";
-import { browsing } from "../queries/browsing.ts";
+import { browsing } from "../queries/browse.ts";
 import { entityFields } from "../queries/entity-fields.ts";
 import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
-import { searching } from "../queries/searching.ts";
+import { searching } from "../queries/search.ts";
 import { me } from "../queries/users.ts";
-import type { Resolver } from "../viewer.ts";
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 

@@ -2,16 +2,16 @@
 import { privileges, toGenerateTokens, toManageTokens } from "../../auth/policies/privileges.ts";
 import { withNamespace } from "../../core/urn.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
+import type { Viewer } from "../context.ts";
+import { making } from "../mutations/create.ts";
 import { sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
-import { labelling } from "../mutations/labelling.ts";
-import { making } from "../mutations/making.ts";
+import { labelling } from "../mutations/labels.ts";
 import { assertionMutations } from "../queries/assertions.ts";
-import { browsing } from "../queries/browsing.ts";
+import { browsing } from "../queries/browse.ts";
 import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
-import { searching } from "../queries/searching.ts";
+import { searching } from "../queries/search.ts";
 import { type FacetFilter, ownValuesOf } from "../queries/token-filter.ts";
-import type { Viewer } from "../viewer.ts";
 
 export interface Rule {
   /** The required privilege, for the audit trail. */

@@ -5,7 +5,7 @@
  */
 
 import { errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
-import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "../response/registry-form.ts";
+import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "../response/schema-registry-format.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
 import type { Endpoint, ErrorCase, Parameter, Schema } from "../schemas/endpoint.ts";
 import { errorReply, namedSchemas as plainSchemas } from "../schemas/schemas.ts";

@@ -8,12 +8,12 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { CatalogError } from "../../core/errors.ts";
-import type { Noted } from "../request/parse-request.ts";
+import type { RequestState } from "../request/parse-request.ts";
 import type { Endpoint } from "../schemas/endpoint.ts";
 
 export interface EndedTokens {
   /** Registers a response before its request is handled. */
-  watch(reply: FastifyReply, noted: Noted): void;
+  watch(reply: FastifyReply, noted: RequestState): void;
   close(): void;
 }
 
@@ -30,7 +30,7 @@ const checkMs = 250;
 const mark = Symbol("watched");
 interface Watched {
   readonly reply: FastifyReply;
-  readonly noted: Noted;
+  readonly noted: RequestState;
   /** The token has ended, and the response was asked to end. */
   ending?: boolean;
 }

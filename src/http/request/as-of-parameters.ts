@@ -3,7 +3,7 @@
  * because each as-of point has its own response, which links and logs must distinguish.
  * X-Annals-Min-Position only requires a minimum freshness.
  */
-import type { Moment } from "../../catalog/catalog.ts";
+import type { AsOfPoint } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";
 import { parseTime } from "../../lib/calendar.ts";
@@ -13,7 +13,7 @@ const POSITION = "asOfPosition";
 const TIME = "asOfTime";
 
 /** Parameters of every endpoint that supports as-of reads. */
-export const momentParameters: readonly Parameter[] = [
+export const asOfParameters: readonly Parameter[] = [
   {
     name: POSITION,
     in: "query",
@@ -30,7 +30,7 @@ export const momentParameters: readonly Parameter[] = [
   },
 ];
 
-export const momentErrors = [
+export const asOfErrors = [
   { code: "malformed", when: "the moment asked for is no position or time, or is given twice" },
   { code: "invalid", when: "the moment asked for is yet to come" },
   {
@@ -39,12 +39,12 @@ export const momentErrors = [
   },
 ] as const;
 
-export const takesMoment = ({ parameters }: Endpoint): boolean =>
+export const takesAsOf = ({ parameters }: Endpoint): boolean =>
   parameters?.some(({ name }) => name === POSITION) === true;
 
 /** Throws `malformed` for an as-of parameter of an endpoint that would ignore it. */
-export function refuseMoment(endpoint: Endpoint, rawQuery: string): void {
-  if (!rawQuery.includes("asOf") || takesMoment(endpoint)) return;
+export function refuseAsOf(endpoint: Endpoint, rawQuery: string): void {
+  if (!rawQuery.includes("asOf") || takesAsOf(endpoint)) return;
   const names = new Set(rawQuery.split("&").map((pair) => pair.split("=", 1)[0]));
   const given = [POSITION, TIME].find((name) => names.has(name));
   if (given === undefined) return;
@@ -54,7 +54,7 @@ export function refuseMoment(endpoint: Endpoint, rawQuery: string): void {
 }
 
 /** Undefined for the present. Throws `malformed`. */
-export function momentOf(parameters: Readonly<Record<string, unknown>>): Moment | undefined {
+export function asOfPointOf(parameters: Readonly<Record<string, unknown>>): AsOfPoint | undefined {
   const { [POSITION]: at, [TIME]: time } = parameters as Partial<Record<string, string>>;
   if (at === undefined) return time === undefined ? undefined : { time: readTime(time) };
   if (time !== undefined) {

@@ -6,11 +6,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { FixedText } from "../response/fixed-text.ts";
-import { explainUnrouted, methodsAt, type Unrouted } from "../response/unrouted.ts";
+import { explainUnrouted, methodsAt, type NotFoundRules } from "../response/not-found.ts";
 import type { RouteTable } from "../route-table.ts";
 import type { Ask, Endpoint } from "../schemas/endpoint.ts";
 import { takesJson } from "./accept.ts";
-import { refuseMoment } from "./as-of-parameters.ts";
+import { refuseAsOf } from "./as-of-parameters.ts";
 import { type CallerRules, readCaller } from "./caller/caller.ts";
 import { readParameters } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
@@ -19,7 +19,7 @@ import { type Protocol, readProtocol } from "./protocol.ts";
 import { parseQuery } from "./query.ts";
 import type { Address } from "./target.ts";
 
-export interface Noted {
+export interface RequestState {
   /** Undefined when no endpoint accepts the request. */
   readonly endpoint: Endpoint | undefined;
   /** Undefined for paths outside the rest.li resources. */
@@ -27,7 +27,7 @@ export interface Noted {
   /** The user of the request's token. */
   subject?: string | undefined;
   ask: Ask | undefined;
-  unrouted: Unrouted | undefined;
+  unrouted: NotFoundRules | undefined;
   /** Of a read: the position of a not_found response. */
   shown?: Position;
   /** The error that rejected the request. */
@@ -42,7 +42,7 @@ export interface Noted {
   ending?: AbortController;
 }
 
-export interface ReceptionRules extends CallerRules {
+export interface RequestRules extends CallerRules {
   /** True when an Authorization header carries the admin token. */
   readonly admitsOperator: (authorization: string | undefined) => boolean;
   readonly table: RouteTable;
@@ -64,7 +64,7 @@ const addressOf = (request: IncomingMessage): Address =>
 const targetOf = (request: IncomingMessage): string =>
   (request as { originalUrl?: string }).originalUrl ?? request.url ?? "/";
 
-export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefined): Noted {
+export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefined): RequestState {
   const protocol =
     addressOf(request).resource === undefined ? undefined : readProtocol(request.headers);
   return { endpoint, protocol, ask: undefined, unrouted: undefined };
@@ -76,8 +76,8 @@ export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefi
  */
 export function receive(
   request: IncomingMessage,
-  noted: Noted,
-  rules: ReceptionRules,
+  noted: RequestState,
+  rules: RequestRules,
   subject?: string | undefined,
 ): Ask {
   const { endpoint, protocol } = noted;
@@ -86,7 +86,7 @@ export function receive(
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
-    if (endpoint !== undefined) refuseMoment(endpoint, rawQuery);
+    if (endpoint !== undefined) refuseAsOf(endpoint, rawQuery);
     // Clients of /openapi encode blanks as forms do.
     const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
     const query = parseQuery(rawQuery, plusIsBlank);
@@ -109,7 +109,7 @@ export function receive(
     throw refuseUnrouted(request, noted, rules);
   }
   const { rawKey, rawQuery, action } = addressOf(request);
-  refuseMoment(endpoint, rawQuery);
+  refuseAsOf(endpoint, rawQuery);
   // With two actions, a proxy may have checked the other one.
   if (action !== undefined && rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
     parseQuery(rawQuery, protocol.plusIsBlank).one("action");
@@ -130,7 +130,7 @@ export function receive(
   };
 }
 
-function unacceptable(accept: string, noted: Noted): CatalogError {
+function unacceptable(accept: string, noted: RequestState): CatalogError {
   const shown = accept.length > 80 ? `${accept.slice(0, 80)}…` : accept;
   const error = new CatalogError("malformed", `the answer is JSON, and "${shown}" is accepted`, {
     hint: "Send Accept: application/json, or none",
@@ -146,7 +146,7 @@ const NO_KEY = { key: "", path: {} } as const;
 const AUTHORIZATION = /^authorization$/i;
 
 /** Several headers could be read differently by proxies, so none is accepted. */
-function admitOperator(request: IncomingMessage, rules: ReceptionRules): void {
+function admitOperator(request: IncomingMessage, rules: RequestRules): void {
   const { authorization } = request.headers;
   const given = request.rawHeaders.filter((name, i) => i % 2 === 0 && AUTHORIZATION.test(name));
   if (given.length === 1 && rules.admitsOperator(authorization)) return;
@@ -177,8 +177,8 @@ export function allowedAt(request: IncomingMessage, table: RouteTable): string |
 /** The error for a request without endpoint; also stores the details of its response. */
 export function refuseUnrouted(
   request: IncomingMessage,
-  noted: Noted,
-  rules: Pick<ReceptionRules, "table" | "recordPrefix">,
+  noted: RequestState,
+  rules: Pick<RequestRules, "table" | "recordPrefix">,
 ): CatalogError {
   noted.unrouted = explainUnrouted(
     {

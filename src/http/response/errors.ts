@@ -5,7 +5,7 @@
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { unreadableContentType } from "../request/body/json-body.ts";
 import type { Endpoint } from "../schemas/endpoint.ts";
-import { REGISTRY } from "./registry-form.ts";
+import { REGISTRY } from "./schema-registry-format.ts";
 import { statusText } from "./status-text.ts";
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {

@@ -8,8 +8,8 @@ import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
 import type { Answer, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
-import { type Finding, misfitOf } from "./misfit-message.ts";
-import { REGISTRY_TYPE, registryErrorOf } from "./registry-form.ts";
+import { REGISTRY_TYPE, registryErrorOf } from "./schema-registry-format.ts";
+import { type Finding, misfitOf } from "./validation-message.ts";
 
 /** Log of internal errors. */
 export interface ServerLog {

@@ -11,8 +11,8 @@ import {
 } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn } from "../../core/urn.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { nearest } from "../../lib/nearest.ts";
 import type { EntityOutline } from "../docs/docs-model.ts";
 
 export type Version = "v2" | "v3";

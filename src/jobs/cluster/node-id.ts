@@ -1,7 +1,7 @@
 /** The node id: names a data directory in the ids of its jobs, `<node_id>:<number>` (interface 2.5). */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { keepText } from "../../config/kept-text.ts";
+import { keepText } from "../../config/secret-text.ts";
 import { CatalogError } from "../../core/errors.ts";
 
 const NODE_ID = /^[\w-]{1,100}$/;

@@ -9,7 +9,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { JobCounts } from "../../core/job-counts.ts";
 import { entityStream } from "../../core/stream.ts";
 import { parseUrn, patternWithNamespace, type UrnLimits, withNamespace } from "../../core/urn.ts";
-import { nearest } from "../../lib/nearest.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { Model } from "../../model/model.ts";
 import type { Restoration } from "../../projector/thread/progress.ts";

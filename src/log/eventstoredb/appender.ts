@@ -1,15 +1,15 @@
 /**
- * Appends records: one append on the server for each stream of a call. lanes.ts orders the appends of
+ * Appends records: one append on the server for each stream of a call. append-queue.ts orders the appends of
  * a stream; append-session.ts sends them, and finds them again if a response was lost.
  */
 import { assert } from "../../core/errors.ts";
 import { EMPTY_STREAM } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Append, type Appended, WrongRevision } from "../change-log.ts";
+import { createLanes, type Passenger } from "./append-queue.ts";
 import type { AppendSession, Draft } from "./append-session.ts";
 import { appendTooLarge } from "./errors.ts";
 import { eventIds, eventType, serverName } from "./events.ts";
-import { createLanes, type Passenger } from "./lanes.ts";
 import type { LogReader } from "./log-reader.ts";
 
 interface Parts {

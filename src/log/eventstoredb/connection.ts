@@ -18,7 +18,7 @@ import type {
 } from "@eventstore/db-client/generated/streams_pb.js";
 import { CatalogError } from "../../core/errors.ts";
 import { dropWarnings } from "../../lib/known-warnings.ts";
-import { type Address, parseAddress } from "./address.ts";
+import { type Address, parseAddress } from "./connection-string.ts";
 import { asCommandError, isTransient, translated } from "./errors.ts";
 
 /** A streaming read; `cancel` ends it. */

@@ -14,7 +14,7 @@ import {
   UnavailableError,
 } from "@eventstore/db-client";
 import { CatalogError } from "../../core/errors.ts";
-import { isUntrusted, speaksNoTls } from "../../lib/server-address.ts";
+import { isUntrusted, speaksNoTls } from "../../lib/connection-string.ts";
 import { WrongRevision } from "../change-log.ts";
 
 /** True if a retry may succeed, on this server or on a new leader. */

@@ -26,7 +26,7 @@ import { scavengeStreams } from "./scavenging.ts";
 import { followLog } from "./tail.ts";
 
 export interface EventStoreChangeLogOptions {
-  /** See address.ts. */
+  /** See connection-string.ts. */
   readonly connection: string;
   /** File that stores the names of streams; in memory when absent. */
   readonly namesFile?: string | undefined;
@@ -145,7 +145,7 @@ export async function openEventStoreChangeLog(
   return {
     id,
 
-    // Returns the appender's own promise: lanes.ts compares when it settles with later appends.
+    // Returns the appender's own promise: append-queue.ts compares when it settles with later appends.
     append(appends) {
       try {
         checkOpen();

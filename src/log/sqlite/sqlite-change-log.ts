@@ -11,8 +11,8 @@ import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../
 import { createIndexChecks } from "./indexes/index-check.ts";
 import { createIndexState, type IndexState, REPAIR } from "./indexes/index-state.ts";
 import { createLogReader } from "./log-reader.ts";
+import { createWaker } from "./notify.ts";
 import { checkWriteAheadLog, logId, openForReading } from "./schema.ts";
-import { createWaker } from "./wake.ts";
 import { type AppenderOptions, startAppender } from "./writer/appender.ts";
 
 export interface SqliteChangeLogOptions extends AppenderOptions {

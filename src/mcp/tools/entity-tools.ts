@@ -1,6 +1,6 @@
 /** Tools that read entities, now or as of a point in time, and timeseries. */
 import { z } from "zod";
-import type { Catalog, EntityReads, FoundEntity, Moment } from "../../catalog/catalog.ts";
+import type { AsOfPoint, Catalog, EntityReads, FoundEntity } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";
 import { isoTimeText, maxCharacters, urn } from "../arguments.ts";
@@ -79,13 +79,13 @@ const getEntitiesAsOf = defineTool({
     position: z.int().min(0).optional().describe("Position of the log; or use time"),
   },
   async run({ time, position: at, ...request }, { catalog }) {
-    const reads = await catalog.asOf(momentOf(time, at));
+    const reads = await catalog.asOf(asOfPointOf(time, at));
     const entities = await foundEntities(request, reads);
     return { position: reads.shown(), entities };
   },
 });
 
-function momentOf(time: string | undefined, at: number | undefined): Moment {
+function asOfPointOf(time: string | undefined, at: number | undefined): AsOfPoint {
   if (time !== undefined && at === undefined) return { time: parseTime("time", time) };
   if (time === undefined && at !== undefined) return { position: position(at) };
   throw new CatalogError("malformed", "time and position are both present or both absent", {

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import { Client, type ClientOptions, errors, SniffingTransport } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
-import { decodedPart, isUntrusted, speaksNoTls } from "../../lib/server-address.ts";
+import { decodedPart, isUntrusted, speaksNoTls } from "../../lib/connection-string.ts";
 import type { ServerPlace } from "../view-origin.ts";
 
 export interface SearchServer {

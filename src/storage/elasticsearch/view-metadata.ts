@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 import type { ServerPlace } from "../view-origin.ts";
 import { type SearchServer, statusOf, typeOfError } from "./client.ts";
 

@@ -18,7 +18,7 @@ import {
 import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 
 /** Earlier releases kept checksums of a view's pages in this file. It is ignored and deleted. */
 export const formerSumsOf = (path: string): string => `${path}-sums`;

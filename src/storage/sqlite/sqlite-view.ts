@@ -17,7 +17,7 @@ import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { closeWriter } from "./close-writer.ts";
 import {

@@ -4,7 +4,7 @@
  * words are the text.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { ownCommand } from "../../lib/own-command.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 import { fieldValues } from "./evaluate.ts";
 import type { DocumentText, FieldValue, SearchDocument } from "./search.ts";
 

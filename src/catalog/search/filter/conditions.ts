@@ -19,7 +19,7 @@ export type Asked =
   | { readonly how: "exists" };
 
 /** A value that does not fit the field. */
-interface Misfit {
+interface ValidationError {
   readonly misfit: true;
   /** The text that is not a possible value of the field. */
   readonly text: string;
@@ -30,7 +30,7 @@ export function conditionOn(
   fields: readonly KnownField[],
   asked: Asked,
   types: Pick<SearchFields, "entityType">,
-): Condition | Misfit {
+): Condition | ValidationError {
   if (asked.how === "exists") {
     return anyOf(fields.map(({ name }) => ({ kind: "exists", field: name })));
   }

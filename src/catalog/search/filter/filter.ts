@@ -12,7 +12,7 @@ import {
   plainField,
   readFilter,
 } from "../../../core/query/filter.ts";
-import { nearest } from "../../../lib/nearest.ts";
+import { nearest } from "../../../lib/did-you-mean.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { shortened } from "../../../lib/shortened.ts";
 import type { Condition } from "../../../views/search/search.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../../core/rules/other-entities.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Address, Addresses } from "../../address.ts";
-import { inSlices } from "../../in-slices.ts";
+import { inSlices } from "../../chunks.ts";
 import type { EntityCache } from "../entity-cache.ts";
 import type {
   Addressed,

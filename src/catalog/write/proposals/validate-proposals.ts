@@ -24,12 +24,12 @@ import {
   type WriteContext,
 } from "../../../core/rules/write-rules.ts";
 import { entityTypeOf, HALF, isUrn } from "../../../core/urn.ts";
+import { nearest } from "../../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { nearest } from "../../../lib/nearest.ts";
 import { urnOfKey } from "../../../model/entity-key.ts";
-import { misfitsOfUrns } from "../../../model/misfits.ts";
-import type { Aspect, Checked, Entity, Misfit, Model } from "../../../model/model.ts";
+import type { Aspect, Checked, Entity, Model, ValidationError } from "../../../model/model.ts";
 import { withoutTypeNames } from "../../../model/type-names.ts";
+import { validationErrorsOfUrns } from "../../../model/validation-errors.ts";
 import { type Address, type Addresses, unknownEntityType } from "../../address.ts";
 import {
   CHECKED,
@@ -356,7 +356,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     if (wrongUrns === undefined) return;
     const held = new Set(textsIn(previous));
     const added = wrongUrns.filter(({ urn }) => !held.has(urn));
-    if (added.length > 0) throw invalidValue(aspect, misfitsOfUrns(added));
+    if (added.length > 0) throw invalidValue(aspect, validationErrorsOfUrns(added));
   }
 
   const checkedByRules = (
@@ -426,7 +426,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
   };
 }
 
-function invalidValue(aspect: Aspect, misfits: readonly Misfit[]): CatalogError {
+function invalidValue(aspect: Aspect, misfits: readonly ValidationError[]): CatalogError {
   const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
   return new CatalogError(
     "invalid",

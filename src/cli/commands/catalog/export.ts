@@ -18,7 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { AnnalsError, dataOf } from "../../../client/client.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import { entityTypeIn } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { Interrupted, UsageError } from "../../failure.ts";

@@ -4,10 +4,10 @@
  * line, and all others are ingested.
  */
 import { randomBytes } from "node:crypto";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
+import { createLanes, type Lanes } from "../../client/batch-sender.ts";
 import { type CatalogClient, createCatalogClient } from "../../client/catalog-client.ts";
-import { findInputs, type Input, readInput } from "../../client/inputs.ts";
-import { createLanes, type Lanes } from "../../client/lanes.ts";
+import { findInputs, type Input, readInput } from "../../client/input-files.ts";
 import { type RunIdOf, type Submission, shapes, toSubmission } from "../../client/submission.ts";
 import { describeFailure, type ExitCode, exitCodes, Interrupted } from "../../failure.ts";
 import { printResult } from "../../terminal/output.ts";

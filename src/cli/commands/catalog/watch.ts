@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { AnnalsError, type Change } from "../../../client/client.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import type { Session } from "../../client/session.ts";
 import { Interrupted } from "../../failure.ts";
 import { timeOf, yamlOf } from "../../terminal/output.ts";

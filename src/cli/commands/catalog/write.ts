@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { parse } from "yaml";
 import { AnnalsError, type components, dataOf } from "../../../client/client.ts";
 import { jsonDiff } from "../../../core/patch/json-diff.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { isSystemError, UsageError } from "../../failure.ts";

@@ -1,7 +1,7 @@
 /** `annals jobs`: lists, shows and cancels jobs of a running service, and follows one to its end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { doneOf } from "../../../core/job-counts.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import type { OperatorClient } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes, Interrupted } from "../../failure.ts";
 import type { CommandOutput } from "../../terminal/output.ts";

@@ -9,8 +9,8 @@ import { shownDemand } from "../../../auth/policies/privileges.ts";
 import type { Authentication, RequestLimit } from "../../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
-import type { Noted } from "../parse-request.ts";
-import { demandOf } from "./required-privilege.ts";
+import type { RequestState } from "../parse-request.ts";
+import { requiredPrivileges } from "./required-privilege.ts";
 
 export interface Access {
   readonly authentication: Authentication;
@@ -51,13 +51,14 @@ function whoAsks(
   const { authorization } = request.headers;
   if (authorization === undefined) {
     const needed = authentication.required && endpoint?.open !== true;
-    if (needed || demandOf(endpoint, authentication.required) !== undefined) throw tokenNeeded();
+    if (needed || requiredPrivileges(endpoint, authentication.required) !== undefined)
+      throw tokenNeeded();
     return undefined;
   }
   refuseTwice(request.rawHeaders);
   if (endpoint?.path === "/metrics" && access.admitsMetrics?.(authorization)) return undefined;
   const known =
-    demandOf(endpoint, authentication.required) === undefined
+    requiredPrivileges(endpoint, authentication.required) === undefined
       ? authentication.authenticateNow({
           authorization,
           address: addressOf(request),
@@ -85,7 +86,7 @@ async function admitted(
 ): Promise<string | undefined> {
   const address = addressOf(request);
   const actor = await authentication.authenticate({ authorization, address });
-  const demand = demandOf(endpoint, authentication.required);
+  const demand = requiredPrivileges(endpoint, authentication.required);
   if (demand === undefined) return actor;
   if (actor === undefined) throw tokenNeeded();
   if (await authority.allows(actor, demand)) return actor;
@@ -104,7 +105,7 @@ const ownFaults: ReadonlySet<string> = new Set([
 /** The error that hides all others from an anonymous caller of a `closedToNew` endpoint. */
 export function refusalAt(
   refusal: CatalogError,
-  { endpoint, subject }: Pick<Noted, "endpoint" | "subject">,
+  { endpoint, subject }: Pick<RequestState, "endpoint" | "subject">,
   access: Pick<Access, "authentication"> | undefined,
 ): CatalogError {
   const closed = endpoint?.closedToNew === true && access?.authentication.required === true;

@@ -29,7 +29,7 @@ const demands: Readonly<Record<string, Demand>> = {
 };
 
 /** Undefined when no privilege is needed. `required`: token authentication is on. */
-export function demandOf(
+export function requiredPrivileges(
   endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
   required: boolean,
 ): Demand | undefined {

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
 import {
   aspectsIn,
@@ -35,7 +35,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     kind: "page",
     group: "OpenAPI",
     reads: "entities",
-    errors: [...forms.notThere, ...momentErrors],
+    errors: [...forms.notThere, ...asOfErrors],
   } as const;
   const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
   const ofAspect = {
@@ -55,7 +55,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       method: "HEAD",
       name: `entityExists${suffix}`,
       summary: "Whether an entity is there",
-      parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...momentParameters],
+      parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...asOfParameters],
       status: 204,
       async handle(ask, { catalog }) {
         const { urn } = placeOf(ask, names);
@@ -71,7 +71,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Read an entity",
       parameters: [
         ...[forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
-        ...momentParameters,
+        ...asOfParameters,
       ],
       reply: forms.entityOut[version],
       missing: true,
@@ -93,7 +93,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Whether an entity has an aspect",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
-        ...momentParameters,
+        ...asOfParameters,
       ],
       status: 204,
       async handle(ask, { catalog }) {
@@ -121,7 +121,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
           about:
             "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest. Of a timeseries aspect: the latest event at or before that time, in epoch milliseconds",
         },
-        ...momentParameters,
+        ...asOfParameters,
       ],
       reply: forms.aspectOut,
       missing: true,
@@ -143,13 +143,13 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       about:
         'Each member has a `urn`, and a further member (`{}`) for each requested aspect; without any, all versioned aspects are returned. `headers: {"If-Version-Match": "3"}` in an aspect requests that value; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are omitted.',
       reads: ["entities", "timeseries"],
-      parameters: [forms.entity, forms.systemMetadata, ...momentParameters],
+      parameters: [forms.entity, forms.systemMetadata, ...asOfParameters],
       body: forms.entitiesAsked,
       reply: forms.listOf(forms.entityOut[version]),
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
         { code: "not_found", when: "the entity type is unknown" },
-        ...momentErrors,
+        ...asOfErrors,
       ],
       async handle(ask, { catalog }) {
         const entityType = names.known(ask.path.entity ?? "", "not_found");

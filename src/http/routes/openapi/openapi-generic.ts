@@ -2,7 +2,7 @@
 import { PLACE, type Proposal } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
 import {
   createdByPatches,
@@ -121,14 +121,14 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       path: `${path}/batchGet`,
       name: "batchGetGenericEntities",
       summary: "Read several entities of several types",
-      parameters: [forms.systemMetadata, ...momentParameters],
+      parameters: [forms.systemMetadata, ...asOfParameters],
       body: byType(forms.entitiesAsked),
       reply,
       reads: "entities",
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
         { code: "not_found", when: "an entity type is unknown" },
-        ...momentErrors,
+        ...asOfErrors,
       ],
       async handle({ body, parameters }, { catalog }) {
         const { systemMetadata = false } = parameters as Asked;

@@ -3,7 +3,7 @@ import { NAMED, PLACE, type Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
@@ -31,7 +31,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   path: "/openapi/v2/entity/batch/{entity}",
   name: "batchGetByNames",
   summary: "Read some aspects of several entities",
-  parameters: [forms.entity, ...momentParameters],
+  parameters: [forms.entity, ...asOfParameters],
   body: {
     type: "object",
     required: ["urns"],
@@ -54,7 +54,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   errors: [
     { code: "malformed", when: "a urn does not parse, or names another entity type" },
     { code: "not_found", when: "the entity type is unknown" },
-    ...momentErrors,
+    ...asOfErrors,
   ],
   async handle({ path, body }, { catalog }) {
     const { urns, aspectNames, withSystemMetadata } = body as {
@@ -112,7 +112,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       parameters: [
         { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
         ...[...forms.aspects].reverse(),
-        ...momentParameters,
+        ...asOfParameters,
       ],
       reply: {
         type: "object",
@@ -122,7 +122,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       reads: "entities",
       errors: [
         { code: "malformed", when: "`urns` is missing, or one does not parse" },
-        ...momentErrors,
+        ...asOfErrors,
       ],
       async handle({ parameters }, { catalog }) {
         const { urns, aspects, aspectNames } = parameters as Record<string, readonly string[]>;

@@ -3,7 +3,7 @@
  * first.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { nearest } from "../../../lib/nearest.ts";
+import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter } from "../../schemas/endpoint.ts";

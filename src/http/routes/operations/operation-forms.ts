@@ -1,6 +1,6 @@
 /** Shared parts of the routes of /operations. */
 import { CatalogError } from "../../../core/errors.ts";
-import { nearest } from "../../../lib/nearest.ts";
+import { nearest } from "../../../lib/did-you-mean.ts";
 import {
   type Ask,
   type Endpoint,

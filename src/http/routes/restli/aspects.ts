@@ -1,6 +1,6 @@
 /** /aspects: proposals go in; single aspects and timeseries come out. */
 import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../../catalog/catalog.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { withConditions } from "../../request/preconditions.ts";
 import {
@@ -92,7 +92,7 @@ const getTimeseriesAspectValues: Endpoint = {
   name: "getTimeseriesAspectValues",
   summary: "Read a timeseries aspect",
   about: "Latest first, both ends of the range inclusive.",
-  parameters: momentParameters,
+  parameters: asOfParameters,
   body: {
     type: "object",
     required: ["urn", "entity", "aspect"],
@@ -119,7 +119,7 @@ const getTimeseriesAspectValues: Endpoint = {
       when: "a parameter is missing or mistyped, or a filter names a field that the aspect has not",
     },
     { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
-    ...momentErrors,
+    ...asOfErrors,
   ],
   handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
 };
@@ -171,7 +171,7 @@ const getAspect: Endpoint = {
       type: "long",
       about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
     },
-    ...momentParameters,
+    ...asOfParameters,
   ],
   reply: {
     type: "object",
@@ -189,7 +189,7 @@ const getAspect: Endpoint = {
       when: "`aspect` is missing, `version` is no integer, or the urn does not parse",
     },
     { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
-    ...momentErrors,
+    ...asOfErrors,
   ],
   handle(ask, { catalog }) {
     const { aspect, version = 0 } = ask.parameters as { aspect: string; version?: number };

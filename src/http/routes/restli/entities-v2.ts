@@ -1,6 +1,6 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
 import type { KeyOptions } from "../../../catalog/catalog.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { Ask, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -51,14 +51,14 @@ const getEntity: Endpoint = {
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
     alwaysIncludeKeyAspect,
-    ...momentParameters,
+    ...asOfParameters,
   ],
   reply: schemas.entity,
   reads: "entities",
   errors: [
     { code: "malformed", when: "the urn does not parse" },
     { code: "not_found", when: "the entity type is unknown" },
-    ...momentErrors,
+    ...asOfErrors,
   ],
   handle(ask, { catalog }) {
     return catalog.getEntity(ask.key, ...shownOf(ask.parameters));
@@ -75,11 +75,11 @@ const getEntities: Endpoint = {
     { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
     aspects,
     alwaysIncludeKeyAspect,
-    ...momentParameters,
+    ...asOfParameters,
   ],
   reply: schemas.batchOf(schemas.entity),
   reads: "entities",
-  errors: [{ code: "malformed", when: "a urn does not parse" }, ...momentErrors],
+  errors: [{ code: "malformed", when: "a urn does not parse" }, ...asOfErrors],
   handle(ask, { catalog }) {
     const { ids } = ask.parameters as { ids: readonly string[] };
     return catalog.getEntities(ids, ...shownOf(ask.parameters));

@@ -1,7 +1,7 @@
 /** /entities: snapshots in the older form; existence, counts and deletion of entities. */
 import { proposalsMax, type SnapshotProposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import { momentErrors, momentParameters } from "../../request/as-of-parameters.ts";
+import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
@@ -49,7 +49,7 @@ const snapshotReply: Schema = {
 const readErrors = [
   { code: "malformed", when: "a urn does not parse" },
   { code: "not_found", when: "the entity type is unknown, or has no snapshot" },
-  ...momentErrors,
+  ...asOfErrors,
 ] as const;
 
 const ingest: Endpoint = {
@@ -151,7 +151,7 @@ const exists: Endpoint = {
   path: "/entities",
   name: "exists",
   summary: "Ask whether an entity exists",
-  parameters: momentParameters,
+  parameters: asOfParameters,
   body: {
     type: "object",
     required: ["urn"],
@@ -159,7 +159,7 @@ const exists: Endpoint = {
   },
   reply: valueReply({ type: "boolean" }),
   reads: "entities",
-  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...momentErrors],
+  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...asOfErrors],
   async handle(ask, { catalog }) {
     const { urn, includeSoftDelete = true } = ask.body as {
       urn: string;
@@ -175,7 +175,7 @@ const filterExistingUrns: Endpoint = {
   path: "/entities",
   name: "filterExistingUrns",
   summary: "Ask which of many entities exist",
-  parameters: momentParameters,
+  parameters: asOfParameters,
   body: {
     type: "object",
     required: ["request"],
@@ -192,7 +192,7 @@ const filterExistingUrns: Endpoint = {
   },
   reply: valueReply({ type: "array", items: schemas.urn }),
   reads: "entities",
-  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...momentErrors],
+  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...asOfErrors],
   async handle(ask, { catalog }) {
     const { request } = ask.body as {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
@@ -297,7 +297,7 @@ const getSnapshot: Endpoint = {
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
-    ...momentParameters,
+    ...asOfParameters,
   ],
   reply: snapshotReply,
   reads: "entities",
@@ -315,7 +315,7 @@ const getSnapshots: Endpoint = {
   parameters: [
     { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
     aspects,
-    ...momentParameters,
+    ...asOfParameters,
   ],
   reply: schemas.batchOf(snapshotReply),
   reads: "entities",

@@ -1,13 +1,13 @@
 /** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
 import { proposalsMax } from "../../../catalog/catalog.ts";
 import { type Endpoint, type Resource, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
-import * as schemas from "../../schemas/schemas.ts";
 import {
   startOfUsageRange,
   type UsageBucket,
   usageProposals,
   usageRanges,
-} from "../../schemas/usage-buckets.ts";
+} from "../../schemas/legacy-usage.ts";
+import * as schemas from "../../schemas/schemas.ts";
 import { writeErrors } from "./write-errors.ts";
 
 export const usageStatsResource: Resource = {

@@ -1,6 +1,6 @@
 /** /schema-registry/api: levels of compatibility, and what clients ask beside schemas and subjects. */
 import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
-import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/registry-form.ts";
+import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/schema-registry-format.ts";
 import type {
   Answer,
   Ask,

@@ -4,7 +4,7 @@
  * have no token for this service. Registering what is not there yet is judged by the registry.
  */
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
-import { REGISTRY } from "../../response/registry-form.ts";
+import { REGISTRY } from "../../response/schema-registry-format.ts";
 import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
 import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 

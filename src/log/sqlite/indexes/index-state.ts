@@ -5,7 +5,7 @@
  *
  * The state is one shared number: all threads of a process that open the log see the same.
  */
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import { LogDamaged } from "../../change-log.ts";
 
 /** A new state is 0: unchecked. */

@@ -13,10 +13,10 @@ import type { ServerPlace } from "../../../storage/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { hashArray } from "./array-parameter.ts";
-import { gatherQuestions } from "./gathered-questions.ts";
 import { isMissing, openConnections, type Row, retrying } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
-import { type Question, questionsOf } from "./questions.ts";
+import { type Question, questionsOf } from "./queries.ts";
+import { gatherQuestions } from "./query-batching.ts";
 import { TABLES_VERSION, VIEW } from "./schema.ts";
 
 const CONNECTIONS_MAX = 8;

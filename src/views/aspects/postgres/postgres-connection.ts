@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import pg from "pg";
 import { CatalogError } from "../../../core/errors.ts";
-import { speaksNoTls } from "../../../lib/server-address.ts";
+import { speaksNoTls } from "../../../lib/connection-string.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { VIEW } from "./schema.ts";
 

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import {
   checkNotBehind,
   judge,

@@ -9,7 +9,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { rootCertificates } from "node:tls";
 import neo4j, { type Driver, type ManagedTransaction, Neo4jError } from "neo4j-driver";
 import { CatalogError } from "../../../core/errors.ts";
-import { decodedPart, speaksNoTls } from "../../../lib/server-address.ts";
+import { decodedPart, speaksNoTls } from "../../../lib/connection-string.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 
 const CONNECT_MS_MAX = 5_000;

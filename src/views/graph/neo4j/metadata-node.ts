@@ -1,7 +1,7 @@
 /** The metadata node of the graph in a Neo4j server: generation, position, model and log. */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import type { Columns, Transaction } from "./connection.ts";
 import { type Names, VERSION, VIEW } from "./schema.ts";
 

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Position } from "../../../core/position.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { GraphRow, Pair, Stamps } from "../graph.ts";
-import type { GraphNumbers } from "./graph-numbers.ts";
+import type { GraphNumbers } from "./id-dictionary.ts";
 
 const STAMPS = "created_on, created_actor, updated_on, updated_actor, properties";
 

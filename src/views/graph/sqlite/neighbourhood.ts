@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { numberOf, type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { Direction, Neighbour, NeighboursQuery } from "../graph.ts";
-import type { GraphNumbers } from "./graph-numbers.ts";
+import type { GraphNumbers } from "./id-dictionary.ts";
 
 type Page = { readonly neighbours: readonly Neighbour[]; readonly total: number };
 

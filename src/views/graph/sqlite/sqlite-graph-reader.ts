@@ -8,10 +8,10 @@ import type { Dump } from "../../../storage/compare.ts";
 import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
 import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
 import { createDumping, createStampsQuery } from "./edge-details.ts";
-import { createFollowing, FIRST_PLACE, type Place, stepsOf } from "./following.ts";
-import { createGraphNumbers } from "./graph-numbers.ts";
+import { createGraphNumbers } from "./id-dictionary.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
 import { graphSchema } from "./schema.ts";
+import { createFollowing, FIRST_PLACE, type Place, stepsOf } from "./traverse.ts";
 
 /** Urns per slice: a few milliseconds, unless a node has very many edges. */
 const URNS_PER_SLICE_MAX = 100;

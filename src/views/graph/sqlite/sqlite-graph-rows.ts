@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
-import { createGraphNumbers } from "./graph-numbers.ts";
+import { createGraphNumbers } from "./id-dictionary.ts";
 import { graphSchema } from "./schema.ts";
 
 const URNS_PER_PAGE = 1_000;

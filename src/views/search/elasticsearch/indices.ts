@@ -5,7 +5,7 @@
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../../core/errors.ts";
-import { ownCommand } from "../../../lib/own-command.ts";
+import { ownCommand } from "../../../lib/command-hint.ts";
 import { typeOfError } from "../../../storage/elasticsearch/client.ts";
 import type { ElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";

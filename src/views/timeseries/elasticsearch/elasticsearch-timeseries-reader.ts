@@ -17,6 +17,7 @@ import {
 import { placeOf } from "../../../storage/elasticsearch/names.ts";
 import type { ServerPlace } from "../../../storage/view-origin.ts";
 import { acceptedEvents } from "../accepted-events.ts";
+import { untruncated } from "../consistent-reads.ts";
 import type {
   PlacedEvent,
   TimeseriesEvent,
@@ -24,7 +25,6 @@ import type {
   TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
-import { untruncated } from "../untruncated.ts";
 import {
   type Kept,
   placeOfEvent,

@@ -13,6 +13,7 @@ import type { Dump } from "../../../storage/compare.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
 import { acceptedEvents } from "../accepted-events.ts";
+import { untruncated } from "../consistent-reads.ts";
 import type {
   PlacedEvent,
   TimeseriesRange,
@@ -20,9 +21,8 @@ import type {
   TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
-import { untruncated } from "../untruncated.ts";
-import { createMeasuring, keptBy } from "./measuring.ts";
 import { timeseriesSchema } from "./schema.ts";
+import { createMeasuring, keptBy } from "./storage-size.ts";
 
 /** Events read before others get their turn. */
 const PAGE_MAX = 500;

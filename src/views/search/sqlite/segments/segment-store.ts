@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../../../core/errors.ts";
-import { ownCommand } from "../../../../lib/own-command.ts";
+import { ownCommand } from "../../../../lib/command-hint.ts";
 import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
 import { CHUNK_BYTES, firstChunk, searchSchema } from "../schema.ts";
 import { bytesOf, type Range } from "./bytes.ts";

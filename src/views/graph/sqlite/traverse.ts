@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn, typeOf } from "../../../storage/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
-import type { GraphNumbers } from "./graph-numbers.ts";
+import type { GraphNumbers } from "./id-dictionary.ts";
 
 /** Edges per query, before it yields to other requests: about ten milliseconds. */
 const EDGES_PER_GO_MAX = 4_000;

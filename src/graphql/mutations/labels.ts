@@ -6,9 +6,9 @@ import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { descriptionAspects } from "../queries/aspects-by-type.ts";
-import type { Viewer } from "../viewer.ts";
 import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import {

@@ -1,6 +1,6 @@
 /** The error of every command when a service does not respond. */
 import { CatalogError } from "../../core/errors.ts";
-import { startCommand } from "../../lib/own-command.ts";
+import { startCommand } from "../../lib/command-hint.ts";
 
 export const noAnswer = (server: string, cause: unknown): CatalogError =>
   new CatalogError("unavailable", `${server} did not answer (${connectionCause(cause)})`, {

@@ -7,21 +7,21 @@
 import type { ErrorObject } from "ajv";
 import { formatNumber } from "../lib/format-number.ts";
 import { shortened } from "../lib/shortened.ts";
-import { type Expectation, misfitsMax, type Schema } from "./json-schema.ts";
-import type { Misfit, WrongUrn } from "./model.ts";
+import { type Expectation, type Schema, validationErrorsMax } from "./json-schema.ts";
+import type { ValidationError, WrongUrn } from "./model.ts";
 
 /** A path holds keys of maps, which are as long as the sender likes. */
 const pathLengthMax = 500;
 
-export const tooDeep: Misfit = {
+export const tooDeep: ValidationError = {
   path: "",
   message: "the value is nested too deeply: expected fewer levels",
 };
 
-/** The first misfitsMax. Takes the found values out of the errors, which ajv keeps for long. */
-export function misfitsOf(errors: readonly ErrorObject[]): readonly Misfit[] {
+/** The first validationErrorsMax. Takes the found values out of the errors, which ajv keeps for long. */
+export function validationErrorsOf(errors: readonly ErrorObject[]): readonly ValidationError[] {
   const misfits = errors
-    .slice(0, misfitsMax)
+    .slice(0, validationErrorsMax)
     .map((error) => ({ path: pathOf(error), message: finding(error, error.parentSchema ?? {}) }));
   for (const error of errors) {
     error.data = undefined;
@@ -30,9 +30,9 @@ export function misfitsOf(errors: readonly ErrorObject[]): readonly Misfit[] {
   return misfits;
 }
 
-/** The validation errors of urns, in DataHub's words: the first misfitsMax. */
-export const misfitsOfUrns = (wrong: readonly WrongUrn[]): readonly Misfit[] =>
-  wrong.slice(0, misfitsMax).map(({ urn, path, fault, expected }) => ({
+/** The validation errors of urns, in DataHub's words: the first validationErrorsMax. */
+export const validationErrorsOfUrns = (wrong: readonly WrongUrn[]): readonly ValidationError[] =>
+  wrong.slice(0, validationErrorsMax).map(({ urn, path, fault, expected }) => ({
     path: shortened(path, pathLengthMax),
     message: `"Provided urn ${shortened(urn)}" is invalid: ${fault}: expected ${expected}`,
   }));

@@ -12,9 +12,9 @@ import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
-import type { Viewer } from "../viewer.ts";
 import { domainNames, refuseTakenName } from "./unique-names.ts";
 import { patchOf, placeOf, refuseMissing, urnOf, write } from "./writing.ts";
 

@@ -1,10 +1,10 @@
 /** Work in turn: never more than a few pieces, in their order, whatever becomes of them. */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createInTurn } from "../../src/lib/in-turn.ts";
+import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 
 test("a few pieces are under way at a time, begun in their order, also behind one that failed", async () => {
-  const inTurn = createInTurn(2);
+  const inTurn = createConcurrencyLimit(2);
   const begun: number[] = [];
   let underWay = 0;
   let most = 0;

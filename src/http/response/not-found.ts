@@ -8,7 +8,7 @@ import { hasKey, isPathOf, type RouteTable, resourceOf } from "../route-table.ts
 import type { Endpoint, Resource } from "../schemas/endpoint.ts";
 import { errorFormAt } from "./errors.ts";
 
-export interface Unrouted {
+export interface NotFoundRules {
   readonly error: CatalogError;
   /** Overrides the status of the error. */
   readonly status?: number;
@@ -31,7 +31,7 @@ export function explainUnrouted(
   request: UnroutedRequest,
   table: RouteTable,
   recordPrefix: string,
-): Unrouted {
+): NotFoundRules {
   const { address, method } = request;
   const resource = table.resources.find(({ name }) => name === address.resource);
   if (resource !== undefined && method !== "OPTIONS") {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLanes, type Lanes } from "../../src/cli/client/lanes.ts";
+import { createLanes, type Lanes } from "../../src/cli/client/batch-sender.ts";
 
 interface Item {
   readonly key: string;

@@ -6,11 +6,11 @@
  * redundant may be newer than any position that the client knows.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Moment, ReadView } from "../../catalog/catalog.ts";
+import type { AsOfPoint, ReadView } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
-import { momentOf } from "../request/as-of-parameters.ts";
-import type { Noted } from "../request/parse-request.ts";
+import { asOfPointOf } from "../request/as-of-parameters.ts";
+import type { RequestState } from "../request/parse-request.ts";
 import type { Answer, Ask, Backing, Endpoint } from "../schemas/endpoint.ts";
 
 const MIN_POSITION = "x-annals-min-position";
@@ -28,7 +28,7 @@ export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer |
   }
   const views = typeof read === "string" ? [read] : read;
   const least = readPosition(around.headers[MIN_POSITION]);
-  const moment = momentOf(ask.parameters);
+  const moment = asOfPointOf(ask.parameters);
   if (moment !== undefined) {
     if (least !== undefined) throw bothAsked();
     return answerAsOf(moment, endpoint, ask, around);
@@ -39,7 +39,7 @@ export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer |
 }
 
 async function answerAsOf(
-  moment: Moment,
+  moment: AsOfPoint,
   endpoint: Endpoint,
   ask: Ask,
   { backing, noted }: Around,
@@ -106,7 +106,7 @@ async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around
 interface Around {
   readonly backing: Backing;
   readonly headers: IncomingHttpHeaders;
-  readonly noted: Pick<Noted, "shown">;
+  readonly noted: Pick<RequestState, "shown">;
 }
 
 const bothAsked = (): CatalogError =>

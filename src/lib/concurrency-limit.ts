@@ -2,9 +2,9 @@
  * A concurrency limit for work that holds much memory: the rest waits, first come, first served.
  * Failed work frees its slot, too.
  */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createInTurn(atOnceMax: number): InTurn {
+export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   return async (work) => {
@@ -22,7 +22,7 @@ export function createInTurn(atOnceMax: number): InTurn {
 }
 
 /** One place in the turn, which is taken at most once and kept until `end`. */
-export function turnOf(inTurn: InTurn): { take(): Promise<void>; end(): void } {
+export function turnOf(inTurn: ConcurrencyLimit): { take(): Promise<void>; end(): void } {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let taken: Promise<void> | undefined;
   return {

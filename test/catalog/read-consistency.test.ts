@@ -1,6 +1,6 @@
 /** What an answer shows at least, with one writer of the log and with several. */
 import { describe, expect, test } from "vitest";
-import { createShownPositions } from "../../src/catalog/shown-positions.ts";
+import { createShownPositions } from "../../src/catalog/read-consistency.ts";
 import { position } from "../../src/core/position.ts";
 
 /** A process that has written up to 90, with views at 50. */

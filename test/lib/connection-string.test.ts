@@ -5,7 +5,7 @@ import {
   isUntrusted,
   speaksNoTls,
   withoutPassword,
-} from "../../src/lib/server-address.ts";
+} from "../../src/lib/connection-string.ts";
 
 describe("an address without its password", () => {
   test.each([

@@ -18,7 +18,7 @@
  * client ignores it.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { eventStoreSchemes } from "../../lib/server-address.ts";
+import { eventStoreSchemes } from "../../lib/connection-string.ts";
 
 export interface Address {
   /** For the client. Contains the password, so it must not be logged. */

@@ -1,10 +1,10 @@
 /** Autocompletion, and browsing of folders. */
 
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
+import { completedTypes } from "./default-search-types.ts";
 import { entityOf } from "./entity-source.ts";
-import { type Asked, filterOf, requestOf } from "./searching.ts";
-import { completedTypes } from "./usual-types.ts";
+import { type Asked, filterOf, requestOf } from "./search.ts";
 
 interface Typed extends Asked {
   readonly query: string;

@@ -6,11 +6,11 @@ import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
-import type { InTurn } from "../lib/in-turn.ts";
+import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { EntityLoader } from "./entity-loader.ts";
 import type { EntityTypes } from "./schema/entity-types.ts";
 
-export interface Surroundings {
+export interface ServerContext {
   readonly entityTypes: EntityTypes;
   readonly authority: Authority;
   readonly tokens: AccessTokens;
@@ -21,10 +21,10 @@ export interface Surroundings {
   /** When a token was last used, in epoch milliseconds, to the hour. */
   readonly lastUse: (urn: string) => Promise<number | undefined>;
   /** Serializes moves of entities that have parents. */
-  readonly moving: InTurn;
+  readonly moving: ConcurrencyLimit;
 }
 
-export interface Viewer extends Surroundings {
+export interface Viewer extends ServerContext {
   /** With the viewer's read permissions. */
   readonly catalog: Catalog;
   readonly loader: EntityLoader;

@@ -10,10 +10,10 @@ import type {
 } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Criterion, Filter } from "../../core/query/filter.ts";
+import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import type { Viewer } from "../viewer.ts";
+import { searchedTypes, walkedTypes } from "./default-search-types.ts";
 import { entityOf } from "./entity-source.ts";
-import { searchedTypes, walkedTypes } from "./usual-types.ts";
 
 export interface Asked {
   readonly types?: Maybe<readonly string[]>;

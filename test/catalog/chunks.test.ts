@@ -1,6 +1,6 @@
 /** Work on long lists yields to other requests; work on short lists does not. */
 import { expect, test } from "vitest";
-import { createPause, inSlices } from "../../src/catalog/in-slices.ts";
+import { createPause, inSlices } from "../../src/catalog/chunks.ts";
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 

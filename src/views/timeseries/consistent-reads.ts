@@ -5,18 +5,18 @@ import { CatalogError } from "../../core/errors.ts";
 const REREAD_MAX = 10;
 
 /**
- * Runs `work`, and repeats it if `truncated` returns another value afterwards, unless `ofOneMoment`
+ * Runs `work`, and repeats it if `truncated` returns another value afterwards, unless `ofOnePoint`
  * says that the result is still consistent. Rejects with `unavailable` after several repetitions.
  */
 export async function untruncated<T>(
   truncated: () => Promise<unknown>,
   work: () => Promise<T>,
-  ofOneMoment: () => boolean = () => false,
+  ofOnePoint: () => boolean = () => false,
 ): Promise<T> {
   for (let attempt = 0; attempt < REREAD_MAX; attempt++) {
     const before = await truncated();
     const result = await work();
-    if (ofOneMoment() || (await truncated()) === before) return result;
+    if (ofOnePoint() || (await truncated()) === before) return result;
   }
   throw new CatalogError("unavailable", "events were truncated each time they were read", {
     hint: "Try again",

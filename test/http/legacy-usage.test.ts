@@ -3,7 +3,7 @@ import {
   startOfUsageRange,
   usageProposals,
   usageRanges,
-} from "../../src/http/schemas/usage-buckets.ts";
+} from "../../src/http/schemas/legacy-usage.ts";
 
 const resource = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
 
