@@ -75,7 +75,7 @@ export function followChanges(
   source.addEventListener("open", () => onState("open"));
   source.addEventListener("error", () => onState("lost"));
   source.addEventListener("change", (event) => {
-    onChange(JSON.parse((event as MessageEvent<string>).data) as Change);
+    onChange(JSON.parse(String((event as MessageEvent).data)) as Change);
   });
   return () => source.close();
 }

@@ -87,7 +87,7 @@ function SearchBox() {
         search: onSearchPage ? { ...search, q: text, page: undefined } : { q: text },
         replace: onSearchPage,
       });
-    }, 90);
+    }, 40);
     return () => clearTimeout(timer);
   }, [text, navigate, onSearchPage, search]);
   return (

@@ -15,6 +15,10 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps) 
   useEffect(() => {
     const dialog = element.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
+    // The browser focuses the close button, which is first.
+    dialog
+      ?.querySelector<HTMLElement>("input:not([type=checkbox]), textarea:not([readonly])")
+      ?.focus();
     return () => dialog?.close();
   }, []);
   return (

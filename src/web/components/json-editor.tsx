@@ -1,9 +1,11 @@
 /** An editor of JSON that marks syntax errors, and the place that an error of the service names. */
 import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
-import { EditorState } from "@codemirror/state";
+import { EditorState, StateEffect } from "@codemirror/state";
 import { basicSetup, EditorView } from "codemirror";
 import { useEffect, useRef } from "react";
+import { codeColors } from "./code-colors.ts";
 import { offsetOfPath, pathInMessage } from "./json-path.ts";
 
 interface EditorProps {
@@ -14,6 +16,9 @@ interface EditorProps {
   readonly readOnly?: boolean;
   readonly onChange?: (text: string) => void;
 }
+
+/** Makes the linter run again after a write was rejected. */
+const rejection = StateEffect.define<null>();
 
 export default function JsonEditor({
   label,
@@ -47,7 +52,12 @@ export default function JsonEditor({
           basicSetup,
           json(),
           lintGutter(),
-          linter(findErrors),
+          linter(findErrors, {
+            delay: 200,
+            needsRefresh: (update) =>
+              update.transactions.some(({ effects }) => effects.some((one) => one.is(rejection))),
+          }),
+          syntaxHighlighting(codeColors),
           EditorState.readOnly.of(readOnly),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": label }),
@@ -64,11 +74,7 @@ export default function JsonEditor({
   }, [text, readOnly, label]);
   useEffect(() => {
     rejected.current = error;
-    // A change of the configuration makes the linter run again.
-    view.current?.dispatch({ selection: view.current.state.selection });
-    void import("@codemirror/lint").then(({ forceLinting }) => {
-      if (view.current !== null) forceLinting(view.current);
-    });
+    view.current?.dispatch({ effects: rejection.of(null) });
   }, [error]);
   return <div ref={holder} className="json-editor" />;
 }

@@ -1,6 +1,6 @@
 /** Markdown of the catalog as HTML. The only place that puts HTML into the page: sanitized first. */
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked } from "marked";
 import { useMemo } from "react";
 
 const allowed = {
@@ -12,9 +12,21 @@ const allowed = {
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
 
+/** HTML in Markdown is shown as text, and images as their text: neither reaches the parser of the browser. */
+const markdown = new Marked({
+  gfm: true,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    image: ({ text }) => escapeHtml(text),
+  },
+});
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
 export default function Markdown({ text }: { readonly text: string }) {
   const html = useMemo(() => {
-    const parsed = marked.parse(text, { async: false, gfm: true });
+    const parsed = markdown.parse(text, { async: false });
     const clean = DOMPurify.sanitize(parsed, { ...allowed, RETURN_DOM_FRAGMENT: true });
     for (const link of clean.querySelectorAll("a")) {
       link.setAttribute("rel", "noopener noreferrer nofollow");

@@ -180,6 +180,7 @@ function ColumnText({ text, name, edit, target }: TextProps) {
       value={draft}
       // biome-ignore lint/a11y/noAutofocus: the user asked to edit.
       autoFocus
+      onFocus={({ currentTarget }) => currentTarget.setSelectionRange(draft.length, draft.length)}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={save}
       onKeyDown={(event) => {

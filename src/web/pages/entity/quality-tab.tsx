@@ -6,6 +6,7 @@ import { read } from "../../api/http.ts";
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from "../../api/json.ts";
 import { sentenceCase } from "../../api/type-names.ts";
 import { typeOf } from "../../api/urn.ts";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
@@ -80,14 +81,9 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
                 </figure>
               ))}
           </div>
-          <section
-            className="table-scroll"
-            aria-label={`Events of ${sentenceCase(aspect)}`}
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls the table.
-            tabIndex={0}
-          >
+          <ScrollRegion label={`Events of ${sentenceCase(aspect)}`}>
             <EventTable events={events.toReversed().slice(0, 20)} />
-          </section>
+          </ScrollRegion>
         </>
       )}
     </section>

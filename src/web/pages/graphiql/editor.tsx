@@ -1,12 +1,12 @@
 /** An editor of the page: a query with completion and checks, variables, or a result that is only read. */
 import { json, jsonParseLinter } from "@codemirror/lang-json";
-import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { syntaxHighlighting } from "@codemirror/language";
 import { linter } from "@codemirror/lint";
 import { EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
 import { useEffect, useRef } from "react";
+import { codeColors } from "../../components/code-colors.ts";
 
 interface EditorProps {
   readonly label: string;
@@ -53,15 +53,6 @@ const theme = EditorView.theme({
   ".cm-tooltip-hover": { maxWidth: "min(48ch, 90vw)", padding: "var(--s3)" },
 });
 
-const colors = HighlightStyle.define([
-  { tag: tags.keyword, color: "var(--accent-text)" },
-  { tag: [tags.propertyName, tags.attributeName], color: "var(--ink)" },
-  { tag: [tags.typeName, tags.atom, tags.bool, tags.null], color: "var(--accent-text)" },
-  { tag: [tags.variableName, tags.number], color: "var(--warn)" },
-  { tag: tags.string, color: "var(--good)" },
-  { tag: tags.comment, color: "var(--ink-3)" },
-]);
-
 export function Editor({ label, text, extensions, readOnly = false, ...events }: EditorProps) {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
@@ -85,7 +76,7 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
         Prec.highest(keymap.of([run])),
         basicSetup,
         theme,
-        syntaxHighlighting(colors),
+        syntaxHighlighting(codeColors),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         ...(readOnly ? [EditorState.readOnly.of(true)] : []),

@@ -15,6 +15,7 @@ import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { wordsOfChange } from "../../words/change-words.ts";
@@ -216,7 +217,9 @@ function RecordRow({ change }: { readonly change: Change }) {
             )}
             <CopyButton text={() => JSON.stringify(change, null, 2)} label="Copy" />
           </div>
-          <pre>{JSON.stringify(change, null, 2)}</pre>
+          <ScrollRegion label={`Record ${change.position} as JSON`} className="record-json">
+            <pre>{JSON.stringify(change, null, 2)}</pre>
+          </ScrollRegion>
         </div>
       )}
     </li>

@@ -1,6 +1,7 @@
 /** Two values of an aspect: in words, and side by side as JSON. */
 import { useMemo } from "react";
 import { isObject } from "../../../api/json.ts";
+import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { differences } from "../../../words/change-words.ts";
 import { alignLines, linesOf } from "./line-difference.ts";
 
@@ -21,7 +22,7 @@ export function DifferenceView({ before, after }: ViewProps) {
           ))}
         </ul>
       )}
-      <div className="difference-scroll">
+      <ScrollRegion label="Difference" className="difference-scroll">
         <table className="difference-table">
           <thead>
             <tr>
@@ -35,7 +36,7 @@ export function DifferenceView({ before, after }: ViewProps) {
               <tr key={n}>
                 {row.kind === "gap" ? (
                   <td colSpan={2} className="difference-gap">
-                    {row.count} equal lines
+                    {row.count} equal {row.count === 1 ? "line" : "lines"}
                   </td>
                 ) : (
                   <>
@@ -57,7 +58,7 @@ export function DifferenceView({ before, after }: ViewProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </div>
   );
 }

@@ -1,0 +1,67 @@
+/** Changes of aspects in words. */
+import { describe, expect, test } from "vitest";
+import { differences, wordsOfChange } from "../../src/web/words/change-words.ts";
+
+const owners = (...names: readonly string[]) => ({
+  owners: names.map((name) => ({ owner: `urn:li:corpuser:${name}`, type: "DATAOWNER" })),
+});
+
+const changed = (aspectName: string, before: unknown, after: unknown) => ({
+  changeType: "UPSERT",
+  aspectName,
+  ...(before === undefined ? {} : { previousAspectValue: { value: before } }),
+  aspect: { value: after },
+});
+
+describe("a change in words", () => {
+  test("names each owner that was added or removed", () => {
+    expect(wordsOfChange(changed("ownership", owners("ann", "bo"), owners("bo", "cy")))).toEqual([
+      "owner cy added",
+      "owner ann removed",
+    ]);
+  });
+
+  test("names the items of a new list", () => {
+    expect(
+      wordsOfChange(changed("globalTags", undefined, { tags: [{ tag: "urn:li:tag:Rare" }] })),
+    ).toEqual(["tag Rare added"]);
+  });
+
+  test("calls the key of a new entity its creation", () => {
+    expect(wordsOfChange(changed("tagKey", undefined, { name: "Rare" }))).toEqual(["created"]);
+  });
+
+  test("names deletions of aspects and of entities", () => {
+    expect(wordsOfChange({ changeType: "DELETE", aspectName: "ownership" })).toEqual([
+      "ownership deleted",
+    ]);
+    expect(wordsOfChange(changed("status", { removed: false }, { removed: true }))).toEqual([
+      "soft-deleted",
+    ]);
+    expect(wordsOfChange(changed("status", { removed: true }, { removed: false }))).toEqual([
+      "restored from deletion",
+    ]);
+  });
+
+  test("has no sentence for members that follow from others", () => {
+    const before = { ...owners("ann"), lastModified: { time: 1 } };
+    expect(wordsOfChange(changed("ownership", before, owners("ann")))).toEqual([
+      "ownership confirmed",
+    ]);
+  });
+});
+
+test("differences show short values, and custom properties one by one", () => {
+  expect(
+    differences(
+      { name: "old", customProperties: { a: "1", b: "2" }, rows: 3 },
+      { name: "new", customProperties: { b: "3", constructor: "4" } },
+    ),
+  ).toEqual([
+    "name changed to “new”",
+    "property a removed",
+    "property b changed",
+    "property constructor added",
+    "rows removed",
+  ]);
+});

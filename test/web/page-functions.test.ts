@@ -1,0 +1,167 @@
+/** Pure functions of the pages: search, export, columns, differences, lineage. */
+import { describe, expect, test } from "vitest";
+import { batchesOf } from "../../src/web/api/ingest.ts";
+import { edgesOfPaths } from "../../src/web/api/lineage.ts";
+import { serviceStateOf } from "../../src/web/api/metrics.ts";
+import { nameOfUrn, partsOf, platformOfUrn } from "../../src/web/api/urn.ts";
+import { formatUrlQuery, parseUrlQuery } from "../../src/web/app/url-query.ts";
+import { csvOf } from "../../src/web/components/csv.ts";
+import { offsetOfPath, pathInMessage } from "../../src/web/components/json-path.ts";
+import { safeUrl } from "../../src/web/components/safe-url.ts";
+import { columnsOf, filterColumns } from "../../src/web/pages/entity/column-rows.ts";
+import { alignLines } from "../../src/web/pages/entity/history/line-difference.ts";
+import { joinGraphs, pathBetween } from "../../src/web/pages/entity/lineage/graph.ts";
+import { groupsOf } from "../../src/web/pages/home/change-groups.ts";
+import { filtersOf, filterTexts, toggleFilter } from "../../src/web/pages/search/filters.ts";
+import { excerptOf, splitAtMatches, wordsOfQuery } from "../../src/web/pages/search/highlight.ts";
+
+const forecast = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.forecast,PROD)";
+
+describe("urns", () => {
+  test("split at the commas of the outer level only", () => {
+    expect(partsOf("urn:li:dataJob:(urn:li:dataFlow:(airflow,nightly,PROD),forecast)")).toEqual([
+      "urn:li:dataFlow:(airflow,nightly,PROD)",
+      "forecast",
+    ]);
+  });
+
+  test("have a name and a platform", () => {
+    expect(nameOfUrn(forecast)).toBe("vault.forecast");
+    expect(nameOfUrn("urn:li:tag:Two%20words")).toBe("Two words");
+    expect(platformOfUrn(forecast)).toBe("urn:li:dataPlatform:snowflake");
+    expect(platformOfUrn("urn:li:tag:Rare")).toBeUndefined();
+  });
+});
+
+describe("the URL", () => {
+  test("keeps texts that look like numbers or JSON, and repeated parameters", () => {
+    const query = { q: "007", f: ["platform:a", "tags:b"], asOf: '{"x":1}' };
+    expect(parseUrlQuery(formatUrlQuery(query))).toEqual(query);
+  });
+
+  test("holds filters whose values contain colons", () => {
+    const filters = filtersOf([`platform:urn:li:dataPlatform:kafka`, "origin:PROD"]);
+    expect(filters.get("platform")).toEqual(["urn:li:dataPlatform:kafka"]);
+    const without = toggleFilter(filters, "origin", "PROD");
+    expect(filterTexts(without)).toEqual(["platform:urn:li:dataPlatform:kafka"]);
+  });
+});
+
+describe("highlights", () => {
+  test("mark the words of a query without its operators and field names", () => {
+    expect(wordsOfQuery('name:seed* OR "cold store"')).toEqual(["seed", "cold", "store"]);
+    expect(splitAtMatches("Cold seeds", ["seed", "cold"]).filter(({ matches }) => matches)).toEqual(
+      [
+        { part: "Cold", start: 0, matches: true },
+        { part: "seed", start: 5, matches: true },
+      ],
+    );
+  });
+
+  test("shorten a text around its first match", () => {
+    const text = `${"x ".repeat(200)}seed ${"y ".repeat(200)}`;
+    expect(excerptOf(text, ["seed"], 60)).toContain("seed");
+    expect(excerptOf(text, ["seed"], 60).length).toBeLessThanOrEqual(62);
+  });
+});
+
+test("CSV quotes separators and keeps formulas text", () => {
+  expect(csvOf(["a", "b"], [['x"y', "=1+1"]])).toBe('a,b\r\n"x""y",\'=1+1');
+});
+
+test("links lead to http, https and mailto only", () => {
+  expect(safeUrl("https://example.org/a")).toBe("https://example.org/a");
+  expect(safeUrl(" javascript:alert(1)")).toBeUndefined();
+  expect(safeUrl("data:text/html,x")).toBeUndefined();
+  expect(safeUrl("no address")).toBeUndefined();
+});
+
+test("an error of validation is found at its line", () => {
+  const path = pathInMessage('ERROR :: /owners/1/type :: "EMPEROR" is not an enum symbol');
+  expect(path).toEqual(["owners", "1", "type"]);
+  const owner = (type: string) => ({ owner: "a", type });
+  const text = JSON.stringify({ owners: [owner("X"), owner("EMPEROR")] }, null, 2);
+  const offset = offsetOfPath(text, path) ?? 0;
+  expect(text.slice(offset)).toMatch(/^"type": "EMPEROR"/);
+});
+
+test("columns join the schema with edited texts, and are filtered by all words", () => {
+  const value = (name: string, json: Readonly<Record<string, unknown>>) =>
+    [name, { name, value: json, actor: "", time: 0, version: "1", runId: undefined }] as const;
+  const columns = columnsOf(
+    new Map([
+      value("schemaMetadata", {
+        primaryKeys: ["id"],
+        fields: [
+          { fieldPath: "id", nativeDataType: "NUMBER" },
+          { fieldPath: "[version=2.0].[type=struct].address.[type=string].city" },
+        ],
+      }),
+      value("editableSchemaMetadata", {
+        editableSchemaFieldInfo: [{ fieldPath: "id", description: "The number" }],
+      }),
+    ]),
+  );
+  expect(columns.map(({ name, depth, isKey }) => [name, depth, isKey])).toEqual([
+    ["id", 0, true],
+    ["address.city", 1, false],
+  ]);
+  expect(filterColumns(columns, "number ID").map(({ name }) => name)).toEqual(["id"]);
+});
+
+test("a difference aligns equal lines and shortens long runs of them", () => {
+  const lines = Array.from({ length: 10 }, (_, n) => String(n));
+  const rows = alignLines(lines, [...lines.slice(0, 9), "new", "9"]);
+  expect(rows[0]).toEqual({ kind: "gap", count: 7 });
+  expect(rows.filter(({ kind }) => kind === "changed")).toEqual([
+    { kind: "changed", before: undefined, after: "new" },
+  ]);
+});
+
+describe("lineage", () => {
+  test("turns paths into edges along the data", () => {
+    expect(edgesOfPaths([["b", "a"]], "UPSTREAM")).toEqual([{ source: "a", target: "b" }]);
+    expect(edgesOfPaths([["b", "c"]], "DOWNSTREAM")).toEqual([{ source: "b", target: "c" }]);
+  });
+
+  test("joins graphs and finds the shortest path in both directions", () => {
+    const edge = (source: string, target: string) => ({ source, target });
+    const graph = joinGraphs([
+      { urns: ["b"], edges: [edge("a", "b")] },
+      { urns: ["b"], edges: [edge("a", "b"), edge("b", "c"), edge("a", "c")] },
+    ]);
+    expect(graph.urns.toSorted()).toEqual(["a", "b", "c"]);
+    expect([...pathBetween(graph, "a", "c")]).toEqual(["a\nc"]);
+    expect([...pathBetween(graph, "c", "b")]).toEqual(["b\nc"]);
+  });
+});
+
+test("neighbouring changes of one entity by one user are one group", () => {
+  const change = (position: number, entityUrn: string) => ({
+    position,
+    entityUrn,
+    entityType: "tag",
+    changeType: "UPSERT",
+    aspectName: "tagProperties",
+  });
+  const groups = groupsOf([change(3, "a"), change(2, "a"), change(1, "b")]);
+  expect(groups.map(({ position, changes }) => [position, changes.length])).toEqual([
+    [3, 2],
+    [1, 1],
+  ]);
+});
+
+test("records of a file are sent in their order, in batches of one kind", () => {
+  const snapshot = { proposedSnapshot: {} };
+  const proposal = { aspectName: "tags" };
+  const sizes = batchesOf([snapshot, snapshot, proposal, snapshot]).map(({ length }) => length);
+  expect(sizes).toEqual([2, 1, 1]);
+});
+
+test("the state of the service is read from its metrics", () => {
+  const state = serviceStateOf(
+    'annals_log_position 12\nannals_view_lag_records{view="graph"} 3\nannals_view_failing{view="graph"} 1\n',
+  );
+  expect(state.logPosition).toBe(12);
+  expect(state.views.find(({ name }) => name === "graph")).toMatchObject({ lag: 3, failing: true });
+});
