@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { directions, generated, mayOpenAdapters } from "./tidy/house-rules.ts";
+import { checkFolders, checkParts } from "./tidy/shape.ts";
 import {
   checkCycles,
   checkExports,
@@ -110,6 +111,29 @@ describe("the house is tidy", () => {
 const sample = (path: string, ...lines: readonly string[]): SourceFile => ({
   path,
   text: ["/** Opens a file. */", ...lines, ""].join("\n"),
+});
+
+test("functions, interfaces and folders of sources are small", () => {
+  const own = sources().filter(
+    ({ path }) => !path.startsWith("test/") && !generated.includes(path),
+  );
+  expect(own.flatMap(checkParts)).toEqual([]);
+  expect(checkFolders(own.map(({ path }) => path))).toEqual([]);
+});
+
+test("a function counts its own lines, an interface its methods, a folder its files", () => {
+  const calls = (count: number) => Array.from({ length: count }, () => "  x();");
+  const inner = ["  function inner() {", ...calls(60), "  }"];
+  const factory = ["function outer() {", ...inner, ...calls(40), "}"];
+  expect(checkParts(sample("src/a.ts", ...factory))).toEqual([]);
+  const long = sample("src/a.ts", "function long() {", ...calls(70), "}");
+  expect(checkParts(long)).toEqual(["src/a.ts:2: has 72 lines of at most 70"]);
+  const methods = Array.from({ length: 10 }, (_, n) => `  m${n}(): void;`);
+  expect(checkParts(sample("src/a.ts", "interface A {", ...methods, "}"))).toEqual([
+    "src/a.ts:2: A has 10 methods of at most 9",
+  ]);
+  const paths = Array.from({ length: 17 }, (_, n) => `src/a/${n}.ts`);
+  expect(checkFolders([...paths, "src/a/b/c.ts"])).toEqual(["src/a: has 17 files of at most 16"]);
 });
 
 describe("the tidier finds", () => {

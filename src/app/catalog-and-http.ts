@@ -2,7 +2,7 @@
  * The part of a service over its log and views: use cases, access, operations, and the HTTP server that
  * offers them.
  */
-import { readFileSync } from "node:fs";
+
 import { authorizeCatalog } from "../auth/access/authorized-catalog.ts";
 import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
 import { openAccess } from "../auth/open-auth.ts";
@@ -11,7 +11,6 @@ import { filterFields } from "../auth/policies/policy-filter.ts";
 import { openMetricsToken } from "../auth/tokens/metrics-token.ts";
 import { openOperatorToken } from "../auth/tokens/operator-token.ts";
 import { createBodyClient } from "../bodies/body-client.ts";
-import type { BodyThreadData } from "../bodies/body-messages.ts";
 import { createCatalog } from "../catalog/create-catalog.ts";
 import { removeLeftValuesLater } from "../catalog/references/definition-removal.ts";
 import { createHierarchyLookup } from "../catalog/search/filter/hierarchy.ts";
@@ -20,10 +19,6 @@ import { proposalsOf } from "../catalog/write/proposals/legacy-snapshots.ts";
 import { createProposalUrns } from "../catalog/write/proposals/proposal-urns.ts";
 import { isLoopback, requiresTokens } from "../config/addresses.ts";
 import type { Config } from "../config/config.ts";
-import { CatalogError } from "../core/errors.ts";
-import type { JsonLimits } from "../core/json-text.ts";
-import type { PatchRules } from "../core/patch/patch.ts";
-import type { UrnLimits } from "../core/urn.ts";
 import { createEventTexts } from "../feed/event-texts.ts";
 import { createSchemaRegistry } from "../feed/schema-registry.ts";
 import { explorerPage } from "../graphql/explorer-page.ts";
@@ -46,6 +41,14 @@ import { verifyInThread } from "../projector/verify/verifying.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { traceCatalog } from "../telemetry/traced-catalog.ts";
 import { openBuiltIns } from "./built-ins.ts";
+import {
+  authorizes,
+  bodyConfig,
+  jsonLimitsOf,
+  patchRules,
+  systemActorOf,
+  urnLimitsOf,
+} from "./catalog-options.ts";
 import type { LogAndViews, Opening } from "./log-and-views.ts";
 import { takeProposals } from "./proposals-in-kafka.ts";
 import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
@@ -375,45 +378,5 @@ function judgingParts(
   };
 }
 
-const systemActorOf = ({ urnNamespace }: Config): string =>
-  `urn:${urnNamespace}:corpuser:__datahub_system`;
-
-const urnLimitsOf = (config: Config): UrnLimits => ({
-  bytesMax: config.urnBytesMax,
-  schemaFieldBytesMax: config.schemaFieldUrnBytesMax,
-});
-
-const jsonLimitsOf = (config: Config): JsonLimits => ({
-  depthMax: config.bodyDepthMax,
-  membersMax: config.bodyMembersMax,
-});
-
-/** The settings that the body thread needs; it gets no others, such as addresses of stores. */
-const bodyConfig = (config: Config): BodyThreadData["config"] => ({
-  model: config.model,
-  modelExtension: config.modelExtension,
-  recordPrefix: config.recordPrefix,
-  urnNamespace: config.urnNamespace,
-  urnBytesMax: config.urnBytesMax,
-  schemaFieldUrnBytesMax: config.schemaFieldUrnBytesMax,
-  aspectBytesMax: config.aspectBytesMax,
-  bodyDepthMax: config.bodyDepthMax,
-  bodyMembersMax: config.bodyMembersMax,
-});
-
-/** Throws `invalid` if the service cannot distinguish users, so that all could read or write everything. */
-function authorizes(what: "read" | "write", config: Config, required: boolean): boolean {
-  if (config[`${what}Authorization`] === "off") return false;
-  // Trusted actor headers distinguish readers, but everyone may write the policies.
-  if (required || (what === "read" && isLoopback(config.host))) return true;
-  const why = `--${what}-authorization is on, but no request needs a token`;
-  throw new CatalogError("invalid", why, { hint: "Set --auth on, too" });
-}
-
 const openToAll =
   "everyone who reaches it may read and write everything: --auth is off. Leave it on, or bind the service to 127.0.0.1";
-
-const besideSource = (path: string): URL => new URL(`../../${path}`, import.meta.url);
-
-const patchRules = (): PatchRules =>
-  JSON.parse(readFileSync(besideSource("avro/patch-keys.json"), "utf8"));

@@ -19,9 +19,9 @@ import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";
 import { configuredModel } from "./load-model.ts";
+import { openLog } from "./open-log.ts";
 import {
   hasSpace,
-  openLog,
   openReaders,
   sharedLog,
   sharedView,

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { checkAddress } from "../http/listen.ts";
 import type { Traces } from "../telemetry/traces.ts";
 import { type Opening, openLogAndViews } from "./log-and-views.ts";
-import { lockData } from "./stores.ts";
+import { lockData } from "./open-log.ts";
 
 /** Throws CatalogError when the service cannot start; then nothing stays open. */
 export async function openService(

@@ -3,23 +3,17 @@
  * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
  * data, so that the model is loaded once in a process.
  */
-import { rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+
+import { rmSync } from "node:fs";
 import { createAspectProjection } from "../../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../../projections/graph/graph.ts";
 import { createSearchProjection, fieldsOfEvents } from "../../projections/search/search.ts";
 import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { Config } from "../config/config.ts";
-import { CatalogError } from "../core/errors.ts";
 import { type Position, position, START } from "../core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "../feed/kafka/kafka-ingestion.ts";
 import { ownValue } from "../lib/own-value.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
-import { backUpLog as backUpLogFile } from "../log/sqlite/back-up.ts";
-import { repairIndexes as repairLogFile } from "../log/sqlite/indexes/repair-indexes.ts";
-import { type DirectoryLock, lockDirectory } from "../log/sqlite/lock.ts";
-import { checkWriteAheadLog } from "../log/sqlite/schema.ts";
-import { openSqliteChangeLog } from "../log/sqlite/sqlite-change-log.ts";
 import { createDocumentView } from "../projector/documents/document-view.ts";
 import { replaceable } from "../projector/rebuild/replaceable.ts";
 import type { View } from "../projector/sink.ts";
@@ -33,7 +27,6 @@ import {
 } from "../storage/sqlite/generations.ts";
 import { requireWritable } from "../storage/sqlite/sqlite-view.ts";
 import type { Emptied, ServerPlace, ViewOrigin } from "../storage/view-origin.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import type { SearchWrite } from "../views/search/search.ts";
@@ -53,7 +46,6 @@ import {
   placeAt,
   placeKeys,
   requireCertificates,
-  sharedLog,
   sharedView,
   type ViewName,
   viewNames,
@@ -102,9 +94,13 @@ const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
 export { lineageSteps } from "../../projections/graph/lineage.ts";
 /** How texts become words, for the catalog: questions are split as documents were. */
 export { foldText, tokensOf } from "../../projections/search/words.ts";
+
 /** Of the data directory, for the start. */
 export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
+
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
+export { openLogReader } from "./open-log.ts";
+
 export {
   fileOf,
   foldedViews,
@@ -117,12 +113,15 @@ export {
   viewFile,
   viewNames,
 } from "./store-locations.ts";
+
 export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
-/** Records of which views are grown again in a second or two, before the service answers. */
+/** Views of so many records are rebuilt in a second or two, before the service answers. */
 const KEPT_MIN = 20_000;
+
 /** Some 100 MB. */
 const FOLDED_WHEN_GROWN_MAX = 1_000_000;
+
 /**
  * Servers take their batches side by side: the aspect table may be a batch behind. A view in the
  * data directory lets others wait meanwhile, and so waits less.
@@ -135,82 +134,11 @@ export const annotatedViews: Readonly<Record<string, "relationships" | "search">
   search: "search",
 };
 
-/** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
-export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
-
-/** Throws `invalid` where no service has written yet, and where nobody may look whether one has. */
-export function requireLog(config: Pick<Config, "data" | "log">): void {
-  if (sharedLog(config)) return;
-  const file = fileOf(config, "log");
-  try {
-    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CatalogError("invalid", `"${file}" may not be read (${code})`, {
-      hint: "Run this as the user that the data directory belongs to, or name another one with --data",
-      cause,
-    });
-  }
-  throw new CatalogError("invalid", `there is no log in "${config.data}"`, {
-    hint: "Name the data directory of a service with --data",
-  });
-}
-
-/** Throws `invalid` for a log in the data directory of which SQLite would lose what was written. */
-export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
-  if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
-}
-
-/** Rebuilds the indexes of the log in the data directory; returns the number of its records. */
-export const repairIndexes = (config: Pick<Config, "data">): number =>
-  repairLogFile(fileOf(config, "log"));
-
-/** Copies the log of a data directory into another directory (back-up.ts). */
-export const backUpLog = (
-  config: Pick<Config, "data">,
-  to: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<Position> =>
-  backUpLogFile(fileOf(config, "log"), fileOf({ data: to }, "log"), onProgress);
-
 /** Throws `invalid` for a view of the data directory that is there and may not be written. */
 export function requireViews(config: Places, names: readonly ViewName[]): void {
   for (const name of names) {
     if (!sharedView(config, name)) requireWritable(name, fileOf(config, name));
   }
-}
-
-/** The log for appending; the directory must be there. */
-export async function openLog(
-  config: Pick<Config, "data" | "log">,
-  options: { readonly logger?: Logger } = {},
-): Promise<ChangeLog> {
-  if (sharedLog(config)) return openServerLog(config, "streams.sqlite", options);
-  return openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
-}
-
-/** The log for reading only, beside a writer in another thread or process. */
-export async function openLogReader(
-  config: Pick<Config, "data" | "log"> & Pick<StoresConfig, "indexState">,
-): Promise<ChangeLog> {
-  if (sharedLog(config))
-    return openServerLog(config, "streams.projector.sqlite", { readOnly: true });
-  const { indexState } = config;
-  return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true, indexState });
-}
-
-/** Adapters of servers are loaded where they are used: an embedded catalog does not pay for them. */
-async function openServerLog(
-  config: Pick<Config, "data" | "log">,
-  names: string,
-  options: {
-    readonly readOnly?: boolean;
-    readonly logger?: Logger;
-  },
-): Promise<ChangeLog> {
-  const { openEventStoreChangeLog } = await import("../log/eventstoredb/eventstore-change-log.ts");
-  const namesFile = join(config.data, names);
-  return openEventStoreChangeLog({ connection: config.log, namesFile, ...options });
 }
 
 /**

@@ -52,84 +52,48 @@
  *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
+
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
-import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
+import { recordsBetween } from "../log/change-log.ts";
 import { applyToView } from "./apply-batch.ts";
-import type { Batch, Decode } from "./batch.ts";
+import type { Batch } from "./batch.ts";
 import { endOf, groupsOf, isWithin, partition } from "./batch-groups.ts";
 import { createBatchReader } from "./batch-reader.ts";
-import type { HistoryLog } from "./history.ts";
 import { createLogComparison } from "./log-comparison.ts";
-import { openParkingOf, type Parked, type Parking, type ParkingNotes } from "./parking/parking.ts";
-import type { Unrestored } from "./parking/restore.ts";
+import { openParkingOf, type Parking } from "./parking/parking.ts";
 import { createEntityRestoring } from "./parking/restore-entity.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
-import { createReplacing, type GenerationStore } from "./rebuild/replacing.ts";
+import type { Projector, ProjectorParts } from "./projector-parts.ts";
+import { type Advanced, IDLE, type Wanted } from "./projector-parts.ts";
+import { createReplacing } from "./rebuild/replacing.ts";
 import type { View } from "./sink.ts";
 import { createStandby } from "./standby.ts";
 import { checkAhead } from "./start-checkpoints.ts";
 import { type ProjectorProgress, progressOf } from "./thread/progress-snapshot.ts";
-import { createFailing, openViewState, type RetryMs, type ViewState } from "./view-state.ts";
+import { createFailing, openViewState, type ViewState } from "./view-state.ts";
 
 export type { ProjectorProgress, ViewProgress } from "./thread/progress-snapshot.ts";
 
-export interface ProjectorParts {
-  readonly log: HistoryLog &
-    Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween">;
-  /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
-  readonly openLog?: (() => Promise<ChangeLog>) | undefined;
-  /** Milliseconds between comparisons; a minute when absent. */
-  readonly compareMs?: number | undefined;
-  readonly views: readonly View[];
-  readonly decode: Decode;
-  /** Storage of parking records; without it, a poison record stops the view. */
-  readonly notes?: ParkingNotes | undefined;
-  /** Generations of the views; without them, views cannot be replaced. */
-  readonly generations?: GenerationStore | undefined;
-  /** Called after every batch, also after a failed one. */
-  readonly onProgress: (progress: ProjectorProgress) => void;
-  /** Records of a batch; 2,000 when absent. */
-  readonly batchMax?: number | undefined;
-  /** Milliseconds until a failed batch is tried again, first and at most. */
-  readonly retryMs?: RetryMs | undefined;
-  /** Milliseconds after which the log is looked at without a poke. */
-  readonly idleMs?: number | undefined;
-  /** Milliseconds that a shared view stays where it is before this projector feeds it. */
-  readonly takeOverMs?: number | undefined;
-}
-
-export interface Projector {
-  progress(): ProjectorProgress;
-  /** The live generations. */
-  views(): readonly View[];
-  /** The log has new records: do not wait any longer. */
-  poke(): void;
-  /** As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before. */
-  restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
-  /** As Restoration.drop. */
-  drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
-  /** As Replacement. */
-  hold(views: readonly string[]): Promise<Position>;
-  prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
-  release(views: readonly string[], take: boolean): Promise<void>;
-  /** Resolves when the batch in flight is done; log and views stay open. */
-  stop(): Promise<void>;
-}
-
 /** Large enough to make a transaction cheap, small enough to take some ten milliseconds. */
 const BATCH_MAX = 2_000;
+
 /**
  * A view that has no writes for a batch keeps its checkpoint for so many records: to read again
  * after a crash what it ignores is cheaper than a transaction for every batch.
  */
 const IGNORED_MAX = 10_000;
+
 /** A store that comes back is not kept waiting: an attempt at one that is away costs next to nothing. */
 const RETRY_MS = { first: 100, max: 5_000 };
+
 const IDLE_MS = 200;
+
 const TAKE_OVER_MS = 3_000;
+
 const COMPARE_MS = 60_000;
+
 /** Polling of watched views after a poke: a caller may wait for them. */
 const WATCHED = { everyMs: 25, forMs: 2_000 };
 
@@ -142,6 +106,7 @@ const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMa
 
 /** Of so many turns in which other views do not reach the end of the log, costly ones have one. */
 const COSTLY_TURN = 4;
+
 /** Between turns while the log grows, where no poke comes: another process may have written. */
 const BUSY_MS = 50;
 
@@ -428,18 +393,4 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       return running;
     },
   };
-}
-
-/** `moved`: a record was applied; `more`: there may be more to apply. */
-interface Advanced {
-  readonly moved: boolean;
-  readonly more: boolean;
-}
-
-const IDLE: Advanced = { moved: false, more: false };
-
-interface Wanted {
-  /** Never rejects. */
-  readonly work: () => Promise<void>;
-  readonly reject: (error: Error) => void;
 }

@@ -1,7 +1,8 @@
 /** The number of requests that a rebuild sends to EventStoreDB. */
 import { expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import { openLog, viewNames } from "../../src/app/stores.ts";
+import { openLog } from "../../src/app/open-log.ts";
+import { viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/regrow.ts";

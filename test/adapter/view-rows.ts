@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { verify } from "../../src/app/offline/offline-verify.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
 import {
-  openLogReader,
   openViews,
   type StoresConfig,
   storesConfig,

@@ -3,7 +3,7 @@
  * a row of one plain table, by one thread. Rates that depend on the machine are held against it.
  */
 import { DatabaseSync } from "node:sqlite";
-import { openLogReader } from "../../src/app/stores.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
 import type { Config } from "../../src/config/config.ts";
 import { START } from "../../src/core/position.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import { openLog } from "../../src/app/stores.ts";
+import { openLog } from "../../src/app/open-log.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { EMPTY_STREAM } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";

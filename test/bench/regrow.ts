@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import { openLog } from "../../src/app/stores.ts";
+import { openLog } from "../../src/app/open-log.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { Change } from "../../src/core/change.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../../src/core/position.ts";

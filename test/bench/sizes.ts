@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { projectFeed } from "../../projections/feed.ts";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import { openLog, openLogReader } from "../../src/app/stores.ts";
+import { openLog, openLogReader } from "../../src/app/open-log.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { Change } from "../../src/core/change.ts";
 import { EMPTY_STREAM } from "../../src/core/position.ts";

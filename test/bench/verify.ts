@@ -1,14 +1,8 @@
 /** Verifies all views at two sizes, as `annals verify` does: records a second, processor time and memory. */
 
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import {
-  openLog,
-  openLogReader,
-  type StoresConfig,
-  storesConfig,
-  viewNames,
-  viewRules,
-} from "../../src/app/stores.ts";
+import { openLog, openLogReader } from "../../src/app/open-log.ts";
+import { type StoresConfig, storesConfig, viewNames, viewRules } from "../../src/app/stores.ts";
 import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";

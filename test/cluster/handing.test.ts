@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openLog } from "../../src/app/stores.ts";
+import { openLog } from "../../src/app/open-log.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import { encoded } from "../support/client.ts";
 import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../support/cluster.ts";

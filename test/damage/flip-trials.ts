@@ -9,7 +9,7 @@ import { cpSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { repairLogIndexes } from "../../src/app/offline/offline.ts";
 import { verify } from "../../src/app/offline/offline-verify.ts";
-import { openLogReader } from "../../src/app/stores.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { START } from "../../src/core/position.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";

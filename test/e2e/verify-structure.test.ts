@@ -9,13 +9,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
-import {
-  openLogReader,
-  storesConfig,
-  type ViewName,
-  viewNames,
-  viewRules,
-} from "../../src/app/stores.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
+import { storesConfig, type ViewName, viewNames, viewRules } from "../../src/app/stores.ts";
 import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";

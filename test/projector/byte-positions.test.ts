@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { isWithin } from "../../src/projector/batch-groups.ts";
-import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import { startProjector } from "../../src/projector/projector.ts";
+import type { Projector } from "../../src/projector/projector-parts.ts";
 import { type BuildProgress, buildStaging } from "../../src/projector/rebuild/staging.ts";
 import type { View } from "../../src/projector/sink.ts";
 import { createArrayLog, createRecordingView, decode, type RecordingView } from "./array-log.ts";

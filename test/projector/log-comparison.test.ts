@@ -3,11 +3,8 @@ import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import {
-  type Projector,
-  type ProjectorParts,
-  startProjector,
-} from "../../src/projector/projector.ts";
+import { startProjector } from "../../src/projector/projector.ts";
+import type { Projector, ProjectorParts } from "../../src/projector/projector-parts.ts";
 import type { View } from "../../src/projector/sink.ts";
 import { entry } from "../contract/change-log-driver.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";

@@ -1,11 +1,7 @@
 /** What the thread that grows views opens its stores with in tests: one of them loses an entity. */
 
-import {
-  foldedViews,
-  openViews as openAll,
-  openLogReader,
-  type StoresConfig,
-} from "../../src/app/stores.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
+import { foldedViews, openViews as openAll, type StoresConfig } from "../../src/app/stores.ts";
 import type { View } from "../../src/projector/sink.ts";
 
 export { foldedViews, openLogReader };

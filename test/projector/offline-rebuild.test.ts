@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog, openLogReader } from "../../src/app/open-log.ts";
 import * as stores from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
@@ -19,7 +20,7 @@ const twoThreads = 10_000;
 test("a rebuild that is interrupted leaves every file of the views unchanged", async () => {
   using directory = temporaryDirectory("annals-offline");
   const config = readConfig({ data: directory.path }, {});
-  await fill(await stores.openLog(config), 300);
+  await fill(await openLog(config), 300);
   const all = { views: [], onProgress: () => {}, logger: createLogger("silent") };
   expect(await rebuild(config, all)).toEqual(
     stores.viewNames.map((view) => ({ view, records: 300 })),
@@ -42,7 +43,7 @@ test("a rebuild that is interrupted leaves every file of the views unchanged", a
 test("a search view that is rebuilt without its sources brings those to the head first", async () => {
   using directory = temporaryDirectory("annals-offline");
   const config = readConfig({ data: directory.path }, {});
-  await fill(await stores.openLog(config), 300);
+  await fill(await openLog(config), 300);
   const search = { views: ["search"], onProgress: () => {}, logger: createLogger("silent") };
   const names = async () => (await rebuild(config, search)).map(({ view }) => view);
   expect(await names()).toEqual(["aspects", "timeseries", "search"]);
@@ -54,7 +55,7 @@ test.each([300, twoThreads])(
   async (size) => {
     using directory = temporaryDirectory("annals-offline");
     const config = readConfig({ data: directory.path }, {});
-    const log = await stores.openLog(config);
+    const log = await openLog(config);
     const urn = "urn:li:tag:spoiled";
     const spoiled = encodeChange(change(0, "ownership", {})).subarray(0, 40);
     await log.append([{ stream: entityStream(urn), expected: "any", records: [spoiled] }]);
@@ -62,7 +63,7 @@ test.each([300, twoThreads])(
     const all = { views: [], onProgress: () => {}, logger: createLogger("silent") };
     expect(await rebuild(config, all)).toHaveLength(4);
 
-    const reader = await stores.openLogReader(config);
+    const reader = await openLogReader(config);
     const parked: [string, string][] = [];
     for (const view of stores.viewNames) {
       for (const note of await readParking(reader, view)) {

@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import {
-  type Projector,
-  type ProjectorParts,
-  type ProjectorProgress,
-  startProjector,
-} from "../../src/projector/projector.ts";
+import { type ProjectorProgress, startProjector } from "../../src/projector/projector.ts";
+import type { Projector, ProjectorParts } from "../../src/projector/projector-parts.ts";
 import type { View } from "../../src/projector/sink.ts";
 import {
   type ArrayLog,

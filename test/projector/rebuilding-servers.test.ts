@@ -1,6 +1,7 @@
 /** That nothing in a server takes the place of a view either that is not what the log says. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog, openLogReader } from "../../src/app/open-log.ts";
 import * as stores from "../../src/app/stores.ts";
 import { openViewRows } from "../../src/app/verification/row-adapters.ts";
 import { verifyModule } from "../../src/app/verification/verified-state.ts";
@@ -51,9 +52,9 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     removals.push(...[tables, ...others].map(({ remove }) => remove));
     const where = { data: directory.path, aspects, graph, search, timeseries: search, storeName };
     config = readConfig(where, {});
-    await fill(await stores.openLog(config), 600);
+    await fill(await openLog(config), 600);
     await rebuild(config, { views: [], ...offline });
-    const log = await stores.openLogReader(config);
+    const log = await openLogReader(config);
     settings = await stores.storesConfig(config, stores.viewRules(loadModel()), log);
     await log.close();
   }, 120_000);
@@ -62,7 +63,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
   });
 
   async function head() {
-    const log = await stores.openLogReader(config);
+    const log = await openLogReader(config);
     try {
       return await log.head();
     } finally {
@@ -144,7 +145,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     const views = ["aspects", "timeseries", "graph"] as const;
     const { steps, staged } = await rebuildBeside(views, {
       async meanwhile() {
-        const log = await stores.openLog(config);
+        const log = await openLog(config);
         const records = (...changes: Parameters<typeof encodeChange>[0][]) =>
           changes.map(encodeChange);
         const [known, fresh] = [0, 9_999];

@@ -3,9 +3,8 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
+import { openLog, openLogReader } from "../../src/app/open-log.ts";
 import {
-  openLog,
-  openLogReader,
   type StoresConfig,
   storesConfig,
   viewFile,

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import type { ParkingRecord } from "../../src/log/codecs/parking-codec.ts";
-import { type Projector, startProjector } from "../../src/projector/projector.ts";
+import { startProjector } from "../../src/projector/projector.ts";
+import type { Projector } from "../../src/projector/projector-parts.ts";
 import type { View } from "../../src/projector/sink.ts";
 import {
   type ArrayLog,

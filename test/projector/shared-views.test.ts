@@ -2,11 +2,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position } from "../../src/core/position.ts";
-import {
-  type Projector,
-  type ProjectorParts,
-  startProjector,
-} from "../../src/projector/projector.ts";
+import { startProjector } from "../../src/projector/projector.ts";
+import type { Projector, ProjectorParts } from "../../src/projector/projector-parts.ts";
 import type { View } from "../../src/projector/sink.ts";
 import { type ArrayLog, createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
 

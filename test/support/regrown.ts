@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 import { configuredModel } from "../../src/app/load-model.ts";
-import { openLogReader, openViews, viewNames } from "../../src/app/stores.ts";
+import { openLogReader } from "../../src/app/open-log.ts";
+import { openViews, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { type Difference, type Dump, findDifference } from "../../src/storage/compare.ts";

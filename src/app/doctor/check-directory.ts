@@ -10,8 +10,8 @@ import { type Position, START } from "../../core/position.ts";
 import { endsBefore } from "../../projector/start-checkpoints.ts";
 import { giveFile, refusedFile, type Wanted } from "../../storage/sqlite/refused-file.ts";
 import { findPosition } from "../../storage/sqlite/view-tables.ts";
+import { openLogReader, requireWholeLog } from "../open-log.ts";
 import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "../store-locations.ts";
-import { openLogReader, requireWholeLog } from "../stores.ts";
 
 type Store = "log" | ViewName;
 

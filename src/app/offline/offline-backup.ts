@@ -21,14 +21,8 @@ import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import {
-  backUpLog,
-  fileOf,
-  openLogReader,
-  requireLog,
-  requireWholeLog,
-  sharedLog,
-} from "../stores.ts";
+import { backUpLog, openLogReader, requireLog, requireWholeLog } from "../open-log.ts";
+import { fileOf, sharedLog } from "../stores.ts";
 
 type Options = Parameters<Operations["backup"]>[1];
 

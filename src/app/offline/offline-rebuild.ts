@@ -18,15 +18,13 @@ import { closeAll } from "../../projector/rebuild/staging.ts";
 import type { View } from "../../projector/sink.ts";
 import type { Replacement } from "../../projector/thread/progress.ts";
 import { configuredModel } from "../load-model.ts";
+import { lockData, openLog, requireLog } from "../open-log.ts";
 import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
 import { dataFlag } from "../store-locations.ts";
 import {
   foldedViews,
-  lockData,
-  openLog,
   openViews,
   putInPlaceAtRest,
-  requireLog,
   type StoresConfig,
   sharedView,
   sourcePosition,

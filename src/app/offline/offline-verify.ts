@@ -15,10 +15,9 @@ import { restoreEntities } from "../../projector/parking/restore.ts";
 import { verifyAndRepair } from "../../projector/verify/repair.ts";
 import type { Verified } from "../../projector/verify/verified-state.ts";
 import { configuredModel } from "../load-model.ts";
+import { openLog, requireLog } from "../open-log.ts";
 import {
-  openLog,
   openViews,
-  requireLog,
   requireViews,
   type StoresConfig,
   storesConfig,

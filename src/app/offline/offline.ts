@@ -16,8 +16,8 @@ import {
   repairIndexes,
   requireLog,
   requireWholeLog,
-  sharedLog,
-} from "../stores.ts";
+} from "../open-log.ts";
+import { sharedLog } from "../stores.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;

@@ -18,7 +18,8 @@ import { aspectRowShape, foldAspectRows } from "../../views/aspects/folded-rows.
 import { foldGraphRows, graphRowShape } from "../../views/graph/folded-rows.ts";
 import { foldSearchRows, searchRowShape } from "../../views/search/folded-rows.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "../../views/timeseries/folded-rows.ts";
-import { openLogReader, type StoresConfig, sharedLog, type ViewName } from "../stores.ts";
+import { openLogReader } from "../open-log.ts";
+import { type StoresConfig, sharedLog, type ViewName } from "../stores.ts";
 import { type Beside, openViewRows } from "./row-adapters.ts";
 import { openVerifiedState } from "./verified-state.ts";
 

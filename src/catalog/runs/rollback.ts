@@ -20,7 +20,7 @@ import { changesOf } from "../changes/stream-changes.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
 import { createDefaultAspects } from "../write/proposals/default-aspects.ts";
-import type { ProposalValidation } from "../write/proposals/validate-proposals.ts";
+import type { ProposalValidation } from "../write/proposals/validated-proposal.ts";
 import {
   type EntityRollback,
   type EntityRollbackRequest,

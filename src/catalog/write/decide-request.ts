@@ -9,7 +9,7 @@ import type { Addresses } from "../address.ts";
 import { labelled } from "../labels.ts";
 import type { Entry } from "./entity-cache.ts";
 import { appendId } from "./idempotency.ts";
-import type { ProposalValidation } from "./proposals/validate-proposals.ts";
+import type { ProposalValidation } from "./proposals/validated-proposal.ts";
 import { type EventCommand, eventChange, type WriteRequest } from "./write-request.ts";
 
 /** A rejected write request: nothing can be written. */

@@ -26,7 +26,7 @@ import type { Entry } from "./entity-cache.ts";
 import { appendId, keyOf } from "./idempotency.ts";
 import { refuseTooMany } from "./proposals/checked-proposals.ts";
 import { NO_OTHERS, readOthers } from "./proposals/other-entities.ts";
-import type { ProposalValidation, ValidatedProposal } from "./proposals/validate-proposals.ts";
+import type { ProposalValidation, ValidatedProposal } from "./proposals/validated-proposal.ts";
 import { decideInSlices } from "./sliced-decisions.ts";
 import {
   type EventCommand,

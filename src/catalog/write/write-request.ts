@@ -6,7 +6,7 @@ import type { Revision } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import type { Appended } from "../../log/change-log.ts";
 import type { Entity } from "../../model/model.ts";
-import type { ValidatedProposal } from "./proposals/validate-proposals.ts";
+import type { ValidatedProposal } from "./proposals/validated-proposal.ts";
 
 export interface EventCommand {
   readonly aspect: string;

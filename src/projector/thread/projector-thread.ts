@@ -12,7 +12,8 @@ import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
 import type { Unrestored } from "../parking/restore.ts";
-import { type Projector, type ProjectorProgress, startProjector } from "../projector.ts";
+import { type ProjectorProgress, startProjector } from "../projector.ts";
+import type { Projector } from "../projector-parts.ts";
 import type { View } from "../sink.ts";
 
 /** Exports of the module that opens the stores. */

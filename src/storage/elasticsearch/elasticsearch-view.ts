@@ -5,14 +5,16 @@
  * With `bulk` a staging generation is built; the metadata of the live one stay unchanged until
  * `close`. The next build removes the indices of an interrupted one.
  */
+
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { checkNotBehind, judge, modelAfter, type ServerView } from "../view-origin.ts";
-import { type BulkWrite, bulk, refuse } from "./bulk.ts";
+import { bulk, refuse } from "./bulk.ts";
 import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
 import { namesOf, type ViewNames } from "./names.ts";
+import { aliased, type PlacedWrite } from "./placed-write.ts";
 import {
   checkVersion,
   createMetadata,
@@ -22,11 +24,6 @@ import {
   type ViewMetadata,
   type ViewShape,
 } from "./view-metadata.ts";
-
-/** A document and the place (names.ts) that it belongs to. */
-export interface PlacedWrite extends Omit<BulkWrite, "alias"> {
-  readonly place: string;
-}
 
 export interface ElasticsearchView<Kept> {
   readonly server: SearchServer;
@@ -216,10 +213,6 @@ function viewOf<Kept>(
 const ownModel = ({ model, watched }: ServerView): string | undefined =>
   watched ? undefined : model;
 
-function* aliased(writes: readonly PlacedWrite[], aliases: ReadonlyMap<string, string>) {
-  for (const write of writes) yield { ...write, alias: aliases.get(write.place) ?? "" };
-}
-
 /** The view that counts: its metadata are in the server. */
 async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
   const { shape, generations, metadata } = parts;
@@ -332,6 +325,7 @@ function isWhole<Kept>(state: StoredViewState<Kept>, all: readonly ViewIndex[]):
 }
 
 const NOT_FOUND = 404;
+
 const TAKE_TRIES_MAX = 5;
 
 /** A staging generation: only its writer knows its position. */

@@ -5,7 +5,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { CHECKED, type CheckedValue, type Proposal, proposalsMax } from "../../catalog.ts";
-import type { ProposalValidation } from "./validate-proposals.ts";
+import type { ProposalValidation } from "./validated-proposal.ts";
 
 /** Longest value whose validation depends on other entities: the main thread validates it. */
 const OPEN_CHARACTERS_MAX = 1024 * 1024;

@@ -10,7 +10,7 @@ import type { Address, Addresses } from "../../address.ts";
 import type { Proposal } from "../../catalog.ts";
 import type { EntityCache } from "../entity-cache.ts";
 import type { Ingestion } from "../ingest.ts";
-import type { ProposalValidation } from "./validate-proposals.ts";
+import type { ProposalValidation } from "./validated-proposal.ts";
 
 interface GivenParts {
   readonly states: Pick<EntityCache, "read">;

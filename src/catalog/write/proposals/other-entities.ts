@@ -22,7 +22,7 @@ import type {
   Needed,
   ProposalValidation,
   ValidatedProposal,
-} from "./validate-proposals.ts";
+} from "./validated-proposal.ts";
 
 interface Reading {
   readonly addresses: Pick<Addresses, "known">;

@@ -2,19 +2,13 @@
  * Validates proposals and turns them into aspect commands, as far as the entity's state is not
  * needed: form, names, size, schema and derived fields. An error names the member of the request.
  */
-import type { AuditStamp, SystemMetadata } from "../../../core/change.ts";
-import {
-  type AspectCommand,
-  type AspectValue,
-  type DefaultAspect,
-  type Following,
-  settledText,
-} from "../../../core/decide.ts";
+
+import type { AuditStamp } from "../../../core/change.ts";
+import type { AspectCommand, AspectValue, Following } from "../../../core/decide.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import { type JsonLimits, readJson } from "../../../core/json-text.ts";
+import type { JsonLimits } from "../../../core/json-text.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../../../core/patch/patch.ts";
 import { defaultAspects } from "../../../core/rules/default-aspects.ts";
-import type { AllOfType } from "../../../core/rules/other-entities.ts";
 import { type OtherEntities, textsIn } from "../../../core/rules/other-entities.ts";
 import {
   applyWriteRule,
@@ -23,14 +17,14 @@ import {
   refusalOf,
   type WriteContext,
 } from "../../../core/rules/write-rules.ts";
-import { entityTypeOf, HALF, isUrn } from "../../../core/urn.ts";
+import { entityTypeOf, isUrn } from "../../../core/urn.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { urnOfKey } from "../../../model/entity-key.ts";
-import type { Aspect, Checked, Entity, Model, ValidationError } from "../../../model/model.ts";
+import type { Aspect, Checked, Entity, Model } from "../../../model/model.ts";
 import { withoutTypeNames } from "../../../model/type-names.ts";
 import { validationErrorsOfUrns } from "../../../model/validation-errors.ts";
-import { type Address, type Addresses, unknownEntityType } from "../../address.ts";
+import { type Addresses, unknownEntityType } from "../../address.ts";
 import {
   CHECKED,
   largeCharacters,
@@ -41,46 +35,14 @@ import {
 import { labelled, labelOf } from "../../labels.ts";
 import { computedAhead, type ValueThread } from "../computed-ahead.ts";
 import { conditionsOf, refuseConditions } from "./preconditions.ts";
-
-/** The needs of one proposal: urns, and all entities of a type with the key of its own urn. */
-export interface Needed {
-  readonly urns: readonly string[];
-  readonly all?: (AllOfType & { readonly key: string }) | undefined;
-}
-
-/** A validated proposal; only the entity's state is still unknown. */
-export interface ValidatedProposal {
-  readonly urn: string;
-  readonly entity: Entity;
-  readonly aspect: Aspect;
-  readonly command: AspectCommand;
-}
-
-/** A proposal with a valid urn and valid names. */
-export interface Addressed extends Address {
-  readonly aspect: Aspect;
-  readonly proposal: Proposal;
-  /** The aspect's value as sent, parsed once. */
-  readonly sent: () => unknown;
-  readonly label: string;
-}
-
-export interface ProposalValidation {
-  /** Validates the urn and the names; `place` is the proposal's index in the request. */
-  address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
-  /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
-  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): ValidatedProposal;
-  /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
-  standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
-  /** The other entities that `prepare` reads; undefined when there are none. */
-  needs(addressed: Addressed): Needed | undefined;
-  /** The key and default aspects of a new entity. */
-  given(
-    entity: Entity,
-    urn: string,
-    delimiterOf: (platformUrn: string) => string | undefined,
-  ): readonly DefaultAspect[];
-}
+import {
+  checkedBefore,
+  invalidValue,
+  parsedOnce,
+  parseJsonText,
+  systemOf,
+} from "./proposal-parts.ts";
+import type { Addressed, ProposalValidation, ValidatedProposal } from "./validated-proposal.ts";
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
 
@@ -424,68 +386,4 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
       }));
     },
   };
-}
-
-function invalidValue(aspect: Aspect, misfits: readonly ValidationError[]): CatalogError {
-  const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
-  return new CatalogError(
-    "invalid",
-    `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
-  );
-}
-
-/** Returns the result of the first successful call for every call. */
-function parsedOnce(parse: () => unknown): () => unknown {
-  let parsed: { readonly value: unknown } | undefined;
-  return () => {
-    parsed ??= { value: parse() };
-    return parsed.value;
-  };
-}
-
-/** Parses the JSON text of a member of the proposal. */
-function parseJsonText(text: string, member: string, limits: JsonLimits): unknown {
-  const read = readJson(text, limits);
-  if (read.ok) return read.value;
-  if (read.code === "malformed") {
-    throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
-  }
-  throw new CatalogError("too_large", `${member} is too large: ${read.fault}`, {
-    hint: "Raise --body-members-max if the value must be that large",
-  });
-}
-
-/** The value of a proposal that is already validated; throws its validation error. Else undefined. */
-function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): AspectValue | undefined {
-  if (checked === undefined || checked === "open") return undefined;
-  if (checked !== "valid") throw checked.refusal;
-  return settledText(String(aspect?.value));
-}
-
-/** The system metadata that a client may set; the server sets the rest. */
-function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMetadata> {
-  if (sent === undefined) return {};
-  const { lastObserved, pipelineName, registryName, registryVersion, properties } = sent;
-  // An empty run id counts as absent.
-  const runId = sent.runId === "" ? undefined : sent.runId;
-  for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
-  for (const name in properties) {
-    refuseHalf(name);
-    // Safe lookup: the loop yields the members of the object.
-    refuseHalf(properties[name]);
-  }
-  return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
-}
-
-/**
- * Rejects text that the log would store differently, because a search for the sent text would not
- * find it.
- */
-function refuseHalf(text: string | undefined): void {
-  if (text === undefined || text.isWellFormed()) return;
-  throw new CatalogError(
-    "malformed",
-    `systemMetadata holds half a character: ${JSON.stringify(text.slice(0, 120))}`,
-    { hint: HALF },
-  );
 }

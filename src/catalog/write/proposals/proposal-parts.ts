@@ -1,0 +1,72 @@
+/** Reads the parts of a proposal: texts, JSON, system metadata and values that were checked before. */
+import type { SystemMetadata } from "../../../core/change.ts";
+import { type AspectValue, settledText } from "../../../core/decide.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { type JsonLimits, readJson } from "../../../core/json-text.ts";
+import { HALF } from "../../../core/urn.ts";
+import type { Aspect, ValidationError } from "../../../model/model.ts";
+import { CHECKED, type Proposal } from "../../catalog.ts";
+
+export function invalidValue(aspect: Aspect, misfits: readonly ValidationError[]): CatalogError {
+  const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
+  return new CatalogError(
+    "invalid",
+    `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,
+  );
+}
+
+/** Returns the result of the first successful call for every call. */
+export function parsedOnce(parse: () => unknown): () => unknown {
+  let parsed: { readonly value: unknown } | undefined;
+  return () => {
+    parsed ??= { value: parse() };
+    return parsed.value;
+  };
+}
+
+/** Parses the JSON text of a member of the proposal. */
+export function parseJsonText(text: string, member: string, limits: JsonLimits): unknown {
+  const read = readJson(text, limits);
+  if (read.ok) return read.value;
+  if (read.code === "malformed") {
+    throw new CatalogError("malformed", `${member} is not JSON: ${read.fault}`);
+  }
+  throw new CatalogError("too_large", `${member} is too large: ${read.fault}`, {
+    hint: "Raise --body-members-max if the value must be that large",
+  });
+}
+
+/** The value of a proposal that is already validated; throws its validation error. Else undefined. */
+export function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): AspectValue | undefined {
+  if (checked === undefined || checked === "open") return undefined;
+  if (checked !== "valid") throw checked.refusal;
+  return settledText(String(aspect?.value));
+}
+
+/** The system metadata that a client may set; the server sets the rest. */
+export function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMetadata> {
+  if (sent === undefined) return {};
+  const { lastObserved, pipelineName, registryName, registryVersion, properties } = sent;
+  // An empty run id counts as absent.
+  const runId = sent.runId === "" ? undefined : sent.runId;
+  for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
+  for (const name in properties) {
+    refuseHalf(name);
+    // Safe lookup: the loop yields the members of the object.
+    refuseHalf(properties[name]);
+  }
+  return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
+}
+
+/**
+ * Rejects text that the log would store differently, because a search for the sent text would not
+ * find it.
+ */
+function refuseHalf(text: string | undefined): void {
+  if (text === undefined || text.isWellFormed()) return;
+  throw new CatalogError(
+    "malformed",
+    `systemMetadata holds half a character: ${JSON.stringify(text.slice(0, 120))}`,
+    { hint: HALF },
+  );
+}

@@ -1,0 +1,68 @@
+/** The dependencies of the projector, and its interface. */
+import type { Position } from "../core/position.ts";
+import type { ChangeLog } from "../log/change-log.ts";
+import type { Decode } from "./batch.ts";
+import type { HistoryLog } from "./history.ts";
+import type { Parked, ParkingNotes } from "./parking/parking.ts";
+import type { Unrestored } from "./parking/restore.ts";
+import type { GenerationStore } from "./rebuild/replacing.ts";
+import type { View } from "./sink.ts";
+import type { ProjectorProgress } from "./thread/progress-snapshot.ts";
+import type { RetryMs } from "./view-state.ts";
+
+export interface ProjectorParts {
+  readonly log: HistoryLog &
+    Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween">;
+  /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
+  readonly openLog?: (() => Promise<ChangeLog>) | undefined;
+  /** Milliseconds between comparisons; a minute when absent. */
+  readonly compareMs?: number | undefined;
+  readonly views: readonly View[];
+  readonly decode: Decode;
+  /** Storage of parking records; without it, a poison record stops the view. */
+  readonly notes?: ParkingNotes | undefined;
+  /** Generations of the views; without them, views cannot be replaced. */
+  readonly generations?: GenerationStore | undefined;
+  /** Called after every batch, also after a failed one. */
+  readonly onProgress: (progress: ProjectorProgress) => void;
+  /** Records of a batch; 2,000 when absent. */
+  readonly batchMax?: number | undefined;
+  /** Milliseconds until a failed batch is tried again, first and at most. */
+  readonly retryMs?: RetryMs | undefined;
+  /** Milliseconds after which the log is looked at without a poke. */
+  readonly idleMs?: number | undefined;
+  /** Milliseconds that a shared view stays where it is before this projector feeds it. */
+  readonly takeOverMs?: number | undefined;
+}
+
+export interface Projector {
+  progress(): ProjectorProgress;
+  /** The live generations. */
+  views(): readonly View[];
+  /** The log has new records: do not wait any longer. */
+  poke(): void;
+  /** As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before. */
+  restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
+  /** As Restoration.drop. */
+  drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
+  /** As Replacement. */
+  hold(views: readonly string[]): Promise<Position>;
+  prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
+  release(views: readonly string[], take: boolean): Promise<void>;
+  /** Resolves when the batch in flight is done; log and views stay open. */
+  stop(): Promise<void>;
+}
+
+/** `moved`: a record was applied; `more`: there may be more to apply. */
+export interface Advanced {
+  readonly moved: boolean;
+  readonly more: boolean;
+}
+
+export const IDLE: Advanced = { moved: false, more: false };
+
+export interface Wanted {
+  /** Never rejects. */
+  readonly work: () => Promise<void>;
+  readonly reject: (error: Error) => void;
+}
