@@ -10,8 +10,11 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
-import { type ElasticsearchView, openElasticsearchView } from "../../../storage/elasticsearch/elasticsearch-view.ts";
-import { type PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
+import {
+  type ElasticsearchView,
+  openElasticsearchView,
+} from "../../../storage/elasticsearch/elasticsearch-view.ts";
+import type { PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { SearchSink, SearchWrite } from "../search.ts";
 import { fieldNames } from "./fields.ts";

@@ -9,8 +9,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { estypes } from "@elastic/elasticsearch";
 import type { Position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { type ElasticsearchView, openElasticsearchView } from "../../../storage/elasticsearch/elasticsearch-view.ts";
-import { type PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
+import {
+  type ElasticsearchView,
+  openElasticsearchView,
+} from "../../../storage/elasticsearch/elasticsearch-view.ts";
+import type { PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
 import { createFold, isRemovedBy, type Remove } from "./batch.ts";
