@@ -1,6 +1,6 @@
 /** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { memo, useMemo, useRef, useState } from "react";
 import type { Entity } from "../../api/entities.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
@@ -89,7 +89,8 @@ interface CellsProps {
   readonly edit: Edit | undefined;
 }
 
-function ColumnCells({ urn, column, edit }: CellsProps) {
+/** Rows that stay visible while the list scrolls are not rendered again. */
+const ColumnCells = memo(function ColumnCells({ urn, column, edit }: CellsProps) {
   const { path, name, depth, tags, terms } = column;
   const target = { urn, column: path };
   const last = name.split(".").at(-1) ?? name;
@@ -143,7 +144,7 @@ function ColumnCells({ urn, column, edit }: CellsProps) {
       </span>
     </>
   );
-}
+});
 
 interface TextProps {
   readonly text: string;

@@ -29,7 +29,10 @@ function elkGraphOf({ urns, edges }: Graph) {
       "elk.direction": "RIGHT",
       "elk.layered.spacing.nodeNodeBetweenLayers": "72",
       "elk.spacing.nodeNode": "20",
-      "elk.layered.thoroughness": urns.length > 200 ? "2" : "7",
+      // The page draws its own curves: routes of ELK would cost most of the time.
+      "elk.edgeRouting": "POLYLINE",
+      "elk.layered.thoroughness": urns.length > 200 ? "1" : "7",
+      ...(urns.length > 200 ? { "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED" } : {}),
     },
     children: urns.map((_, n) => ({ id: String(n), ...nodeSize })),
     edges: edges.map(({ source, target }, n) => ({

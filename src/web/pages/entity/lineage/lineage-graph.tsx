@@ -95,6 +95,9 @@ type EntityNode = Node<NodeData, "entity">;
 
 const nodeTypes = { entity: EntityCard };
 
+/** Entities that are readable when the whole graph is shown. */
+const readableMax = 60;
+
 function Canvas({ root, graph, onExpand }: CanvasProps) {
   const [places, setPlaces] = useState<Places>(new Map());
   const [selected, setSelected] = useState<string>();
@@ -105,12 +108,18 @@ function Canvas({ root, graph, onExpand }: CanvasProps) {
     layOut(graph).then((next) => {
       if (!current) return;
       setPlaces(next);
-      requestAnimationFrame(() => void fitView({ maxZoom: 1, padding: 0.15 }));
+      const center = next.get(root);
+      requestAnimationFrame(() => {
+        // A large graph as a whole shows nothing: the entity is in the middle then.
+        if (graph.urns.length > readableMax && center !== undefined) {
+          void setCenter(center.x + 110, center.y + 30, { zoom: 0.7 });
+        } else void fitView({ maxZoom: 1, padding: 0.15 });
+      });
     }, announceError);
     return () => {
       current = false;
     };
-  }, [graph, fitView]);
+  }, [graph, root, fitView, setCenter]);
   const found = useMemo(() => {
     const words = text.trim().toLowerCase();
     return new Set(
