@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(() => directory[Symbol.dispose]());
 
 describe("the npm package", () => {
-  test("contains what runs, the model, the sample and the texts of the project", () => {
+  test("contains what runs, the model, the sample, the browser application and the texts of the project", () => {
     const paths = packed.files.map(({ path }) => path);
     const declarations = /^dist\/src\/client\/\w+\.d\.ts$/;
     const sources = paths.filter((path) => /^dist\/test\/|\.test\.|\.ts$/.test(path));
@@ -72,6 +72,7 @@ describe("the npm package", () => {
       "dist/projections",
       "dist/sample",
       "dist/src",
+      "dist/web",
       "package.json",
     ]);
     expect(packed.unpackedSize).toBeLessThan(BYTES_MAX);
@@ -122,6 +123,12 @@ describe("the npm package", () => {
     ]);
     expect(stdout).toMatch(/^ingested 37 records \(61 aspects\), 0 failed/);
     const answers = await tour(createClient(service.address));
+    const page = await fetch(service.address);
+    expect(page.status).toBe(200);
+    const [, script = ""] = /src="(\/ui\/assets\/[^"]+\.js)"/.exec(await page.text()) ?? [];
+    const loaded = await fetch(service.address + script);
+    expect(loaded.headers.get("content-encoding")).toBe("br");
+    expect((await fetch(`${service.address}/ui/sample.json`)).status).toBe(200);
     await service.stop();
 
     const { stdout: log } = await run("npx", ["annals", "log", "--backward", "--limit", "1"]);

@@ -1,0 +1,116 @@
+/** Hostile metadata is shown as text and runs nothing in the browser application. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, inBrowser, type OpenBrowser, openBrowser } from "../support/browser.ts";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const script = `<script>alert("x")</script><img src=x onerror=alert(1)>`;
+const markdown = `# Title ${script}
+
+[a link](javascript:alert(1)) <a href="javascript:alert(1)">another</a>
+<iframe srcdoc="<script>alert(1)</script>"></iframe> <svg onload=alert(1)></svg>
+![image](http://127.0.0.1:1/track.png)
+
+Kept text.`;
+
+const names: Readonly<Record<string, string>> = {
+  scripts: `named ${script}`,
+  "a template": "named {{constructor.constructor('alert(1)')()}}",
+  "right-to-left text": "named \u202etxet desrever\u202c שלום مرحبا",
+  emoji: "named 👩‍🌾🌱🏳️‍🌈",
+  "10,000 characters": `named ${"x".repeat(10_000)}`,
+};
+
+const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hostile,<b>${n}</b>,PROD)`;
+
+// A machine without Chromium cannot run them; `inBrowser` says so.
+describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => {
+  let service: RunningService;
+  let browser: OpenBrowser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      runningService({ builtInEntities: "on" }),
+      openBrowser(),
+    ]);
+    const write = async (urn: string, aspect: string, value: object) => {
+      const { status, body } = await service.client.upsert(urn, aspect, value);
+      expect(status, JSON.stringify(body)).toBe(200);
+    };
+    await write("urn:li:tag:hostile", "tagProperties", { name: script, description: markdown });
+    await write("urn:li:corpuser:hostile", "corpUserInfo", { active: true, displayName: script });
+    for (const [n, name] of Object.values(names).entries()) {
+      const urn = dataset(n);
+      await write(urn, "datasetProperties", {
+        name,
+        description: markdown,
+        externalUrl: "javascript:alert(1)",
+        customProperties: { [script]: script },
+      });
+      await write(urn, "globalTags", { tags: [{ tag: "urn:li:tag:hostile" }] });
+      await write(urn, "ownership", {
+        owners: [{ owner: "urn:li:corpuser:hostile", type: "DATAOWNER" }],
+        lastModified: { time: 1, actor: "urn:li:corpuser:hostile" },
+      });
+      await write(urn, "schemaMetadata", {
+        schemaName: "hostile",
+        platform: "urn:li:dataPlatform:hostile",
+        version: 0,
+        hash: "",
+        platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: script } },
+        fields: [
+          {
+            fieldPath: `column ${script}`,
+            description: markdown,
+            nativeDataType: script,
+            type: { type: { "com.linkedin.schema.StringType": {} } },
+          },
+        ],
+      });
+    }
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  describe.each([1280, 390])("at a width of %i", (width) => {
+    test("search results and the home page show names as text", async () => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.goto(`${service.address}/ui/search?q=named`);
+      await page.getByRole("link", { name: 'named <script>alert("x")</script>' }).waitFor();
+      expect(await hasScroll(page)).toBe(false);
+      await shown.check();
+      await page.goto(service.address);
+      await page.getByRole("heading", { name: "Recent changes" }).waitFor();
+      await page.getByRole("link", { name: /named/ }).first().waitFor();
+      expect(await hasScroll(page)).toBe(false);
+      await shown.check();
+    });
+
+    test.each(Object.keys(names).entries().toArray())(
+      "an entity page shows a name as text: %i, %s",
+      async (n) => {
+        await using shown = await browser.page({ width });
+        const { page } = shown;
+        for (const tab of ["", "/columns", "/history", "/aspects"]) {
+          await page.goto(`${service.address}/ui/entity/${encoded(dataset(n))}${tab}`);
+          await page.getByRole("heading", { level: 1, name: /named/ }).waitFor();
+          await page.locator("nav.tabs a[aria-current=page]").waitFor();
+          const loading = page.getByRole("status", { name: "Loading" });
+          await loading.first().waitFor({ state: "detached" });
+          const links = await page
+            .locator("a[href^='javascript:' i], script:not([src]), iframe, [onerror], [onload]")
+            .count();
+          expect(links).toBe(0);
+          expect(await hasScroll(page)).toBe(false);
+        }
+        await shown.check();
+      },
+    );
+  });
+});
+
+/** True for a page that scrolls sideways. */
+const hasScroll = (page: { evaluate(script: string): Promise<unknown> }): Promise<unknown> =>
+  page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
