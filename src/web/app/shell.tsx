@@ -13,7 +13,10 @@ import { listOf, type UrlQuery } from "./url-query.ts";
 export function Shell() {
   const [menuOpen, setMenuOpen] = useState(false);
   const [helpOpen, setHelpOpen] = useState(false);
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  // The page that is shown: while the next one loads, the location is ahead of it.
+  const path = useRouterState({
+    select: ({ resolvedLocation, location }) => (resolvedLocation ?? location).pathname,
+  });
   const navigate = useNavigate();
   const session = useStore(sessionStore);
   const mustSignIn = session.signInRequired && !session.authenticated && path !== "/ui/signin";
