@@ -48,6 +48,20 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     shown.expectNoErrors();
   });
 
+  test("without a session no page sends a request that needs one", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    const refused: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() === 401) refused.push(response.url());
+    });
+    await page.goto(service.address);
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(refused).toEqual([]);
+    shown.expectNoErrors();
+  });
+
   test("a query of the session is sent with its CSRF token, and signing out ends it", async () => {
     const { token } = await makeToken(service.client, {}, service.operator);
     await using shown = await browser.page({ mayFail });

@@ -4,7 +4,9 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
 } from "@tanstack/react-router";
+import { sessionStore } from "../api/http.ts";
 import { Failure, NotFound, PageLoading } from "../components/states.tsx";
 import { HomePage } from "../pages/home/home-page.tsx";
 import { Shell } from "./shell.tsx";
@@ -12,6 +14,12 @@ import { formatUrlQuery, parseUrlQuery, type UrlQuery } from "./url-query.ts";
 
 const root = createRootRoute({
   component: Shell,
+  // Before a page is mounted, so that it sends no request without a session.
+  beforeLoad: ({ location }) => {
+    const { signInRequired, authenticated } = sessionStore.get();
+    if (!signInRequired || authenticated || location.pathname === "/ui/signin") return;
+    throw redirect({ to: "/ui/signin", search: { to: location.pathname } });
+  },
   notFoundComponent: NotFound,
   validateSearch: (query: Record<string, unknown>) => query as UrlQuery,
 });
