@@ -3,6 +3,7 @@
  * priority after the service listens.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
@@ -20,12 +21,12 @@ interface OpenedWebApp {
   close(): void;
 }
 
-/** A clone runs the sources; the package has them compiled, with the built application beside them. */
-const isClone = import.meta.url.endsWith(".ts");
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const builder = join(root, "src/build-web.mjs");
+/** Only a clone has the builder; the package contains the built application. */
+const isClone = existsSync(builder);
 const folder = join(root, isClone ? "dist/web" : "web");
 const sample = join(root, isClone ? "test/data/sample/catalog.json" : "sample/catalog.json");
-const builder = join(root, "src/build-web.mjs");
 
 /** Output of a failed build that is shown. */
 const outputCharactersMax = 4_000;

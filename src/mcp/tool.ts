@@ -43,5 +43,5 @@ export function defineTool<Input extends Readonly<Record<string, z.ZodType>>>(to
   readonly input: Input;
   run(values: z.infer<z.ZodObject<Input>>, context: ToolContext): Promise<object>;
 }): Tool {
-  return tool as unknown as Tool;
+  return tool as Tool;
 }

@@ -126,7 +126,8 @@ describe("the npm package", () => {
     const page = await fetch(service.address);
     expect(page.status).toBe(200);
     const [, script = ""] = /src="(\/ui\/assets\/[^"]+\.js)"/.exec(await page.text()) ?? [];
-    const loaded = await fetch(service.address + script);
+    const headers = { "Accept-Encoding": "br" };
+    const loaded = await fetch(service.address + script, { headers });
     expect(loaded.headers.get("content-encoding")).toBe("br");
     expect((await fetch(`${service.address}/ui/sample.json`)).status).toBe(200);
     await service.stop();
