@@ -3,17 +3,19 @@
  *
  * `npm test` runs every file except those listed here. `TEST_STORES=all npm test` runs every file.
  * A test file joins the second group by its folder: `test/kill/` (processes that are killed),
- * `test/damage/` (damaged files, disks that fail), `test/fuzz/` (generated input), `test/cluster/`
- * (several nodes) and `test/web/` (the browser application in a browser). A suite on a real server goes to `test/adapter/<store>-….test.ts`.
+ * `test/damage/` (damaged files, disks that fail), `test/fuzz/` (generated input) and `test/cluster/`
+ * (several nodes); a suite that needs a browser by its name. A suite on a real server goes to
+ * `test/adapter/<store>-….test.ts`.
  *
  * Patterns are globs relative to the project's folder. A file named on the command line always runs.
  */
 
 /** Long suites, by their subject. */
 const long: readonly string[] = [
-  "test/{kill,damage,fuzz,cluster,web}/**",
+  "test/{kill,damage,fuzz,cluster}/**",
   "test/e2e/{backup,containers,crash,jobs,package,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
+  "test/web/{entity,find,graphiql,hostile,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
 ];
