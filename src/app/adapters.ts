@@ -21,7 +21,7 @@ import { openSqliteTimeseriesSink } from "../views/timeseries/sqlite/sqlite-time
 import type { TimeseriesReader, TimeseriesSink } from "../views/timeseries/timeseries-table.ts";
 import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./store-locations.ts";
 
-/** Regrowing asks at once whether the server is there. */
+/** A rebuild checks at once whether the server answers. */
 async function lazySink<S extends Sink<never>>(
   config: Places,
   view: ViewName,

@@ -44,8 +44,8 @@ const catchUpLimits = {
 /** A view that lacks more records is being built; a crash leaves fewer. */
 const FAR_BEHIND = 20_000;
 /** Time that a start waits for a view that is built again, and limit of its build. */
-const GROWTH_WAIT_MS = 5_000;
-const GROWTH_MS_MAX = 2 ** 31 - 1;
+const BUILD_WAIT_MS = 5_000;
+const BUILD_MS_MAX = 2 ** 31 - 1;
 
 export interface Opening {
   readonly logger: Logger;
@@ -114,11 +114,11 @@ export async function openLogAndViews(
       (projector.emptied()[view] !== undefined ||
         recordsBetween(log, begun[view] ?? START, head) > FAR_BEHIND),
   );
-  const growing = await stillGrowing(projector, rebuilt, head);
+  const building = await stillBuilding(projector, rebuilt, head);
   const generations = openSwappableReaders(config, await openReaders(config));
-  for (const { view, grown } of growing) {
-    generations.refuse(view, "growing", isRebuilt(view));
-    void grown.then((isGrown) => isGrown && generations.admit(view, "growing"));
+  for (const { view, built } of building) {
+    generations.refuse(view, "building", isRebuilt(view));
+    void built.then((isBuilt) => isBuilt && generations.admit(view, "building"));
   }
   const watched = watchReaders({ ...generations.readers }, Date.now);
   const { readers } = watched;
@@ -153,8 +153,8 @@ export async function openLogAndViews(
   return { model, rules, log, stores, projector, generations, readers, readErrors, onRebuilt };
 }
 
-/** Views that have not reached the end of the log in time; `grown` resolves to true when they do. */
-async function stillGrowing(
+/** Views that have not reached the end of the log in time; `built` resolves to true when they do. */
+async function stillBuilding(
   projector: Pick<Progress, "reached">,
   views: readonly ViewName[],
   head: Position,
@@ -164,11 +164,11 @@ async function stillGrowing(
       () => true,
       () => false,
     );
-  const growing = views.map(async (view) => {
-    const isThere = await reaches(view, GROWTH_WAIT_MS);
-    return isThere ? [] : [{ view, grown: reaches(view, GROWTH_MS_MAX) }];
+  const building = views.map(async (view) => {
+    const isThere = await reaches(view, BUILD_WAIT_MS);
+    return isThere ? [] : [{ view, built: reaches(view, BUILD_MS_MAX) }];
   });
-  return (await Promise.all(growing)).flat();
+  return (await Promise.all(building)).flat();
 }
 
 /** A log in the data directory names a full disk before the first append fails. */

@@ -120,7 +120,7 @@ export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from
 const KEPT_MIN = 20_000;
 
 /** Some 100 MB. */
-const FOLDED_WHEN_GROWN_MAX = 1_000_000;
+const FOLDED_IN_REBUILD_MAX = 1_000_000;
 
 /**
  * Servers take their batches side by side: the aspect table may be a batch behind. A view in the
@@ -142,7 +142,7 @@ export function requireViews(config: Places, names: readonly ViewName[]): void {
 }
 
 /**
- * The views for writing; with `bulk` grown from nothing and put in place when closed. Folded ones
+ * The views for writing; with `bulk` built from nothing and put in place when closed. Folded ones
  * read the aspect view that is in place then.
  */
 export async function openViews(
@@ -164,7 +164,7 @@ export async function openViews(
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
-  // Those that are being grown from nothing nobody can read.
+  // Nothing reads views that are built from nothing.
   const { beside = next && !bulk ? names : [] } = options;
   const leads = bulk === true || config.roles.includes("projector");
   const opened: View[] = [];
@@ -291,8 +291,8 @@ const openAspectHistory = (
   });
 
 /**
- * Goes on with whatever generation of a view is in place, beginning with the next one where that is
- * grown beside it.
+ * Follows the live generation of a view, and starts with the staging generation where one is built
+ * beside it.
  */
 async function followGenerations<
   R extends { position(): Promise<Position>; close(): Promise<void> },
@@ -359,8 +359,8 @@ async function openSearchView(
       moves: sharedView(config, "timeseries"),
     },
     // In a rebuild, the aspect view is complete: each entity is folded once.
-    foldedMax: origin.bulk ? FOLDED_WHEN_GROWN_MAX : undefined,
-    // While it is grown beside the one in use, another thread feeds the aspect view.
+    foldedMax: origin.bulk ? FOLDED_IN_REBUILD_MAX : undefined,
+    // While it is built beside the live view, another thread applies changes to the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
     make: (write) => write.op === "put" && write.document,
     fold(state, entityType, at, events, policy) {

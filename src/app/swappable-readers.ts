@@ -47,7 +47,7 @@ function generationsOf<R extends Reader>(place: Replaceable<R>, open: (path: str
   };
 }
 
-export type Refusal = "of another model" | "growing" | "damaged";
+export type Refusal = "of another model" | "building" | "damaged";
 
 export interface SwappableReaders {
   readonly readers: Readers;

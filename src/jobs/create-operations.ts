@@ -148,7 +148,7 @@ export async function openOperations(
     project: parts.projectTimeseries,
     caughtUp,
     logger,
-    growing: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
+    rebuilding: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
   });
   /** Runs the work after a check of the log's indexes; fails if they are damaged. */
   const onChecked =

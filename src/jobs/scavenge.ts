@@ -36,7 +36,7 @@ interface Dependencies {
   /** Waits until the timeseries view has reached the current head of the log. */
   readonly caughtUp: () => Promise<void>;
   /** True while views are rebuilt. */
-  readonly growing: () => Promise<boolean>;
+  readonly rebuilding: () => Promise<boolean>;
   readonly logger: { info(fields: object, message: string): void };
 }
 
@@ -44,7 +44,7 @@ interface Dependencies {
 const PAGE_MAX = 200;
 const NAMES_MAX = 500;
 /** Interval of checks for running rebuilds. */
-const GROWING_LOOK_MS = 100;
+const REBUILD_CHECK_MS = 100;
 /** After a page the job rests for as long as the page took, and longer in a busy process. */
 const BUSY_PARTS = 2;
 const BUSY_SHARE_MIN = 0.3;
@@ -65,7 +65,7 @@ interface Found {
   readonly bytes: number;
 }
 
-export function createScavenges({ log, project, caughtUp, growing, logger }: Dependencies) {
+export function createScavenges({ log, project, caughtUp, rebuilding, logger }: Dependencies) {
   let counting: Promise<Found> | undefined;
 
   async function readCover(): Promise<Cover> {
@@ -169,7 +169,7 @@ export function createScavenges({ log, project, caughtUp, growing, logger }: Dep
     const cover = await readCover();
     // A running rebuild may have read events and not yet the truncation; its verification against the
     // scavenged log would fail. Rebuilds that start later read the truncation.
-    while (await growing()) await delay(GROWING_LOOK_MS, undefined, { signal: run.signal });
+    while (await rebuilding()) await delay(REBUILD_CHECK_MS, undefined, { signal: run.signal });
     const start = position((run.place as { position: number } | undefined)?.position ?? START);
     const counts = {
       ...run.counts,

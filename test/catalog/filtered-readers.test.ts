@@ -21,7 +21,7 @@ const of = (urn: string) => ({ kind: "equal", field: "urn", values: [urn] }) as 
 const unused = (): never => {
   throw new Error("nothing else is asked");
 };
-const sight: AccessFilter = {
+const filter: AccessFilter = {
   everything: false,
   condition: of(open),
   perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
@@ -41,7 +41,7 @@ const ports: ReadPorts = {
 };
 
 test("documents and counts keep to a condition, and to what is asked one by one", async () => {
-  const { search, aspects } = filteredReaders(ports, async () => sight);
+  const { search, aspects } = filteredReaders(ports, async () => filter);
   const found = await search.documents([hidden, perhaps, open, "urn:li:tag:none"]);
   expect(found.map((document) => document?.urn)).toEqual([undefined, perhaps, open, undefined]);
   const listed = await aspects.listUrns("tag", { start: 0, count: 10 });
@@ -49,7 +49,7 @@ test("documents and counts keep to a condition, and to what is asked one by one"
 });
 
 test("who sees everything is asked nothing more", async () => {
-  const everything = filteredReaders(ports, async () => ({ ...sight, everything: true }));
+  const everything = filteredReaders(ports, async () => ({ ...filter, everything: true }));
   const found = await everything.search.documents([hidden]);
   expect(found.map((document) => document?.urn)).toEqual([hidden]);
 });
@@ -73,21 +73,21 @@ test("near words are those of visible documents, none where entities are checked
   const nearFor = async (look: AccessFilter) =>
     (await filteredReaders({ ...ports, search: reader }, () => look).search.search(query))
       .nearWords;
-  expect(await nearFor({ ...sight, perhaps: undefined })).toEqual([
+  expect(await nearFor({ ...filter, perhaps: undefined })).toEqual([
     [{ word: "orders", distance: 1, documents: 1 }],
   ]);
-  expect(await nearFor({ ...sight, perhaps: undefined, condition: of(hidden) })).toEqual([
+  expect(await nearFor({ ...filter, perhaps: undefined, condition: of(hidden) })).toEqual([
     [{ word: "ordars", distance: 1, documents: 1 }],
   ]);
-  expect(await nearFor(sight)).toBeUndefined();
-  expect(await nearFor({ ...sight, perhaps: undefined, everything: true })).toHaveLength(1);
+  expect(await nearFor(filter)).toBeUndefined();
+  expect(await nearFor({ ...filter, perhaps: undefined, everything: true })).toHaveLength(1);
 });
 
 test("what is asked one by one is asked to the last", async () => {
   const urns = Array.from({ length: 2_500 }, (_, number) => `urn:li:tag:t${number}`);
   const sees = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) % 2 === 0;
   const halved: AccessFilter = {
-    ...sight,
+    ...filter,
     perhaps: { kind: "exists", field: "urn" },
     sees: ({ urn }) => sees(urn),
   };
@@ -111,7 +111,7 @@ test("a search for which too many would have to be asked is refused, and not cut
       return { hits: Array(count).fill(hit), total: count, facets: [], position: START };
     },
   };
-  const { aspects } = filteredReaders({ ...ports, search: endless }, () => sight);
+  const { aspects } = filteredReaders({ ...ports, search: endless }, () => filter);
   const listing = aspects.listUrns("tag", { start: 0, count: 10 });
   await expect(listing).rejects.toThrow("the visibility of more than 100000 entities");
   expect(asked).toBe(perhapsMax);

@@ -53,13 +53,13 @@ const truncate = (before: number, aspect = "datasetProfile") =>
   );
 
 const jobs = {} as Jobs;
-let growing = false;
+let rebuilding = false;
 const scavenges = (over: Partial<ChangeLog> = {}) =>
   createScavenges({
     log: { ...log, ...over },
     project: createTimeseriesProjection(() => "datasetKey"),
     caughtUp: async () => {},
-    growing: async () => growing,
+    rebuilding: async () => rebuilding,
     logger: { info: () => {} },
   });
 
@@ -188,7 +188,7 @@ describe("a job that scavenges", () => {
   });
 
   test("waits for views that are being grown: they may have read what it takes", async () => {
-    growing = true;
+    rebuilding = true;
     let ended = false;
     const job = await run();
     void job.ended.then(() => {
@@ -196,7 +196,7 @@ describe("a job that scavenges", () => {
     });
     await pause(300);
     expect([ended, (await valueless()).length]).toEqual([false, 0]);
-    growing = false;
+    rebuilding = false;
     await job.ended;
     expect(await valueless()).toHaveLength(many);
   });

@@ -66,10 +66,10 @@ function startStagingWorker(options: {
     else fail(deserializeError(message));
   });
   worker.on("error", (cause) => {
-    fail(new CatalogError("internal", `the regrowing ended: ${cause}`, { cause }));
+    fail(new CatalogError("internal", `the rebuild ended: ${cause}`, { cause }));
   });
   worker.on("exit", (code) => {
-    fail(new CatalogError("unavailable", `the regrowing ended with exit code ${code}`));
+    fail(new CatalogError("unavailable", `the rebuild ended with exit code ${code}`));
     exit.resolve();
   });
   const send = (message: ToStagingThread) => worker.postMessage(message);
