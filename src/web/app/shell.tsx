@@ -7,6 +7,7 @@ import { useStore } from "../api/store.ts";
 import { Icon } from "../components/icon.tsx";
 import { Toasts } from "../components/toasts.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
+import { PageTitle } from "./page-title.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { listOf, type UrlQuery } from "./url-query.ts";
 
@@ -29,6 +30,7 @@ export function Shell() {
   useReconnection();
   return (
     <div className={menuOpen ? "shell menu-open" : "shell"}>
+      {!mustSignIn && <PageTitle path={path} />}
       <a className="skip" href="#content">
         Skip to the content
       </a>

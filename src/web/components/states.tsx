@@ -67,8 +67,11 @@ function titleOf(error: unknown): string {
 
 export const NotFound = () => (
   <div className="page">
-    <Empty title="This page does not exist">
-      <a href="/">Go to the home page</a>
-    </Empty>
+    <div className="empty">
+      <h1>This page does not exist</h1>
+      <p className="empty-text">
+        <a href="/">Go to the home page</a>
+      </p>
+    </div>
   </div>
 );

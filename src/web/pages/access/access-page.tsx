@@ -6,6 +6,7 @@ import { operate } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { Tokens } from "./tokens.tsx";
@@ -68,7 +69,7 @@ function Policies() {
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Loading lines={8} />;
   return (
-    <div className="panel table-scroll">
+    <ScrollRegion label="Policies" className="panel table-scroll">
       <table>
         <thead>
           <tr>
@@ -115,7 +116,7 @@ function Policies() {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 
@@ -158,7 +159,7 @@ function AuditTrail() {
   if (data === undefined) return <Loading lines={8} />;
   if (data.events.length === 0) return <Empty title="No audit events" />;
   return (
-    <div className="panel table-scroll">
+    <ScrollRegion label="Audit trail" className="panel table-scroll">
       <table>
         <thead>
           <tr>
@@ -188,6 +189,6 @@ function AuditTrail() {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }

@@ -7,6 +7,7 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
@@ -110,7 +111,7 @@ interface TableProps {
 }
 
 const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
-  <div className="panel table-scroll">
+  <ScrollRegion label="Tokens" className="panel table-scroll">
     <table>
       <thead>
         <tr>
@@ -156,7 +157,7 @@ const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
         ))}
       </tbody>
     </table>
-  </div>
+  </ScrollRegion>
 );
 
 const durations: readonly (readonly [string, string])[] = [

@@ -8,6 +8,7 @@ import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityLabel } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
@@ -41,7 +42,7 @@ function RunList() {
       {data === undefined && error === null && <Loading lines={8} />}
       {data !== undefined && runs.length === 0 && <Empty title="No runs" />}
       {runs.length > 0 && (
-        <div className="panel table-scroll">
+        <ScrollRegion label="Runs" className="panel table-scroll">
           <table>
             <thead>
               <tr>
@@ -73,7 +74,7 @@ function RunList() {
               })}
             </tbody>
           </table>
-        </div>
+        </ScrollRegion>
       )}
       {(page > 0 || runs.length === pageSize) && (
         <div className="row">
@@ -144,7 +145,7 @@ function RunDetail({ run }: { readonly run: string }) {
 }
 
 const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
-  <div className="panel table-scroll">
+  <ScrollRegion label="Rows of the run" className="panel table-scroll">
     <table>
       <thead>
         <tr>
@@ -174,7 +175,7 @@ const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
         })}
       </tbody>
     </table>
-  </div>
+  </ScrollRegion>
 );
 
 interface DialogProps {

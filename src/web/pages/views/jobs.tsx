@@ -5,6 +5,7 @@ import type { JsonObject } from "../../api/json.ts";
 import { type Job, operate } from "../../api/operations.ts";
 import { sentenceCase } from "../../api/type-names.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
@@ -87,7 +88,7 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
   const run = useOperation();
   if (jobs.length === 0) return <Empty title="No jobs yet" />;
   return (
-    <div className="table-scroll">
+    <ScrollRegion label="Jobs">
       <table>
         <thead>
           <tr>
@@ -136,7 +137,7 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

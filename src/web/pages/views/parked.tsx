@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Parked } from "../../api/operations.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Time } from "../../components/time.tsx";
 import { useOperation } from "./jobs.tsx";
 
@@ -10,7 +11,7 @@ export function ParkedTable({ parked }: { readonly parked: readonly Parked[] }) 
   const run = useOperation();
   const [dropping, setDropping] = useState<Parked>();
   return (
-    <div className="table-scroll">
+    <ScrollRegion label="Parked records">
       <table>
         <thead>
           <tr>
@@ -79,6 +80,6 @@ export function ParkedTable({ parked }: { readonly parked: readonly Parked[] }) 
           </div>
         </Dialog>
       )}
-    </div>
+    </ScrollRegion>
   );
 }

@@ -6,6 +6,7 @@ import { conditionOf, readServiceState, type ServiceState } from "../../api/metr
 import { listDifferences, listJobs, listParked } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
 import { JobTable, StartJobs } from "./jobs.tsx";
 import { ParkedTable } from "./parked.tsx";
@@ -106,7 +107,7 @@ const megabytes = (bytes: number | undefined): string =>
     : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 
 const ViewTable = ({ state }: { readonly state: ServiceState }) => (
-  <section className="panel table-scroll">
+  <ScrollRegion label="Positions of log and views" className="panel table-scroll">
     <table>
       <thead>
         <tr>
@@ -152,7 +153,7 @@ const ViewTable = ({ state }: { readonly state: ServiceState }) => (
         })}
       </tbody>
     </table>
-  </section>
+  </ScrollRegion>
 );
 
 function ParkedPanel() {
@@ -191,7 +192,7 @@ function DifferencesPanel() {
       {error !== null && <Failure error={error} />}
       {data?.differences.length === 0 && <Empty title="No differences" />}
       {data !== undefined && data.differences.length > 0 && (
-        <div className="table-scroll">
+        <ScrollRegion label="Differences">
           <table>
             <thead>
               <tr>
@@ -215,7 +216,7 @@ function DifferencesPanel() {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollRegion>
       )}
     </section>
   );

@@ -1,0 +1,118 @@
+/** Every page of the browser application is accessible: narrow and dark, and wide and light. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  browserPath,
+  inBrowser,
+  type OpenBrowser,
+  openBrowser,
+  writeSample,
+} from "../support/browser.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+interface Visit {
+  readonly path: string;
+  readonly heading: string;
+  /** A text of the loaded page. */
+  readonly shows: string | RegExp;
+}
+
+const visits: readonly Visit[] = [
+  { path: "/", heading: "Catalog", shows: "Recent changes" },
+  { path: "/ui/search?q=seed", heading: "Search", shows: "Seed keepers" },
+  { path: "/ui/search?q=xyzzy", heading: "Search", shows: "No results" },
+  { path: "/ui/browse", heading: "Browse", shows: "PostgreSQL" },
+  { path: "/ui/browse?section=domains", heading: "Browse", shows: "Conservation" },
+  { path: "/ui/browse?section=glossary", heading: "Browse", shows: "Seed physiology" },
+  { path: "/ui/browse?section=products", heading: "Browse", shows: "No data products yet" },
+  { path: "/ui/browse?section=tags", heading: "Browse", shows: "PersonalData" },
+  { path: "/ui/browse?section=users", heading: "Browse", shows: "Imke Sørland" },
+  { path: "/ui/browse?section=groups", heading: "Browse", shows: "Seed keepers" },
+  { path: "/ui/log?aspect=ownership", heading: "Log", shows: "Live" },
+  { path: "/ui/runs", heading: "Runs", shows: "Last write" },
+  { path: "/ui/views", heading: "Views and jobs", shows: "Accepts writes" },
+  { path: "/ui/access", heading: "Access", shows: "No tokens" },
+  { path: "/ui/access?section=all", heading: "Access", shows: "No tokens" },
+  { path: "/ui/access?section=policies", heading: "Access", shows: "Root user: platform" },
+  { path: "/ui/access?section=audit", heading: "Access", shows: /needs a token/ },
+  { path: "/api/graphiql", heading: "GraphQL", shows: "Variables" },
+  { path: "/ui/nothing", heading: "This page does not exist", shows: "Go to the home page" },
+];
+
+// A machine without Chromium cannot run them; `inBrowser` says so.
+describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
+  let service: RunningService;
+  let browser: OpenBrowser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      runningService({ builtInEntities: "on" }),
+      openBrowser(),
+    ]);
+    await writeSample(service);
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  const actAsRoot = (page: Page) =>
+    page.addInitScript(`localStorage.setItem("annals.actor", "urn:li:corpuser:datahub")`);
+
+  describe.each([
+    { width: 390, colorScheme: "dark" },
+    { width: 1440, colorScheme: "light" },
+  ] as const)("at a width of $width, $colorScheme", ({ width, colorScheme }) => {
+    test.each(visits)("$path is accessible", async ({ path, heading, shows }) => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await actAsRoot(page);
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${service.address}${path}`);
+      await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+      await page.getByRole("main").getByText(shows).filter({ visible: true }).first().waitFor();
+      await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
+      await shown.check();
+      expect(await page.title()).toMatch(/ · Annals$/);
+      expect(await hasScroll(page)).toBe(false);
+    });
+
+    test("the help and the operations with a token are accessible", async () => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${service.address}/ui/views`);
+      await page.getByLabel("Token for operations").fill(adminToken(service));
+      await page.getByRole("button", { name: "Use the token" }).click();
+      await page.getByText("Every view has applied every record.").waitFor();
+      await shown.check();
+      await page.getByRole("button", { name: "Keyboard shortcuts and help" }).click();
+      await page.getByRole("heading", { name: "Shortcuts" }).waitFor();
+      await shown.check();
+    });
+  });
+
+  test("the chosen theme outlasts the page", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(service.address);
+    const ground = () =>
+      page.evaluate<string>("getComputedStyle(document.body.parentElement).backgroundColor");
+    await page.getByRole("button", { name: "Dark theme" }).click();
+    const dark = await ground();
+    await page.reload();
+    await page.getByRole("button", { name: "Dark theme", pressed: true }).waitFor();
+    expect(await ground()).toBe(dark);
+    await page.getByRole("button", { name: "Light theme" }).click();
+    expect(await ground()).not.toBe(dark);
+    shown.expectNoErrors();
+  });
+});
+
+const adminToken = ({ directory }: RunningService): string =>
+  readFileSync(join(directory, "operator.token"), "utf8").trim();
+
+/** True for a page that scrolls sideways. */
+const hasScroll = (page: Page): Promise<unknown> =>
+  page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
