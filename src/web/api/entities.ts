@@ -62,8 +62,8 @@ interface Waiting {
   readonly resolve: (summary: Summary) => void;
 }
 
-/** Entities of one request of summaries. */
-const summariesMax = 40;
+/** Entities of one request: their urns are in its address. */
+const entitiesMax = 40;
 let waiting: Waiting[] = [];
 
 /** Reads a summary. Calls of the same moment share one request. */
@@ -77,8 +77,8 @@ function loadSummary(urn: string): Promise<Summary> {
 function sendWaiting(): void {
   const all = waiting;
   waiting = [];
-  for (let from = 0; from < all.length; from += summariesMax) {
-    void answer(all.slice(from, from + summariesMax));
+  for (let from = 0; from < all.length; from += entitiesMax) {
+    void answer(all.slice(from, from + entitiesMax));
   }
 }
 
@@ -91,12 +91,24 @@ async function answer(members: readonly Waiting[]): Promise<void> {
 }
 
 async function readSummaries(urns: readonly string[]): Promise<ReadonlyMap<string, Summary>> {
-  const query = `ids=${listParameter(urns)}&aspects=${listParameter(summaryAspects)}`;
-  const value = await read<unknown>(`/entitiesV2?${query}`);
-  const results = at(value, "results");
-  return new Map(
-    urns.map((urn) => [urn, summaryOf(urn, aspectsOf(at(results, urn, "aspects")))] as const),
+  const found = await readAspects(urns, summaryAspects);
+  return new Map(urns.map((urn) => [urn, summaryOf(urn, found.get(urn) ?? new Map())] as const));
+}
+
+/** Some aspects of some entities. Entities that do not exist have none. */
+export async function readAspects(
+  urns: readonly string[],
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Aspects>> {
+  const batches = Array.from({ length: Math.ceil(urns.length / entitiesMax) }, (_, n) =>
+    urns.slice(n * entitiesMax, (n + 1) * entitiesMax),
   );
+  const pages = batches.map(async (batch) => {
+    const query = `ids=${listParameter(batch)}&aspects=${listParameter(names)}`;
+    const results = at(await read<unknown>(`/entitiesV2?${query}`), "results");
+    return batch.map((urn) => [urn, aspectsOf(at(results, urn, "aspects"))] as const);
+  });
+  return new Map((await Promise.all(pages)).flat());
 }
 
 export const summaryQuery = (urn: string) =>

@@ -53,6 +53,43 @@ export async function readLineage(request: LineageRequest): Promise<Lineage> {
   };
 }
 
+/** The urns of a path, along the data. */
+export type LineagePath = readonly string[];
+
+/** The most that is walked for a path. */
+const pathHopsMax = 100;
+
+/** Shortest paths from one entity to another, or back if data does not flow that way. */
+export async function readPaths(
+  from: string,
+  to: string,
+  since: number | undefined,
+): Promise<readonly LineagePath[]> {
+  const forward = await pathsAlong(from, to, since);
+  return forward.length > 0 ? forward : pathsAlong(to, from, since);
+}
+
+async function pathsAlong(
+  urn: string,
+  to: string,
+  since: number | undefined,
+): Promise<readonly LineagePath[]> {
+  const answer = await read<unknown>("/entities?action=searchAcrossLineage", {
+    body: {
+      urn,
+      direction: "DOWNSTREAM",
+      maxHops: pathHopsMax,
+      start: 0,
+      count: 1,
+      filter: { or: [{ and: [{ field: "urn", values: [to] }] }] },
+      searchFlags: { skipAggregates: true, skipHighlighting: true, includeSoftDeleted: true },
+      ...(since ? { startTimeMillis: since } : {}),
+    },
+  });
+  const [hit] = listAt(answer, "value", "entities");
+  return listAt(hit, "paths").map(pathTexts);
+}
+
 const pathTexts = (path: unknown): readonly string[] =>
   textsAt(Array.isArray(path) ? path : listAt(path, "path"));
 

@@ -64,7 +64,7 @@ function columnOf(
 }
 
 /** `[version=2.0].[type=struct].address.[type=string].city` → `address.city` */
-const readablePath = (path: string): string =>
+export const readablePath = (path: string): string =>
   path
     .split(".")
     .filter((part) => !/^\[.*\]$/.test(part) && !part.startsWith("[version=") && part !== "0]")

@@ -10,6 +10,7 @@ import { AsOfControl } from "./as-of-control.tsx";
 import { columnsOf } from "./column-rows.ts";
 import "./entity.css";
 import { EntityHeader } from "./entity-header.tsx";
+import { lineageTypes } from "./lineage/lineage-types.ts";
 import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
 
 const DocumentationTab = lazy(() => import("./documentation-tab.tsx"));
@@ -19,11 +20,6 @@ const RelationshipsTab = lazy(() => import("./relationships-tab.tsx"));
 const HistoryTab = lazy(() => import("./history/history-tab.tsx"));
 const QualityTab = lazy(() => import("./quality-tab.tsx"));
 const AspectsTab = lazy(() => import("./aspects-tab.tsx"));
-
-const withLineage: ReadonlySet<string> = new Set([
-  ..."dataset chart dashboard dataJob dataFlow dataProcessInstance mlModel mlModelGroup".split(" "),
-  ..."mlFeature mlFeatureTable mlPrimaryKey notebook metric semanticModel".split(" "),
-]);
 
 interface Tab {
   readonly id: string;
@@ -36,7 +32,7 @@ function tabsOf(entity: Entity, type: string): readonly Tab[] {
   return [
     { id: "documentation", label: "Documentation" },
     ...(columns > 0 ? [{ id: "columns", label: "Columns", count: columns }] : []),
-    ...(withLineage.has(type) ? [{ id: "lineage", label: "Lineage" }] : []),
+    ...(lineageTypes.includes(type) ? [{ id: "lineage", label: "Lineage" }] : []),
     { id: "relationships", label: "Relationships" },
     { id: "history", label: "History" },
     ...(timeseriesAspectsOf(type).length > 0

@@ -1,4 +1,5 @@
-/** Graphs of lineage as data: joining them, and paths in them. */
+/** Graphs of lineage as data: joining them, and what lies on a path. */
+import type { ColumnEdge, ColumnRef } from "../../../api/columns.ts";
 import type { LineageEdge } from "../../../api/lineage.ts";
 
 export interface Graph {
@@ -6,7 +7,8 @@ export interface Graph {
   readonly edges: readonly LineageEdge[];
 }
 
-const idOf = ({ source, target }: LineageEdge): string => `${source}\n${target}`;
+/** The id of an edge between entities. */
+export const idOf = ({ source, target }: LineageEdge): string => `${source}\n${target}`;
 
 /** All entities and edges of several graphs, each once. */
 export function joinGraphs(graphs: readonly Graph[]): Graph {
@@ -14,6 +16,15 @@ export function joinGraphs(graphs: readonly Graph[]): Graph {
   const ends = [...edges.values()].flatMap(({ source, target }) => [source, target]);
   const urns = new Set([...graphs.flatMap((graph) => graph.urns), ...ends]);
   return { urns: [...urns], edges: [...edges.values()] };
+}
+
+/** Some entities, and the entities that an edge connects them with. */
+export function withNeighbours({ edges }: Graph, urns: readonly string[]): readonly string[] {
+  const own = new Set(urns);
+  const near = edges.flatMap(({ source, target }) =>
+    own.has(source) ? [target] : own.has(target) ? [source] : [],
+  );
+  return [...new Set([...urns, ...near])];
 }
 
 /** The ids of the edges of a shortest path between two entities, along or against the data. */
@@ -31,7 +42,9 @@ function walk(
   const next = new Map<string, LineageEdge[]>();
   for (const edge of edges) {
     const start = backwards ? edge.target : edge.source;
-    next.set(start, [...(next.get(start) ?? []), edge]);
+    const already = next.get(start);
+    if (already === undefined) next.set(start, [edge]);
+    else already.push(edge);
   }
   const reached = new Map<string, LineageEdge | undefined>([[from, undefined]]);
   for (const [urn] of reached) {
@@ -47,4 +60,32 @@ function walk(
     edge = reached.get(backwards ? edge.target : edge.source);
   }
   return path;
+}
+
+/** The key of a column, for sets and maps. */
+export const keyOfColumn = ({ urn, path }: ColumnRef): string => `${urn}\n${path}`;
+
+/** Keys of the columns that a column comes from and that come from it, at any distance, and its own. */
+export function columnsAround(
+  edges: readonly ColumnEdge[],
+  column: ColumnRef,
+): ReadonlySet<string> {
+  const forward = new Map<string, string[]>();
+  const backward = new Map<string, string[]>();
+  for (const { source, target } of edges) {
+    const [from, to] = [keyOfColumn(source), keyOfColumn(target)];
+    forward.set(from, [...(forward.get(from) ?? []), to]);
+    backward.set(to, [...(backward.get(to) ?? []), from]);
+  }
+  const start = keyOfColumn(column);
+  return new Set([...reachable(start, forward), ...reachable(start, backward)]);
+}
+
+function reachable(
+  start: string,
+  next: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const reached = new Set([start]);
+  for (const one of reached) for (const end of next.get(one) ?? []) reached.add(end);
+  return reached;
 }

@@ -3,42 +3,57 @@ import ELK from "elkjs/lib/elk-api.js";
 import workerAddress from "elkjs/lib/elk-worker.min.js?url";
 import type { Graph } from "./graph.ts";
 
-export type Places = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 
-const nodeSize = { width: 232, height: 52 };
+export type Places = ReadonlyMap<string, Point>;
 
 const elk = new ELK({ workerFactory: () => new Worker(workerAddress) });
 
-export async function layOut(graph: Graph): Promise<Places> {
-  const laidOut = await elk.layout(elkGraphOf(graph));
-  return new Map(
-    (laidOut.children ?? []).map(({ id, x = 0, y = 0 }) => [
-      graph.urns[Number(id)] ?? "",
-      { x, y },
-    ]),
-  );
-}
+/** Entities that are laid out with care; larger graphs are laid out fast. */
+const carefulMax = 200;
 
-/** Numbers instead of urns: ids of ELK are short. */
-function elkGraphOf({ urns, edges }: Graph) {
+/** Places every entity. `heightOf` returns the height of its card. */
+export async function layOut(
+  graph: Graph,
+  width: number,
+  heightOf: (urn: string) => number,
+): Promise<Places> {
+  const { urns, edges } = graph;
+  // Numbers instead of urns: ids of ELK are short.
   const numbers = new Map(urns.map((urn, n) => [urn, String(n)]));
-  return {
+  const laidOut = await elk.layout({
     id: "root",
-    layoutOptions: {
-      "elk.algorithm": "layered",
-      "elk.direction": "RIGHT",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "72",
-      "elk.spacing.nodeNode": "20",
-      // The page draws its own curves: routes of ELK would cost most of the time.
-      "elk.edgeRouting": "POLYLINE",
-      "elk.layered.thoroughness": urns.length > 200 ? "1" : "7",
-      ...(urns.length > 200 ? { "elk.layered.nodePlacement.bk.fixedAlignment": "BALANCED" } : {}),
-    },
-    children: urns.map((_, n) => ({ id: String(n), ...nodeSize })),
+    layoutOptions: { ...common, ...(urns.length > carefulMax ? fast : careful) },
+    children: urns.map((urn, n) => ({ id: String(n), width, height: heightOf(urn) })),
     edges: edges.map(({ source, target }, n) => ({
       id: `e${n}`,
       sources: [numbers.get(source) ?? ""],
       targets: [numbers.get(target) ?? ""],
     })),
-  };
+  });
+  return new Map(
+    (laidOut.children ?? []).map(({ id, x = 0, y = 0 }) => [urns[Number(id)] ?? "", { x, y }]),
+  );
 }
+
+const common = {
+  "elk.algorithm": "layered",
+  "elk.direction": "RIGHT",
+  "elk.layered.spacing.nodeNodeBetweenLayers": "72",
+  "elk.spacing.nodeNode": "20",
+  // The page draws its own curves: routes of ELK would cost most of the time.
+  "elk.edgeRouting": "POLYLINE",
+};
+
+const careful = { "elk.layered.thoroughness": "7" };
+
+/** Less than half the time of the defaults, and a more compact graph. */
+const fast = {
+  "elk.layered.thoroughness": "1",
+  "elk.layered.layering.strategy": "LONGEST_PATH_SOURCE",
+  "elk.layered.nodePlacement.strategy": "SIMPLE",
+  "elk.layered.crossingMinimization.greedySwitch.type": "OFF",
+};

@@ -1,0 +1,202 @@
+/** Draws the graph of lineage: layout, search, columns, and the paths that the reader selects. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Background, Controls, MiniMap, Panel, ReactFlow, useReactFlow } from "@xyflow/react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import "@xyflow/react/dist/style.css";
+import { type ColumnEdge, type ColumnRef, readColumnLineage } from "../../../api/columns.ts";
+import type { LineageDirection, LineagePath } from "../../../api/lineage.ts";
+import { edgesOfPaths } from "../../../api/lineage.ts";
+import { announceError } from "../../../components/toasts.tsx";
+import { type CardActions, CardActionsContext, EntityCard } from "./entity-card.tsx";
+import { cardWidth, columnsStep, edgesOf, heightOf, nodesOf, shownColumns } from "./flow.ts";
+import { columnsAround, type Graph, idOf, pathBetween, withNeighbours } from "./graph.ts";
+import { layOut, type Places } from "./layout.ts";
+import { FocusNote, LineageToolbar } from "./lineage-toolbar.tsx";
+
+interface CanvasProps {
+  readonly root: string;
+  readonly graph: Graph;
+  readonly since: number | undefined;
+  readonly tools: ReactNode;
+  readonly onExpand: (urn: string, direction: LineageDirection) => void;
+  readonly onAdd: (graph: Graph) => void;
+}
+
+/** What the reader selected: its path is highlighted. */
+export type Focus =
+  | { readonly kind: "entity"; readonly urn: string }
+  | { readonly kind: "column"; readonly column: ColumnRef }
+  | { readonly kind: "paths"; readonly paths: readonly LineagePath[] };
+
+const nodeTypes = { entity: EntityCard };
+const noEdges: readonly ColumnEdge[] = [];
+
+/** Entities that are readable when the whole graph is shown. */
+const readableMax = 60;
+
+export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: CanvasProps) {
+  const [focus, setFocus] = useState<Focus>();
+  const [text, setText] = useState("");
+  const [limits, setLimits] = useState<ReadonlyMap<string, number>>(new Map());
+  const lineage = useColumnLineage(graph, limits);
+  const columns = useMemo(() => shownColumns(limits, lineage), [limits, lineage]);
+  const columnEdges = lineage?.edges ?? noEdges;
+  const { places, view, showNode } = usePlaces(root, graph, columns);
+  const actions = useMemo<CardActions>(() => {
+    const setLimit = (urn: string, next: (before: number | undefined) => number | undefined) => {
+      view.current = { keep: urn };
+      setLimits((before) => {
+        const limit = next(before.get(urn));
+        const others = [...before].filter(([one]) => one !== urn);
+        return new Map(limit === undefined ? others : [...others, [urn, limit]]);
+      });
+    };
+    return {
+      expand(urn, direction) {
+        view.current = { keep: urn };
+        onExpand(urn, direction);
+      },
+      toggleColumns: (urn) =>
+        setLimit(urn, (before) => (before === undefined ? columnsStep : undefined)),
+      showMore: (urn) => setLimit(urn, (before) => (before ?? 0) + columnsStep),
+      selectColumn: (column) => setFocus({ kind: "column", column }),
+    };
+  }, [onExpand, view]);
+  const found = useMemo(() => matchesOf(graph, text), [graph, text]);
+  const path = useMemo(() => edgesOfFocus(graph, root, focus), [graph, root, focus]);
+  const lit = useMemo(
+    () => (focus?.kind === "column" ? columnsAround(columnEdges, focus.column) : new Set<string>()),
+    [columnEdges, focus],
+  );
+  const nodes = useMemo(
+    () => nodesOf({ graph, root, places, columns, found: new Set(found), lit }),
+    [graph, root, places, columns, found, lit],
+  );
+  const edges = useMemo(
+    () => edgesOf({ graph, columns, lit }, columnEdges, path),
+    [graph, columns, lit, columnEdges, path],
+  );
+  return (
+    <CardActionsContext value={actions}>
+      <LineageToolbar
+        root={root}
+        focus={focus}
+        since={since}
+        count={graph.urns.length}
+        tools={tools}
+        text={text}
+        found={found}
+        onText={setText}
+        onShow={showNode}
+        onPaths={(paths) => {
+          view.current = { show: paths.flat() };
+          onAdd({ urns: paths.flat(), edges: edgesOfPaths(paths, "DOWNSTREAM") });
+          setFocus({ kind: "paths", paths });
+        }}
+      />
+      <div className="lineage panel">
+        <ReactFlow
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          minZoom={0.05}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          edgesFocusable={false}
+          onlyRenderVisibleElements
+          proOptions={{ hideAttribution: true }}
+          onNodeClick={(_, node) => setFocus({ kind: "entity", urn: node.id })}
+          onPaneClick={() => setFocus(undefined)}
+        >
+          <Background gap={20} />
+          <Controls showInteractive={false} />
+          {focus !== undefined && (
+            <Panel position="top-right">
+              <FocusNote focus={focus} onClear={() => setFocus(undefined)} />
+            </Panel>
+          )}
+          {graph.urns.length > 30 && <MiniMap pannable zoomable />}
+        </ReactFlow>
+      </div>
+    </CardActionsContext>
+  );
+}
+
+function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
+  const expanded = [...limits.keys()].toSorted();
+  const around = withNeighbours(graph, expanded).filter((urn) => !limits.has(urn));
+  const { data } = useQuery({
+    queryKey: ["columns", expanded, around],
+    queryFn: () => readColumnLineage(expanded, around),
+    enabled: expanded.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  return data;
+}
+
+const fitOptions = { minZoom: 0.3, maxZoom: 1, padding: 0.12 };
+
+/**
+ * What the next layout shows: some entities, or the whole graph. In a large graph, the root instead, or
+ * an entity where it was.
+ */
+type NextView = "all" | { readonly keep: string } | { readonly show: readonly string[] };
+
+function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownColumns>) {
+  const [places, setPlaces] = useState<Places>(new Map());
+  const last = useRef(places);
+  const view = useRef<NextView>("all");
+  const { fitView, getViewport, setCenter, setViewport } = useReactFlow();
+  const showNode = (urn: string, zoom = 1): void => {
+    const place = last.current.get(urn);
+    if (place === undefined) return;
+    void setCenter(place.x + cardWidth / 2, place.y + 26, { zoom });
+  };
+  const show = useRef(showNode);
+  show.current = showNode;
+  useEffect(() => {
+    let current = true;
+    layOut(graph, cardWidth, (urn) => heightOf(columns.get(urn))).then((next) => {
+      if (!current) return;
+      const before = last.current;
+      last.current = next;
+      setPlaces(next);
+      const wanted = view.current;
+      requestAnimationFrame(() => {
+        if (wanted !== "all" && "show" in wanted) {
+          void fitView({ ...fitOptions, nodes: wanted.show.map((id) => ({ id })) });
+        } else if (graph.urns.length <= readableMax) {
+          void fitView(fitOptions);
+        } else if (wanted === "all") {
+          // A large graph as a whole shows nothing: the entity is in the middle then.
+          show.current(root, 0.7);
+        } else {
+          const [from, to] = [before.get(wanted.keep), next.get(wanted.keep)];
+          if (from === undefined || to === undefined) return;
+          const { x, y, zoom } = getViewport();
+          void setViewport({ x: x + (from.x - to.x) * zoom, y: y + (from.y - to.y) * zoom, zoom });
+        }
+      });
+    }, announceError);
+    return () => {
+      current = false;
+    };
+  }, [graph, columns, root, fitView, getViewport, setViewport]);
+  return { places, view, showNode };
+}
+
+/** Entities whose urn contains all words. */
+function matchesOf(graph: Graph, text: string): readonly string[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  return graph.urns.filter((urn) => {
+    const lower = urn.toLowerCase();
+    return words.every((word) => lower.includes(word));
+  });
+}
+
+function edgesOfFocus(graph: Graph, root: string, focus: Focus | undefined): ReadonlySet<string> {
+  if (focus?.kind === "entity") return pathBetween(graph, root, focus.urn);
+  if (focus?.kind !== "paths") return new Set();
+  return new Set(edgesOfPaths(focus.paths, "DOWNSTREAM").map(idOf));
+}
