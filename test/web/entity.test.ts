@@ -68,6 +68,42 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     shown.expectNoErrors();
   });
 
+  test("the lineage graph shows columns on demand, and the path to another entity", async () => {
+    const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,shop.${name},PROD)`;
+    const column = (name: string, path: string) => `urn:li:schemaField:(${dataset(name)},${path})`;
+    for (const [source, target] of [
+      ["raw", "staging"],
+      ["staging", "mart"],
+    ] as const) {
+      const { status } = await service.client.upsert(dataset(target), "upstreamLineage", {
+        upstreams: [{ dataset: dataset(source), type: "TRANSFORMED" }],
+        fineGrainedLineages: [
+          {
+            upstreamType: "FIELD_SET",
+            upstreams: [column(source, `${source}_id`)],
+            downstreamType: "FIELD",
+            downstreams: [column(target, `${target}_id`)],
+          },
+        ],
+      });
+      expect(status).toBe(200);
+    }
+    await service.client.upsert(dataset("raw"), "datasetProperties", { name: "shop.raw" });
+    await using shown = await browser.page({ width: 1440 });
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(dataset("mart"))}/lineage`);
+    await page.getByRole("button", { name: "Columns of shop.mart" }).click();
+    await page.getByRole("button", { name: "mart_id" }).click();
+    await page.getByText("Column mart_id of shop.mart").waitFor();
+    await page.getByRole("button", { name: "Show path to…" }).click();
+    await page.getByRole("combobox", { name: "Find the other entity" }).fill("shop.raw");
+    await page.getByRole("option", { name: "shop.raw" }).click();
+    await page.getByText("2 hops from shop.raw to shop.mart").waitFor();
+    await page.getByRole("button", { name: "Columns of shop.raw" }).waitFor();
+    expect(await page.locator(".on-path").count()).toBe(2);
+    await shown.check();
+  });
+
   test("an entity that does not exist is reported", async () => {
     await using shown = await browser.page({ mayFail: /status of 404/ });
     const { page } = shown;

@@ -1,5 +1,6 @@
 /** Pure functions of the pages: search, export, columns, differences, lineage. */
 import { describe, expect, test } from "vitest";
+import { columnEdgesOf, columnOf } from "../../src/web/api/columns.ts";
 import { batchesOf } from "../../src/web/api/ingest.ts";
 import { edgesOfPaths } from "../../src/web/api/lineage.ts";
 import { serviceStateOf } from "../../src/web/api/metrics.ts";
@@ -10,10 +11,17 @@ import { offsetOfPath, pathInMessage } from "../../src/web/components/json-path.
 import { safeUrl } from "../../src/web/components/safe-url.ts";
 import { columnsOf, filterColumns } from "../../src/web/pages/entity/column-rows.ts";
 import { alignLines } from "../../src/web/pages/entity/history/line-difference.ts";
-import { joinGraphs, pathBetween } from "../../src/web/pages/entity/lineage/graph.ts";
+import {
+  columnsAround,
+  joinGraphs,
+  pathBetween,
+} from "../../src/web/pages/entity/lineage/graph.ts";
 import { groupsOf } from "../../src/web/pages/home/change-groups.ts";
 import { filtersOf, filterTexts, toggleFilter } from "../../src/web/pages/search/filters.ts";
 import { excerptOf, splitAtMatches, wordsOfQuery } from "../../src/web/pages/search/highlight.ts";
+
+const aspect = (name: string, value: Readonly<Record<string, unknown>>) =>
+  [name, { name, value, actor: "", time: 0, version: "1", runId: undefined }] as const;
 
 const forecast = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.forecast,PROD)";
 
@@ -86,18 +94,16 @@ test("an error of validation is found at its line", () => {
 });
 
 test("columns join the schema with edited texts, and are filtered by all words", () => {
-  const value = (name: string, json: Readonly<Record<string, unknown>>) =>
-    [name, { name, value: json, actor: "", time: 0, version: "1", runId: undefined }] as const;
   const columns = columnsOf(
     new Map([
-      value("schemaMetadata", {
+      aspect("schemaMetadata", {
         primaryKeys: ["id"],
         fields: [
           { fieldPath: "id", nativeDataType: "NUMBER" },
           { fieldPath: "[version=2.0].[type=struct].address.[type=string].city" },
         ],
       }),
-      value("editableSchemaMetadata", {
+      aspect("editableSchemaMetadata", {
         editableSchemaFieldInfo: [{ fieldPath: "id", description: "The number" }],
       }),
     ]),
@@ -133,6 +139,35 @@ describe("lineage", () => {
     expect(graph.urns.toSorted()).toEqual(["a", "b", "c"]);
     expect([...pathBetween(graph, "a", "c")]).toEqual(["a\nc"]);
     expect([...pathBetween(graph, "c", "b")]).toEqual(["b\nc"]);
+  });
+});
+
+describe("column lineage", () => {
+  const column = (urn: string, path: string) => `urn:li:schemaField:(${urn},${path})`;
+
+  test("names a column by its entity and its path without encodings", () => {
+    expect(columnOf(column(forecast, "a%28b%2Cc%29"))).toEqual({ urn: forecast, path: "a(b,c)" });
+    expect(columnOf(forecast)).toBeUndefined();
+  });
+
+  test("joins each source with each target, and input fields with the entity", () => {
+    const aspects = new Map([
+      aspect("upstreamLineage", {
+        fineGrainedLineages: [
+          { upstreams: [column("x", "a"), column("x", "b")], downstreams: [column("y", "c")] },
+          { upstreams: ["urn:li:dataset:z"], downstreams: [column("y", "c")] },
+        ],
+      }),
+      aspect("inputFields", { fields: [{ schemaFieldUrn: column("x", "a") }] }),
+    ]);
+    const edges = columnEdgesOf("y", aspects);
+    expect(edges.map(({ source, target }) => [source.path, target.path])).toEqual([
+      ["a", "c"],
+      ["b", "c"],
+      ["a", "a"],
+    ]);
+    const around = columnsAround(edges, { urn: "y", path: "c" });
+    expect([...around].toSorted()).toEqual(["x\na", "x\nb", "y\nc"]);
   });
 });
 

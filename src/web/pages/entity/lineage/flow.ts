@@ -72,13 +72,14 @@ export function nodesOf(view: View): EntityNode[] {
     const position = places.get(urn);
     if (position === undefined) return [];
     const columns = view.columns.get(urn);
+    const size = { width: cardWidth, height: heightOf(columns) };
     return [
       {
         id: urn,
         type: "entity" as const,
         position,
-        width: cardWidth,
-        height: heightOf(columns),
+        ...size,
+        measured: size,
         handles: handlesOf(columns),
         ariaLabel: nameOfUrn(urn),
         data: { urn, root: urn === root, found: found.has(urn), columns, lit },
