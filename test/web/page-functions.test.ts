@@ -1,6 +1,5 @@
 /** Pure functions of the pages: search, export, columns, differences, lineage. */
 import { describe, expect, test } from "vitest";
-import { columnEdgesOf, columnOf } from "../../src/web/api/columns.ts";
 import { batchesOf } from "../../src/web/api/ingest.ts";
 import { edgesOfPaths } from "../../src/web/api/lineage.ts";
 import { serviceStateOf } from "../../src/web/api/metrics.ts";
@@ -11,6 +10,8 @@ import { offsetOfPath, pathInMessage } from "../../src/web/components/json-path.
 import { safeUrl } from "../../src/web/components/safe-url.ts";
 import { columnsOf, filterColumns } from "../../src/web/pages/entity/column-rows.ts";
 import { alignLines } from "../../src/web/pages/entity/history/line-difference.ts";
+import { columnEdgesOf } from "../../src/web/pages/entity/lineage/column-edges.ts";
+import { columnOf } from "../../src/web/pages/entity/lineage/column-urn.ts";
 import {
   columnsAround,
   joinGraphs,

@@ -2,13 +2,13 @@
 import { Link } from "@tanstack/react-router";
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { createContext, useContext } from "react";
-import type { ColumnRef } from "../../../api/columns.ts";
 import { useSummary } from "../../../api/entities.ts";
 import type { LineageDirection } from "../../../api/lineage.ts";
 import { typeLabel } from "../../../api/type-names.ts";
 import { typeOf } from "../../../api/urn.ts";
 import { Icon, TypeGlyph } from "../../../components/icon.tsx";
 import { readablePath } from "../column-rows.ts";
+import type { ColumnRef } from "./column-urn.ts";
 import { columnsStep, type EntityNode, type ShownColumns } from "./flow.ts";
 import { keyOfColumn } from "./graph.ts";
 
@@ -19,7 +19,7 @@ export interface CardActions {
   readonly selectColumn: (column: ColumnRef) => void;
 }
 
-/** What the buttons of a card do. */
+/** The actions of the buttons of a card. */
 export const CardActionsContext = createContext<CardActions>({
   expand: () => undefined,
   toggleColumns: () => undefined,

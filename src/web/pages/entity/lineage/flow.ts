@@ -1,7 +1,9 @@
 /** The graph of lineage as nodes and edges of React Flow, with the columns of expanded entities. */
 import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
-import type { ColumnEdge, ColumnLineage, ColumnRef } from "../../../api/columns.ts";
 import { nameOfUrn } from "../../../api/urn.ts";
+import type { ColumnEdge } from "./column-edges.ts";
+import type { ColumnRef } from "./column-urn.ts";
+import type { ColumnLineage } from "./columns.ts";
 import { type Graph, idOf, keyOfColumn } from "./graph.ts";
 import type { Places } from "./layout.ts";
 

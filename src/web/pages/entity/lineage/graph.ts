@@ -1,6 +1,8 @@
 /** Graphs of lineage as data: joining them, and what lies on a path. */
-import type { ColumnEdge, ColumnRef } from "../../../api/columns.ts";
+
 import type { LineageEdge } from "../../../api/lineage.ts";
+import type { ColumnEdge } from "./column-edges.ts";
+import type { ColumnRef } from "./column-urn.ts";
 
 export interface Graph {
   readonly urns: readonly string[];

@@ -3,12 +3,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Background, Controls, MiniMap, Panel, ReactFlow, useReactFlow } from "@xyflow/react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import "@xyflow/react/dist/style.css";
-import { type ColumnEdge, type ColumnRef, readColumnLineage } from "../../../api/columns.ts";
-import type { LineageDirection, LineagePath } from "../../../api/lineage.ts";
-import { edgesOfPaths } from "../../../api/lineage.ts";
+import { edgesOfPaths, type LineageDirection } from "../../../api/lineage.ts";
 import { announceError } from "../../../components/toasts.tsx";
+import type { ColumnEdge } from "./column-edges.ts";
+import { readColumnLineage } from "./columns.ts";
 import { type CardActions, CardActionsContext, EntityCard } from "./entity-card.tsx";
 import { cardWidth, columnsStep, edgesOf, heightOf, nodesOf, shownColumns } from "./flow.ts";
+import type { Focus } from "./focus.ts";
 import { columnsAround, type Graph, idOf, pathBetween, withNeighbours } from "./graph.ts";
 import { layOut, type Places } from "./layout.ts";
 import { FocusNote, LineageToolbar } from "./lineage-toolbar.tsx";
@@ -21,12 +22,6 @@ interface CanvasProps {
   readonly onExpand: (urn: string, direction: LineageDirection) => void;
   readonly onAdd: (graph: Graph) => void;
 }
-
-/** What the reader selected: its path is highlighted. */
-export type Focus =
-  | { readonly kind: "entity"; readonly urn: string }
-  | { readonly kind: "column"; readonly column: ColumnRef }
-  | { readonly kind: "paths"; readonly paths: readonly LineagePath[] };
 
 const nodeTypes = { entity: EntityCard };
 const noEdges: readonly ColumnEdge[] = [];
@@ -137,7 +132,7 @@ function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
 const fitOptions = { minZoom: 0.3, maxZoom: 1, padding: 0.12 };
 
 /**
- * What the next layout shows: some entities, or the whole graph. In a large graph, the root instead, or
+ * The part of the next layout that is visible: some entities, or the whole graph. In a large graph, the root instead, or
  * an entity where it was.
  */
 type NextView = "all" | { readonly keep: string } | { readonly show: readonly string[] };

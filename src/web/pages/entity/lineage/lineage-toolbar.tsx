@@ -7,7 +7,7 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { EntityPicker } from "../../../components/entity-picker.tsx";
 import { announce, announceError } from "../../../components/toasts.tsx";
 import { readablePath } from "../column-rows.ts";
-import type { Focus } from "./lineage-canvas.tsx";
+import type { Focus } from "./focus.ts";
 import { lineageTypes } from "./lineage-types.ts";
 
 interface ToolbarProps {
