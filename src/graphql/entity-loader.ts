@@ -13,6 +13,8 @@ export interface LoadedEntity {
   readonly exists: boolean;
   /** The value of an aspect; undefined where it has none. */
   aspect(name: string): JsonObject | undefined;
+  /** The fields of the key aspect, from the urn; empty when the entity does not exist. */
+  key(): JsonObject;
   /** All aspects with a value. */
   readonly found: FoundEntity | undefined;
 }
@@ -140,6 +142,11 @@ function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
     urn: found?.urn ?? urn,
     exists: found?.exists ?? false,
     found,
+    key() {
+      const [key] = found?.exists === true ? found.aspects : [];
+      const value: unknown = key === undefined ? {} : JSON.parse(key.value);
+      return jsonObject(value) ? value : {};
+    },
     aspect(name) {
       const text = texts.get(name);
       if (text === undefined) return undefined;

@@ -925,10 +925,10 @@ test("column lineage returns datasets or columns, even columns without aspects",
 
 test("policies are listed with those that come with the service, written and deleted", async () => {
   const list = `query($query: String) { listPolicies(input: {count: 100, query: $query}) { total policies {
-    urn type policyType name state privileges editable actors { users allUsers } resources { filter { criteria { field values condition } } } } } }`;
+    urn type policyType name state privileges editable actors { users allUsers } resources { filter { criteria { field values { value } condition } } } } } }`;
   const { listPolicies: before } = await data(list);
   const fixed = before.policies.find(({ editable }: { editable: boolean }) => !editable);
-  expect(fixed).toMatchObject({ type: "POLICY", state: "ACTIVE" });
+  expect(fixed).toMatchObject({ type: "PLATFORM", state: "ACTIVE" });
   const input = {
     ...{ type: "METADATA", name: "Gardeners", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
     actors: { users: [ada], resourceOwners: false, allUsers: false, allGroups: false },
@@ -947,7 +947,9 @@ test("policies are listed with those that come with the service, written and del
         ...{ urn, policyType: "METADATA", state: "INACTIVE", editable: true },
         actors: { users: [ada], allUsers: false },
         resources: {
-          filter: { criteria: [{ field: "TYPE", values: ["dataset"], condition: "EQUALS" }] },
+          filter: {
+            criteria: [{ field: "TYPE", values: [{ value: "dataset" }], condition: "EQUALS" }],
+          },
         },
       },
     ],

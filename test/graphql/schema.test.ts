@@ -67,22 +67,6 @@ describe("every operation of the schema", () => {
   });
 });
 
-test("an entity type has the shared fields first, then its own, and may declare a shared one again", () => {
-  const types = createSchema(["DATASET"]).getTypeMap();
-  const fieldsOf = (name: string) => {
-    const type = types[name];
-    return isObjectType(type) ? Object.values(type.getFields()) : [];
-  };
-  const namesOf = (name: string) => fieldsOf(name).map((field) => field.name);
-  const shared = namesOf("CatalogEntity");
-  expect(shared).toContain("relationships");
-  expect(namesOf("Container")).toEqual(shared);
-  expect(namesOf("Domain")).toEqual([...shared, "id", "parentDomain"]);
-  expect(namesOf("CorpUser")).toEqual([...shared, "username", "info"]);
-  const properties = fieldsOf("CorpUser").find(({ name }) => name === "properties");
-  expect(String(properties?.type)).toBe("CorpUserProperties");
-});
-
 describe("a query is bounded", () => {
   const nested = (depth: number): string =>
     depth === 0 ? "name" : `ofType { ${nested(depth - 1)} }`;

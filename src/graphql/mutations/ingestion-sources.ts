@@ -4,8 +4,9 @@ import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
+import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
-import { entityOf } from "../queries/entity-source.ts";
+import { type EntitySource, entityOf } from "../queries/entity-source.ts";
 import { type PageInput, pageOf } from "../queries/pages.ts";
 import type { FacetFilter } from "../queries/token-filter.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
@@ -99,20 +100,15 @@ async function executions(
     count: sourcesMax,
   });
   const requests = await Promise.all(
-    listed.relationships.map(async ({ urn: request }) => {
-      const { aspect } = await loader.load(request);
-      return {
-        urn: request,
-        id: request.split(":").slice(3).join(":"),
-        input: aspect("dataHubExecutionRequestInput"),
-        result: aspect("dataHubExecutionRequestResult") ?? null,
-      };
-    }),
+    listed.relationships.map(async ({ urn: request }) => ({
+      request,
+      input: (await loader.load(request)).aspect("dataHubExecutionRequestInput"),
+    })),
   );
   const latestFirst = requests
     .filter(({ input }) => input !== undefined)
     .sort((a, b) => Number(b.input?.requestedAt ?? 0) - Number(a.input?.requestedAt ?? 0));
-  const page = latestFirst.slice(start, start + count);
+  const page = latestFirst.slice(start, start + count).map(({ request }) => entityOf(request));
   return { start, count: page.length, total: latestFirst.length, executionRequests: page };
 }
 
@@ -145,7 +141,16 @@ export const sourceQueries = {
   },
 };
 
-export const sourceFields = { IngestionSource: { executions } };
+async function sourceOfRequest({ urn }: EntitySource, _: never, viewer: Viewer) {
+  const { aspect } = await viewer.loader.load(urn);
+  const source = memberAt(aspect("dataHubExecutionRequestInput"), ["source", "ingestionSource"]);
+  return typeof source === "string" ? sourceOf(source, viewer) : null;
+}
+
+export const sourceFields = {
+  IngestionSource: { executions },
+  ExecutionRequest: { source: sourceOfRequest },
+};
 
 export const sourceMutations = {
   createIngestionSource: (_: never, { input }: { input: SourceInput }, viewer: Viewer) =>

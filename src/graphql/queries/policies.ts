@@ -4,7 +4,6 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
-import { entityOf } from "./entity-source.ts";
 import { type PageInput, pageOf } from "./pages.ts";
 
 const TYPE = "dataHubPolicy";
@@ -47,7 +46,6 @@ async function listPolicies(_: never, { input }: { input: ListInput }, viewer: V
 const shown = (urn: string, info: JsonObject) => ({
   ...info,
   urn,
-  type: entityOf(urn).type,
   policyType: info.type,
   name: String(info.displayName),
   description: String(info.description ?? ""),

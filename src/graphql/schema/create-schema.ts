@@ -4,12 +4,15 @@ import {
   GraphQLError,
   type GraphQLFieldResolver,
   type GraphQLSchema,
+  isInterfaceType,
   isObjectType,
   isScalarType,
 } from "graphql";
 import { assert, CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Viewer } from "../context.ts";
+import type { Resolver, Viewer } from "../context.ts";
+import { isEntityTypename } from "../mapping/convert.ts";
+import { resolveFields } from "../mapping/resolve-fields.ts";
 import { resolvers } from "./resolvers.ts";
 import { type Rule, rules } from "./rules.ts";
 import { typeDefinitions } from "./type-definitions.ts";
@@ -19,14 +22,20 @@ type Resolve = GraphQLFieldResolver<unknown, Viewer>;
 /** `entityTypes`: members of the enum EntityType. */
 export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
   const schema = buildASTSchema(typeDefinitions(entityTypes));
-  for (const [typeName, own] of Object.entries(resolvers)) {
+  const { Entity = {}, ...ofTypes } = resolvers;
+  for (const type of schema.getPossibleTypes(entityInterface(schema))) {
+    for (const [name, resolve] of Object.entries(Entity)) {
+      // Safe lookup: `resolvers` is a closed list.
+      const field = type.getFields()[name];
+      if (field !== undefined && isEntityTypename(type.name)) field.resolve = typed(resolve);
+    }
+  }
+  for (const [typeName, own] of Object.entries(ofTypes)) {
     for (const [name, resolve] of Object.entries(own)) {
       // Safe lookup: `resolvers` is a closed list.
       const field = fieldsOf(schema, typeName)[name];
       assert(field !== undefined, `${typeName} has a field ${name}`);
-      // The schema checks arguments, and the source is the result of the enclosing field's resolver, so
-      // that each resolver is called with the types that it declares.
-      field.resolve = resolve as unknown as Resolve;
+      field.resolve = typed(resolve);
     }
   }
   for (const [typeName, ofType] of Object.entries(rules)) {
@@ -37,10 +46,23 @@ export function createSchema(entityTypes: readonly string[]): GraphQLSchema {
       field.resolve = withRule(rule, resolve);
     }
   }
+  resolveFields(schema);
   const long = schema.getType("Long");
   assert(isScalarType(long), "there is a type Long");
   long.serialize = wholeNumber;
   return schema;
+}
+
+/**
+ * The schema checks arguments, and the source is the result of the enclosing field's resolver, so that
+ * each resolver is called with the types that it declares.
+ */
+const typed = (resolve: Resolver): Resolve => resolve as unknown as Resolve;
+
+function entityInterface(schema: GraphQLSchema) {
+  const type = schema.getType("Entity");
+  assert(isInterfaceType(type), "there is an interface Entity");
+  return type;
 }
 
 function fieldsOf(schema: GraphQLSchema, name: string) {

@@ -12,6 +12,14 @@ const TRADITIONAL: Readonly<Record<string, string>> = {
   mlFeatureTable: "MLFEATURE_TABLE",
   mlFeature: "MLFEATURE",
   mlPrimaryKey: "MLPRIMARY_KEY",
+  ownershipType: "CUSTOM_OWNERSHIP_TYPE",
+  dataHubPolicy: "DATAHUB_POLICY",
+  dataHubRole: "DATAHUB_ROLE",
+  dataHubView: "DATAHUB_VIEW",
+  dataHubConnection: "DATAHUB_CONNECTION",
+  dataHubPageTemplate: "DATAHUB_PAGE_TEMPLATE",
+  dataHubPageModule: "DATAHUB_PAGE_MODULE",
+  dataHubFile: "DATAHUB_FILE",
 };
 
 /** Entity types with their own type in the schema; all others are a CatalogEntity. */
@@ -42,11 +50,37 @@ export const typenames: Readonly<Record<string, string>> = {
   assertion: "Assertion",
   versionSet: "VersionSet",
   corpuser: "CorpUser",
+  role: "Role",
+  dataHubPolicy: "DataHubPolicy",
+  dataHubRole: "DataHubRole",
+  dataHubView: "DataHubView",
+  dataHubConnection: "DataHubConnection",
+  dataHubExecutionRequest: "ExecutionRequest",
+  dataHubFile: "DataHubFile",
+  dataHubPageModule: "DataHubPageModule",
+  dataHubPageTemplate: "DataHubPageTemplate",
+  query: "QueryEntity",
+  erModelRelationship: "ERModelRelationship",
+  post: "Post",
+  application: "Application",
+  ownershipType: "OwnershipTypeEntity",
+  entityType: "EntityTypeEntity",
+  dataType: "DataTypeEntity",
+  businessAttribute: "BusinessAttribute",
+  form: "Form",
+  incident: "Incident",
+  metric: "Metric",
+  semanticModel: "SemanticModel",
+  structuredProperty: "StructuredPropertyEntity",
+  test: "Test",
+  dataContract: "DataContract",
 };
 
 /** `glossaryTerm` → GLOSSARY_TERM, `dataHubPolicy` → POLICY */
 export const shownType = (entityType: string): string =>
-  ownValue(TRADITIONAL, entityType) ??
+  ownValue(TRADITIONAL, entityType) ?? derivedType(entityType);
+
+const derivedType = (entityType: string): string =>
   entityType
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
     .toUpperCase()
@@ -54,8 +88,13 @@ export const shownType = (entityType: string): string =>
     .replace(/^DATA_HUB_/, "");
 
 /** Alternative names, for clients that derive names by another rule. */
-const alsoShownAs = (entityType: string): readonly string[] =>
-  entityType.startsWith("dataHub") ? [`DATAHUB_${shownType(entityType)}`] : [];
+const alsoShownAs = (entityType: string): readonly string[] => {
+  const derived = derivedType(entityType);
+  return entityType.startsWith("dataHub") ? [derived, `DATAHUB_${derived}`] : [derived];
+};
+
+/** Members of the enum that are no entity type of the model. */
+const withoutEntities = ["ACCESS_TOKEN", "CORP_USER", "RESTRICTED", "OTHER"];
 
 export interface EntityTypes {
   /** The model's names. */
@@ -74,6 +113,6 @@ export function entityTypesOf(entityNames: Iterable<string>): EntityTypes {
       if (!found.has(member)) found.set(member, name);
     }
   }
-  const members = new Set([...found.keys(), "ACCESS_TOKEN", "CORP_USER"]);
+  const members = new Set([...found.keys(), ...withoutEntities]);
   return { names, members: [...members], find: (member) => found.get(member) };
 }

@@ -15,7 +15,7 @@ import { me } from "../queries/users.ts";
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
-const { Assertion, Dataset, ...otherEntities } = entityFields;
+const { Dataset, ...otherEntities } = entityFields;
 
 export const resolvers: Resolvers = {
   Query: {
@@ -36,7 +36,7 @@ export const resolvers: Resolvers = {
     ...policyMutations,
   },
   ...otherEntities,
-  Assertion: { ...Assertion, ...eventFields.Assertion } as Resolvers[string],
+  Assertion: eventFields.Assertion as Resolvers[string],
   Dataset: { ...Dataset, ...eventFields.Dataset } as Resolvers[string],
   ...sourceFields,
   ...tokenFields,

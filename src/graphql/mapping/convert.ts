@@ -1,0 +1,146 @@
+/**
+ * Conversion of JSON values to the types of the schema, decided once for each field: a urn becomes an
+ * entity, a map a list of entries, an audit stamp a time where a number is asked for. A required field
+ * without a value takes the empty value of its type, because an error would discard the whole entity.
+ */
+import {
+  type GraphQLEnumType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isAbstractType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from "graphql";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { inPieces } from "../long-lists.ts";
+import { type EntitySource, namedBy } from "../queries/entity-source.ts";
+import { shownType, typenames } from "../schema/entity-types.ts";
+import { AspectValue } from "./aspect-value.ts";
+
+/** `owner`: urn of the entity that has the value. Returns undefined for a value of another kind. */
+export type Convert = (value: unknown, owner: string) => unknown;
+
+const entityTypenames: ReadonlySet<string> = new Set([
+  ...Object.values(typenames),
+  "CatalogEntity",
+]);
+
+export const isEntityTypename = (name: string): boolean => entityTypenames.has(name);
+
+export function converterTo(type: GraphQLOutputType, schema: GraphQLSchema): Convert {
+  if (isNonNullType(type)) {
+    const convert = converterTo(type.ofType, schema);
+    const empty = emptyOf(type.ofType);
+    return (value, owner) => convert(value, owner) ?? empty(owner);
+  }
+  if (isListType(type)) return toList(type.ofType, schema);
+  if (isEnumType(type)) return toMember(type);
+  if (isAbstractType(type)) {
+    const possible = new Set(schema.getPossibleTypes(type).map(({ name }) => name));
+    return (value, owner) => toAbstract(value, owner, possible);
+  }
+  if (isObjectType(type)) return toObject(type.name);
+  return scalars[type.name as keyof typeof scalars] ?? ((value) => value ?? undefined);
+}
+
+/** Entity types stand in aspects by their names in the model. */
+const toMember =
+  (type: GraphQLEnumType): Convert =>
+  (value) =>
+    [String(value), ...(type.name === "EntityType" ? [shownType(String(value))] : [])].find(
+      (one) => type.getValue(one) !== undefined,
+    );
+
+function toList(ofType: GraphQLOutputType, schema: GraphQLSchema): Convert {
+  const convert = converterTo(ofType, schema);
+  const item: Convert = (value, owner) =>
+    value instanceof Promise ? value.then((one) => convert(one, owner)) : convert(value, owner);
+  return (value, owner) => {
+    const items = jsonObject(value) ? entriesOf(value) : value;
+    if (!Array.isArray(items)) return undefined;
+    return inPieces(items.map((one) => item(one, owner) ?? null));
+  };
+}
+
+/** A map as a list of entries, because GraphQL has no maps. */
+const entriesOf = (map: JsonObject): readonly JsonObject[] =>
+  Object.entries(map).map(([key, value]) => ({ key, value }));
+
+const toObject = (typename: string): Convert => {
+  if (isEntityTypename(typename)) {
+    return (value) => {
+      const entity = entityIn(value);
+      return entity?.__typename === typename ? entity : undefined;
+    };
+  }
+  return (value, owner) => {
+    if (value instanceof AspectValue || isTyped(value)) return value;
+    return jsonObject(value) ? new AspectValue(memberOfUnion(value).value, owner) : undefined;
+  };
+};
+
+function toAbstract(value: unknown, owner: string, possible: ReadonlySet<string>): unknown {
+  if (value instanceof AspectValue) return value;
+  const entity = entityIn(value);
+  if (entity !== undefined) return possible.has(entity.__typename) ? entity : undefined;
+  if (!jsonObject(value)) return undefined;
+  const { name, value: member } = memberOfUnion(value);
+  return possible.has(name) ? new AspectValue(member, owner, name) : undefined;
+}
+
+const entityIn = (value: unknown): EntitySource | undefined =>
+  isTyped(value) ? value : (namedBy(value) ?? undefined);
+
+const isTyped = (value: unknown): value is EntitySource =>
+  jsonObject(value) && Object.hasOwn(value, "__typename");
+
+/** A union of the model is an object with one member, named by the record: {"com.x.Foo": {…}}. */
+function memberOfUnion(value: JsonObject): { readonly name: string; readonly value: JsonObject } {
+  const [only, ...others] = Object.keys(value);
+  const inner = only?.includes(".") && others.length === 0 ? value[only] : undefined;
+  return jsonObject(inner)
+    ? { name: only?.split(".").at(-1) ?? "", value: inner }
+    : { name: "", value };
+}
+
+const toNumber: Convert = (value) => {
+  const number = jsonObject(value) ? value.time : value;
+  if (typeof number === "number") return number;
+  const parsed = typeof number === "string" && number.trim() !== "" ? Number(number) : Number.NaN;
+  return Number.isFinite(parsed) ? parsed : undefined;
+};
+
+const toText: Convert = (value) => {
+  if (value === undefined || value === null || typeof value === "string") return value ?? undefined;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+};
+
+const scalars = {
+  Int: toNumber,
+  Long: toNumber,
+  Float: toNumber,
+  String: toText,
+  ID: toText,
+  Boolean: ((value) => (typeof value === "boolean" ? value : undefined)) as Convert,
+};
+
+const emptyScalars = { Int: 0, Long: 0, Float: 0, String: "", ID: "", Boolean: false };
+
+/** As DataHub: in the namespace of the entity that has no platform. */
+const unknownPlatform = (owner: string) =>
+  namedBy(`urn:${owner.split(":")[1]}:dataPlatform:unknown`) ?? undefined;
+
+/** The value of a required field that has none; undefined where only an error is right. */
+function emptyOf(type: GraphQLOutputType): (owner: string) => unknown {
+  if (isListType(type)) return () => [];
+  if (isObjectType(type) && type.name === "DataPlatform") return unknownPlatform;
+  if (isObjectType(type) && !isEntityTypename(type.name)) {
+    return (owner) => new AspectValue({}, owner);
+  }
+  const value = isEnumType(type)
+    ? type.getValues().find((one) => one.name === "OTHER" || one.name === "UNKNOWN")?.name
+    : emptyScalars[String(type) as keyof typeof emptyScalars];
+  return () => value;
+}

@@ -1,0 +1,51 @@
+/**
+ * How the fields of the schema are read from aspects, as tables: one file for each family of entity
+ * types (tables/). resolve-fields.ts turns them into resolvers.
+ */
+import type { JsonObject } from "../../lib/json.ts";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
+import type { LoadedEntity } from "../entity-loader.ts";
+
+/** Computes a field from the aspects of its entity. */
+export type FromEntity = (entity: LoadedEntity, viewer: Viewer) => unknown;
+
+/** Computes a field from a part of an aspect. `owner`: urn of the entity that has the aspect. */
+export type FromValue = (value: JsonObject, owner: string, viewer: Viewer) => unknown;
+
+/**
+ * Fields of an entity type: the place of the value, which is `aspect`, `aspect/member/member` or
+ * `key/member` (part of the urn), or a function.
+ */
+export type EntityFields = Readonly<Record<string, string | FromEntity>>;
+
+/**
+ * Fields of a type that is part of an aspect, when the member of the record has another name:
+ * `member`, `member/member`, or a function. A member of the same name needs no entry.
+ */
+export type ValueFields = Readonly<Record<string, string | FromValue>>;
+
+/** The tables of one family. */
+export interface Mapping {
+  readonly entities?: Readonly<Record<string, EntityFields>>;
+  readonly values?: Readonly<Record<string, ValueFields>>;
+}
+
+/** The members at a path; undefined where one is missing. Aspects of clients have any names. */
+export function memberAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (found, name) =>
+      typeof found === "object" && found !== null ? ownValue(found as JsonObject, name) : undefined,
+    value,
+  );
+}
+
+/** The JSON objects of a list; empty for any other value. */
+export const objectsIn = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value)
+    ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one))
+    : [];
+
+/** The strings of a list; empty for any other value. */
+export const stringsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

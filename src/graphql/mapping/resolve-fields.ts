@@ -1,0 +1,92 @@
+/** The resolver of each field of the schema: a function of its own, or the place in the mapping. */
+import {
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isObjectType,
+} from "graphql";
+import { ownValue } from "../../lib/own-value.ts";
+import type { Viewer } from "../context.ts";
+import type { LoadedEntity } from "../entity-loader.ts";
+import type { EntitySource } from "../queries/entity-source.ts";
+import { AspectValue } from "./aspect-value.ts";
+import { converterTo, isEntityTypename } from "./convert.ts";
+import { type EntityFields, memberAt, type ValueFields } from "./mapping.ts";
+import { entityMappings, valueMappings } from "./tables/all.ts";
+
+type Resolve = GraphQLFieldResolver<unknown, Viewer>;
+
+/** Sets the resolver of every field. A resolver that a field has already keeps its place. */
+export function resolveFields(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith("__")) continue;
+    const read = isEntityTypename(type.name) ? entityReader(type) : valueReader(type);
+    for (const field of Object.values(type.getFields())) {
+      const value = field.resolve === undefined ? read(field.name) : ofJson(field.resolve);
+      const convert = converterTo(field.type, schema);
+      field.resolve = (source, args, viewer, info) => {
+        const owner = ownerOf(source);
+        const found = value(source, args, viewer, info);
+        return found instanceof Promise
+          ? found.then((one) => convert(one, owner))
+          : convert(found, owner);
+      };
+    }
+  }
+}
+
+/** A resolver of its own gets the JSON value. */
+const ofJson =
+  (resolve: Resolve): Resolve =>
+  (source, ...rest) =>
+    resolve(source instanceof AspectValue ? source.json : source, ...rest);
+
+/** Urn of the entity to which a source belongs. */
+function ownerOf(source: unknown): string {
+  if (source instanceof AspectValue) return source.owner;
+  const urn = memberAt(source, ["urn"]) ?? memberAt(source, ["associatedUrn"]);
+  return typeof urn === "string" ? urn : "";
+}
+
+function entityReader(type: GraphQLObjectType): (field: string) => Resolve {
+  const fields: EntityFields = { ...entityMappings.Entity, ...ownValue(entityMappings, type.name) };
+  return (name) => {
+    const place = ownValue(fields, name);
+    const read = typeof place === "function" ? place : placeReader(place);
+    return async (source, _, viewer) => {
+      const entity = source as EntitySource;
+      // Fields of the source itself, such as the urn, need no read.
+      const own = memberAt(entity, [name]);
+      if (own !== undefined) return typeof own === "function" ? own() : own;
+      return read === undefined ? null : read(await viewer.loader.load(entity.urn), viewer);
+    };
+  };
+}
+
+function placeReader(place: string | undefined) {
+  if (place === undefined) return undefined;
+  const [aspect = "", ...path] = place.split("/");
+  return aspect === "key"
+    ? (entity: LoadedEntity) => memberAt(entity.key(), path)
+    : (entity: LoadedEntity) => memberAt(entity.aspect(aspect), path);
+}
+
+function valueReader(type: GraphQLObjectType): (field: string) => Resolve {
+  const fields: ValueFields = ownValue(valueMappings, type.name) ?? {};
+  return (name) => {
+    const place = ownValue(fields, name) ?? name;
+    const path = typeof place === "string" ? place.split("/") : [];
+    return (source, _, viewer) => {
+      const json = source instanceof AspectValue ? source.json : source;
+      // Results of resolvers have the names of the schema, and may compute a field when it is asked for.
+      const own = memberAt(json, [name]);
+      if (typeof own === "function") return own();
+      if (typeof place === "function") {
+        return place((json ?? {}) as Record<string, unknown>, ownerOf(source), viewer);
+      }
+      const found = memberAt(json, path);
+      if (found !== undefined) return found;
+      return name === "associatedUrn" ? ownerOf(source) : own;
+    };
+  };
+}

@@ -1,0 +1,101 @@
+/** Datasets, their columns and platforms. */
+import { jsonObject } from "../../../lib/json.ts";
+import { ownValue } from "../../../lib/own-value.ts";
+import { namedBy } from "../../queries/entity-source.ts";
+import { type FromValue, type Mapping, objectsIn } from "../mapping.ts";
+
+/** The names of column types that are not the record's name in capitals. */
+const columnTypes: Readonly<Record<string, string>> = {
+  RecordType: "STRUCT",
+  ArrayType: "ARRAY",
+  BytesType: "BYTES",
+  NullType: "NULL",
+};
+
+/** `{type: {"com.linkedin.schema.NumberType": {}}}` → NUMBER */
+const columnType: FromValue = ({ type }) => {
+  const union = jsonObject(type) && jsonObject(type.type) ? type.type : {};
+  const record = Object.keys(union)[0]?.split(".").at(-1) ?? "";
+  return ownValue(columnTypes, record) ?? (record.replace(/Type$/, "").toUpperCase() || "NULL");
+};
+
+/** Documents of schemas by the members that hold them. */
+const platformSchema: FromValue = ({ platformSchema: union }) => {
+  const [schema] = jsonObject(union) ? Object.values(union) : [];
+  if (!jsonObject(schema)) return null;
+  if (typeof schema.valueSchema === "string") return { __typename: "KeyValueSchema", ...schema };
+  const text = schema.documentSchema ?? schema.tableSchema ?? schema.rawSchema ?? schema.schema;
+  return typeof text === "string" ? { __typename: "TableSchema", schema: text } : null;
+};
+
+const schemaMetadata = {
+  name: "schemaName",
+  platformUrn: "platform",
+  datasetUrn: (_: unknown, owner: string) => owner,
+  platformSchema,
+};
+
+const column = {
+  type: columnType,
+  tags: "globalTags",
+  schemaFieldEntity: ({ fieldPath }: Readonly<Record<string, unknown>>, owner: string) =>
+    namedBy(`urn:${owner.split(":")[1]}:schemaField:(${owner},${fieldPath})`),
+};
+
+/** The environment, the last part of the urn. */
+const environment: FromValue = (_, owner) => owner.slice(owner.lastIndexOf(",") + 1, -1);
+
+export const datasets: Mapping = {
+  entities: {
+    Dataset: {
+      description: "datasetProperties/description",
+      externalUrl: "datasetProperties/externalUrl",
+      uri: "datasetProperties/uri",
+      origin: "key/origin",
+      schema: "schemaMetadata",
+      editableSchemaMetadata: "editableSchemaMetadata",
+      viewProperties: "viewProperties",
+      fineGrainedLineages: ({ aspect }) =>
+        objectsIn(aspect("upstreamLineage")?.fineGrainedLineages),
+    },
+    SchemaFieldEntity: {
+      fieldPath: "key/fieldPath",
+      parent: "key/parent",
+      businessAttributes: "businessAttributes",
+    },
+    DataPlatform: {
+      displayName: "dataPlatformInfo/displayName",
+      info: "dataPlatformInfo",
+    },
+    // A reference names the instance itself. An entity of this type has the instance's id in its key.
+    DataPlatformInstance: { instanceId: "key/instance", platform: "key/platform" },
+    ERModelRelationship: {
+      id: "key/id",
+      properties: "erModelRelationshipProperties",
+      editableProperties: "editableERModelRelationshipProperties",
+    },
+    Role: { id: "key/id", actors: "actors" },
+    VersionSet: { latestVersion: "versionSetProperties/latest" },
+  },
+  values: {
+    DatasetProperties: {
+      origin: environment,
+      createdActor: "created/actor",
+      lastModifiedActor: "lastModified/actor",
+    },
+    SchemaMetadata: schemaMetadata,
+    Schema: schemaMetadata,
+    SchemaField: column,
+    EditableSchemaFieldInfo: column,
+    ForeignKeyConstraint: {},
+    ViewProperties: {
+      logic: "viewLogic",
+      formattedLogic: "formattedViewLogic",
+      language: "viewLanguage",
+    },
+    ERModelRelationshipProperties: { createdTime: "created/time", createdActor: "created/actor" },
+    BusinessAttributes: {},
+    BusinessAttributeAssociation: { businessAttribute: "businessAttributeUrn" },
+    BusinessAttributeInfo: { tags: "globalTags", type: columnType },
+  },
+};

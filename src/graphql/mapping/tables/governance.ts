@@ -1,0 +1,98 @@
+/** Structured properties, forms, assertions, incidents, contracts, tests, runs of ingestion. */
+
+import { ownValue } from "../../../lib/own-value.ts";
+import { shownType } from "../../schema/entity-types.ts";
+import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import { columnOf } from "./shared.ts";
+
+/** The priority is stored as a number. */
+const priorities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
+
+/** The last part of an id such as `datahub.string`. */
+const idOf = (urn: string): string => urn.split(":").slice(3).join(":").split(".").at(-1) ?? "";
+
+const dataTypes: Readonly<Record<string, string>> = {
+  string: "STRING",
+  number: "NUMBER",
+  urn: "URN",
+  rich_text: "RICH_TEXT",
+  date: "DATE",
+};
+
+/** `entity` in the model. */
+const about = { entityUrn: "entity" };
+
+const columns: FromValue = ({ fields }) => stringsIn(fields).flatMap(columnOf);
+
+export const governance: Mapping = {
+  entities: {
+    StructuredPropertyEntity: {
+      definition: "propertyDefinition",
+      settings: "structuredPropertySettings",
+    },
+    DataTypeEntity: { info: "dataTypeInfo" },
+    EntityTypeEntity: { info: "entityTypeInfo" },
+    BusinessAttribute: { properties: "businessAttributeInfo" },
+    Form: { info: "formInfo" },
+    Assertion: { info: "assertionInfo", actions: "assertionActions" },
+    Incident: {
+      incidentType: "incidentInfo/type",
+      customType: "incidentInfo/customType",
+      title: "incidentInfo/title",
+      description: "incidentInfo/description",
+      incidentStatus: "incidentInfo/status",
+      // The status of an incident was one field with that of the entity.
+      status: "incidentInfo/status",
+      priority: ({ aspect }) => priorities[Number(aspect("incidentInfo")?.priority)],
+      assignees: ({ aspect }) =>
+        objectsIn(aspect("incidentInfo")?.assignees).map(({ actor }) => actor),
+      entity: ({ aspect }) => stringsIn(aspect("incidentInfo")?.entities)[0],
+      source: "incidentInfo/source",
+      startedAt: "incidentInfo/startedAt",
+      created: "incidentInfo/created",
+    },
+    DataContract: { properties: "dataContractProperties", status: "dataContractStatus" },
+    Test: {
+      name: "testInfo/name",
+      category: "testInfo/category",
+      description: "testInfo/description",
+      definition: "testInfo/definition",
+    },
+    ExecutionRequest: {
+      id: "key/id",
+      input: "dataHubExecutionRequestInput",
+      result: "dataHubExecutionRequestResult",
+    },
+    DataHubFile: { info: "dataHubFileInfo" },
+  },
+  values: {
+    DataTypeInfo: { type: (_, owner) => ownValue(dataTypes, idOf(owner)) },
+    EntityTypeInfo: { type: (_, owner) => shownType(idOf(owner)) },
+    FormPrompt: { formUrn: (_, owner) => owner },
+    StructuredPropertyParams: { structuredProperty: "urn" },
+    FormActorAssignment: {
+      isAssignedToMe: async ({ users, groups }, _, { actor, loader }) => {
+        if (actor === undefined) return false;
+        if (stringsIn(users).includes(actor)) return true;
+        const { aspect } = await loader.load(actor);
+        const mine = [
+          ...stringsIn(aspect("groupMembership")?.groups),
+          ...stringsIn(aspect("nativeGroupMembership")?.nativeGroups),
+        ];
+        return stringsIn(groups).some((group) => mine.includes(group));
+      },
+    },
+    DataContractProperties: about,
+    FreshnessAssertionInfo: about,
+    VolumeAssertionInfo: about,
+    SqlAssertionInfo: about,
+    FieldAssertionInfo: about,
+    SchemaAssertionInfo: about,
+    CustomAssertionInfo: {
+      entityUrn: "entity",
+      field: ({ field }) => (typeof field === "string" ? columnOf(field)[0] : null),
+    },
+    DatasetAssertionInfo: { datasetUrn: "dataset", fields: columns },
+    ExecutionRequestInput: { arguments: "args", actor: "actorUrn" },
+  },
+};

@@ -1,0 +1,49 @@
+/** Domains, glossary, tags, data products, applications, documents, metrics and semantic models. */
+import { namedBy } from "../../queries/entity-source.ts";
+import { type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+
+export const organisation: Mapping = {
+  entities: {
+    Domain: { id: "key/id", parentDomain: "domainProperties/parentDomain" },
+    GlossaryTerm: {
+      hierarchicalName: ({ urn }) => urn.split(":").slice(3).join(":"),
+      parentNode: "glossaryTermInfo/parentNode",
+      glossaryTermInfo: "glossaryTermInfo",
+    },
+    GlossaryNode: { parentNode: "glossaryNodeInfo/parentNode" },
+    Tag: { description: "tagProperties/description" },
+    Document: {
+      info: "documentInfo",
+      subType: ({ aspect }) => stringsIn(aspect("subTypes")?.typeNames)[0],
+      settings: "documentSettings",
+    },
+    Metric: {
+      path: "key/path",
+      id: "key/id",
+      info: "metricInfo",
+      metricRelationships: "metricRelationships",
+      metricUpstreams: "metricUpstreams",
+      semanticModel: "metricInfo/semanticModel",
+      parentMetric: "metricRelationships/parentMetric",
+    },
+    SemanticModel: {
+      path: "key/path",
+      id: "key/id",
+      info: "semanticModelInfo",
+      fineGrainedLineages: ({ aspect }) =>
+        objectsIn(aspect("upstreamLineage")?.fineGrainedLineages),
+    },
+  },
+  values: {
+    DomainProperties: { createdOn: "created" },
+    GlossaryTermProperties: { description: "definition" },
+    GlossaryTermInfo: { description: "definition" },
+    GlossaryNodeProperties: { description: "definition" },
+    DataProductProperties: { numAssets: ({ assets }) => objectsIn(assets).length },
+    DocumentParentDocument: { document: "document" },
+    MetricRelationships: {
+      derivedFrom: ({ derivedFrom }) =>
+        objectsIn(derivedFrom).filter(({ destinationUrn }) => namedBy(destinationUrn) !== null),
+    },
+  },
+};

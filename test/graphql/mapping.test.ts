@@ -1,0 +1,286 @@
+/**
+ * The served schema compared with the one that clients are written for (reference-schema.json), and the
+ * mapping of its fields compared with the model.
+ */
+import { readFileSync } from "node:fs";
+import {
+  type GraphQLArgument,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isUnionType,
+} from "graphql";
+import { expect, test } from "vitest";
+import { createSchema } from "../../src/graphql/schema/create-schema.ts";
+import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
+import { resolvers } from "../../src/graphql/schema/resolvers.ts";
+import { loadModel } from "../../src/model/load-model.ts";
+import { coverageOf } from "./coverage.ts";
+
+type Field = string | { readonly type: string; readonly args?: Readonly<Record<string, string>> };
+
+interface ReferenceType {
+  readonly kind: string;
+  readonly fields?: Readonly<Record<string, Field>>;
+  readonly values?: readonly string[];
+  readonly of?: readonly string[];
+  readonly implements?: readonly string[];
+}
+
+const reference: Readonly<Record<string, ReferenceType>> = JSON.parse(
+  readFileSync(new URL("./reference-schema.json", import.meta.url), "utf8"),
+);
+const model = loadModel();
+const schema = createSchema(entityTypesOf(model.entities.keys()).members);
+
+/** The roots that the service does not have. */
+const missingRoots: readonly string[] = [
+  "Mutation.acceptRole",
+  "Mutation.addBusinessAttribute",
+  "Mutation.addRelatedTerms",
+  "Mutation.batchAddToDataProducts",
+  "Mutation.batchRemoveForm",
+  "Mutation.batchRemoveFromDataProducts",
+  "Mutation.batchSetApplication",
+  "Mutation.batchSetDataProduct",
+  "Mutation.batchUnsetApplication",
+  "Mutation.batchUpdateStepStates",
+  "Mutation.cancelIngestionExecutionRequest",
+  "Mutation.createApplication",
+  "Mutation.createBusinessAttribute",
+  "Mutation.createDataHubFile",
+  "Mutation.createDataProduct",
+  "Mutation.createDocument",
+  "Mutation.createERModelRelationship",
+  "Mutation.createForm",
+  "Mutation.createIngestionExecutionRequest",
+  "Mutation.createInviteToken",
+  "Mutation.createLogicalModel",
+  "Mutation.createNativeUserResetToken",
+  "Mutation.createOwnershipType",
+  "Mutation.createPost",
+  "Mutation.createQuery",
+  "Mutation.createSecret",
+  "Mutation.createServiceAccount",
+  "Mutation.createStructuredProperty",
+  "Mutation.createTest",
+  "Mutation.createTestConnectionRequest",
+  "Mutation.createView",
+  "Mutation.deleteApplication",
+  "Mutation.deleteAssertion",
+  "Mutation.deleteBusinessAttribute",
+  "Mutation.deleteDataProduct",
+  "Mutation.deleteDocument",
+  "Mutation.deleteERModelRelationship",
+  "Mutation.deleteForm",
+  "Mutation.deleteOwnershipType",
+  "Mutation.deletePageModule",
+  "Mutation.deletePageTemplate",
+  "Mutation.deletePost",
+  "Mutation.deleteQuery",
+  "Mutation.deleteSecret",
+  "Mutation.deleteServiceAccount",
+  "Mutation.deleteStructuredProperty",
+  "Mutation.deleteTest",
+  "Mutation.deleteView",
+  "Mutation.importDocumentsFromFiles",
+  "Mutation.linkPhysicalChild",
+  "Mutation.moveDocument",
+  "Mutation.patchEntities",
+  "Mutation.patchEntity",
+  "Mutation.raiseIncident",
+  "Mutation.removeBusinessAttribute",
+  "Mutation.removeRelatedTerms",
+  "Mutation.removeStructuredProperties",
+  "Mutation.removeUser",
+  "Mutation.setLifecycleStage",
+  "Mutation.setLogicalParent",
+  "Mutation.submitFormPrompt",
+  "Mutation.unlinkPhysicalChild",
+  "Mutation.updateApplication",
+  "Mutation.updateApplicationsSettings",
+  "Mutation.updateAssetSettings",
+  "Mutation.updateBusinessAttribute",
+  "Mutation.updateChart",
+  "Mutation.updateCorpGroupProperties",
+  "Mutation.updateCorpUserLocaleSettings",
+  "Mutation.updateCorpUserProperties",
+  "Mutation.updateCorpUserViewsSettings",
+  "Mutation.updateDashboard",
+  "Mutation.updateDataFlow",
+  "Mutation.updateDataJob",
+  "Mutation.updateDataProduct",
+  "Mutation.updateDataset",
+  "Mutation.updateDatasets",
+  "Mutation.updateDisplayProperties",
+  "Mutation.updateDocPropagationSettings",
+  "Mutation.updateDocumentContents",
+  "Mutation.updateDocumentRelatedEntities",
+  "Mutation.updateDocumentSettings",
+  "Mutation.updateDocumentStatus",
+  "Mutation.updateDocumentSubType",
+  "Mutation.updateERModelRelationship",
+  "Mutation.updateEmbed",
+  "Mutation.updateForm",
+  "Mutation.updateGlobalViewsSettings",
+  "Mutation.updateIncident",
+  "Mutation.updateIncidentStatus",
+  "Mutation.updateLineage",
+  "Mutation.updateLink",
+  "Mutation.updateLogicalModelSchema",
+  "Mutation.updateNotebook",
+  "Mutation.updateOwnershipType",
+  "Mutation.updatePost",
+  "Mutation.updateQuery",
+  "Mutation.updateSecret",
+  "Mutation.updateServiceAccountDefaultView",
+  "Mutation.updateStructuredProperty",
+  "Mutation.updateTest",
+  "Mutation.updateUserHomePageSettings",
+  "Mutation.updateUserSetting",
+  "Mutation.updateUserStatus",
+  "Mutation.updateView",
+  "Mutation.upsertConnection",
+  "Mutation.upsertDataContract",
+  "Mutation.upsertLink",
+  "Mutation.upsertPageModule",
+  "Mutation.upsertPageTemplate",
+  "Mutation.upsertStructuredProperties",
+  "Mutation.verifyForm",
+  "Query.aggregateAcrossEntities",
+  "Query.application",
+  "Query.batchGetStepStates",
+  "Query.browsePaths",
+  "Query.bulkEntityDataProducts",
+  "Query.businessAttribute",
+  "Query.connection",
+  "Query.dataPlatformInstance",
+  "Query.dataProcessInstance",
+  "Query.debugAccess",
+  "Query.docPropagationSettings",
+  "Query.document",
+  "Query.erModelRelationship",
+  "Query.executionRequest",
+  "Query.form",
+  "Query.getAnalyticsCharts",
+  "Query.getEntityCounts",
+  "Query.getGrantedPrivileges",
+  "Query.getHighlights",
+  "Query.getInviteToken",
+  "Query.getMetadataAnalyticsCharts",
+  "Query.getPresignedUploadUrl",
+  "Query.getQuickFilters",
+  "Query.getRootGlossaryNodes",
+  "Query.getRootGlossaryTerms",
+  "Query.getRootMetrics",
+  "Query.getSchemaBlame",
+  "Query.getSchemaVersionList",
+  "Query.getSecretValues",
+  "Query.getSemanticModels",
+  "Query.getServiceAccount",
+  "Query.getTimeline",
+  "Query.globalHomePageSettings",
+  "Query.globalViewsSettings",
+  "Query.isAnalyticsEnabled",
+  "Query.latestProductUpdate",
+  "Query.listApplicationAssets",
+  "Query.listBusinessAttributes",
+  "Query.listDataProductAssets",
+  "Query.listDomains",
+  "Query.listExecutionRequests",
+  "Query.listGlobalViews",
+  "Query.listGroups",
+  "Query.listLifecycleStages",
+  "Query.listMyViews",
+  "Query.listOwnershipTypes",
+  "Query.listPosts",
+  "Query.listQueries",
+  "Query.listRecommendations",
+  "Query.listRoles",
+  "Query.listSecrets",
+  "Query.listServiceAccounts",
+  "Query.listTests",
+  "Query.listUsers",
+  "Query.metric",
+  "Query.notebook",
+  "Query.role",
+  "Query.searchDocuments",
+  "Query.searchUsers",
+  "Query.semanticModel",
+  "Query.semanticSearch",
+  "Query.semanticSearchAcrossEntities",
+  "Query.structuredProperty",
+  "Query.test",
+  "Query.versionSet",
+  "Query.versionedDataset",
+  "Query.view",
+];
+
+/** Arguments and inputs may be optional where the reference requires them. */
+const accepts = (served: string, asked: string) =>
+  served === asked || served === asked.replace(/!$/, "") || `${served}!` === asked;
+
+const withoutDefault = (type: string): string => type.split(" = ")[0] ?? type;
+
+function missingArguments(
+  at: string,
+  served: readonly GraphQLArgument[],
+  asked: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  return Object.entries(asked).flatMap(([name, type]) => {
+    const own = served.find((one) => one.name === name);
+    return own !== undefined && accepts(String(own.type), withoutDefault(type))
+      ? []
+      : [`${at}(${name}: ${type}), not ${own?.type}`];
+  });
+}
+
+function missingIn(all: GraphQLSchema, name: string, asked: ReferenceType): readonly string[] {
+  const type = all.getType(name);
+  if (isEnumType(type)) {
+    return (asked.values ?? []).filter((one) => !type.getValue(one)).map((one) => `${name}.${one}`);
+  }
+  if (isUnionType(type)) {
+    const members = type.getTypes().map((one) => one.name);
+    return (asked.of ?? []).filter((one) => !members.includes(one));
+  }
+  if (isInputObjectType(type)) {
+    return missingArguments(
+      name,
+      Object.values(type.getFields()) as unknown as readonly GraphQLArgument[],
+      asked.fields as Readonly<Record<string, string>>,
+    );
+  }
+  if (!isObjectType(type) && !isInterfaceType(type)) return [`${name}: ${asked.kind}`];
+  const interfaces = type.getInterfaces().map((one) => one.name);
+  return [
+    ...(asked.implements ?? []).filter((one) => !interfaces.includes(one)),
+    ...Object.entries(asked.fields ?? {}).flatMap(([field, declared]) => {
+      const { type: fieldType, args = {} } =
+        typeof declared === "string" ? { type: declared } : declared;
+      const own = type.getFields()[field];
+      if (own === undefined || String(own.type) !== fieldType) {
+        return [`${name}.${field}: ${fieldType}, not ${own?.type}`];
+      }
+      return missingArguments(`${name}.${field}`, own.args, args);
+    }),
+  ];
+}
+
+test("the schema has every type, field, argument and value of the reference", () => {
+  const missing = Object.entries(reference).flatMap(([name, asked]) =>
+    missingIn(schema, name, asked),
+  );
+  const roots = missing.filter((one) => /^(?:Query|Mutation)\./.test(one));
+  expect(missing.filter((one) => !roots.includes(one))).toEqual([]);
+  expect(roots.map((one) => one.split(":")[0]).sort()).toEqual([...missingRoots].sort());
+});
+
+const hasResolver = (type: string, field: string): boolean =>
+  [resolvers[type], resolvers.Entity].some((own) => own !== undefined && Object.hasOwn(own, field));
+
+test("every place of the mapping is in the model", () => {
+  expect(coverageOf(schema, model, hasResolver).wrong).toEqual([]);
+});
