@@ -211,7 +211,7 @@ export async function openCatalogAndHttp(
       version,
       modelFingerprint: below.model.fingerprint,
       servesApi: config.roles.includes("api"),
-      entities: outlineOf(below.model),
+      entities: outlineOf(below.model, below.rules.graph),
     },
     logger,
   });

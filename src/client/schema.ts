@@ -1222,7 +1222,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The aspects of an entity type */
+        /** The aspects of an entity type, and the edges that they state */
         get: operations["readEntitySpecification"];
         put?: never;
         post?: never;
@@ -9940,12 +9940,26 @@ export interface operations {
                                     name: string;
                                     schemaVersion: number;
                                 };
+                                relationshipFieldSpecs: {
+                                    path: string;
+                                    relationshipAnnotation: {
+                                        name: string;
+                                        validDestinationTypes: string[];
+                                    };
+                                }[];
                             };
                             aspectSpecs: {
                                 aspectAnnotation: {
                                     name: string;
                                     schemaVersion: number;
                                 };
+                                relationshipFieldSpecs: {
+                                    path: string;
+                                    relationshipAnnotation: {
+                                        name: string;
+                                        validDestinationTypes: string[];
+                                    };
+                                }[];
                                 timeseries: boolean;
                             }[];
                         }[];
@@ -10010,12 +10024,26 @@ export interface operations {
                                 name: string;
                                 schemaVersion: number;
                             };
+                            relationshipFieldSpecs: {
+                                path: string;
+                                relationshipAnnotation: {
+                                    name: string;
+                                    validDestinationTypes: string[];
+                                };
+                            }[];
                         };
                         aspectSpecs: {
                             aspectAnnotation: {
                                 name: string;
                                 schemaVersion: number;
                             };
+                            relationshipFieldSpecs: {
+                                path: string;
+                                relationshipAnnotation: {
+                                    name: string;
+                                    validDestinationTypes: string[];
+                                };
+                            }[];
                             timeseries: boolean;
                         }[];
                     };

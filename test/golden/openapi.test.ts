@@ -799,6 +799,16 @@ test("the model is told type by type", async () => {
   expect(body.total).toBe(body.elements.length);
   const dataset = body.elements.find((one: { name: string }) => one.name === "dataset");
   expect(dataset).toMatchObject({ keyAspectName: "datasetKey" });
+  expect(dataset.aspectSpecs).toContainEqual({
+    aspectAnnotation: { name: "container", schemaVersion: 1 },
+    relationshipFieldSpecs: [
+      {
+        path: "/container",
+        relationshipAnnotation: { name: "IsPartOf", validDestinationTypes: ["container"] },
+      },
+    ],
+    timeseries: false,
+  });
   expect((await call("GET", `${path}/dataset`)).body).toEqual(dataset);
   expect(await call("GET", `${path}/datasett`)).toMatchObject({
     status: 404,

@@ -15,6 +15,12 @@ export interface EntityOutline {
     readonly timeseries: boolean;
     /** 1 when absent. */
     readonly schemaVersion?: number | undefined;
+    /** Its urns that state edges, with their paths; none when absent. */
+    readonly relationships?: readonly {
+      readonly name: string;
+      readonly entityTypes: readonly string[];
+      readonly path: readonly string[];
+    }[];
   }[];
 }
 

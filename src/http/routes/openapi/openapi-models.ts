@@ -16,18 +16,27 @@ const paging: readonly Parameter[] = [
   { name: "count", in: "query", type: "long", about: `${countDefault} when absent` },
 ];
 
-const specificationOf = (name: string, schemaVersion = 1) => ({
+type AspectOutline = EntityOutline["aspects"][number];
+
+const specificationOf = ({ name, schemaVersion = 1, relationships = [] }: AspectOutline) => ({
   aspectAnnotation: { name, schemaVersion },
+  relationshipFieldSpecs: relationships.map(({ path, ...relationship }) => ({
+    path: `/${path.join("/")}`,
+    relationshipAnnotation: {
+      name: relationship.name,
+      validDestinationTypes: relationship.entityTypes,
+    },
+  })),
 });
 
 function entityOf({ name, aspects }: EntityOutline) {
-  const [key, ...others] = aspects;
+  const [key = { name: "", timeseries: false }, ...others] = aspects;
   return {
     name,
-    keyAspectName: key?.name ?? "",
-    keyAspectSpec: specificationOf(key?.name ?? "", key?.schemaVersion),
+    keyAspectName: key.name,
+    keyAspectSpec: specificationOf(key),
     aspectSpecs: others.map((aspect) => ({
-      ...specificationOf(aspect.name, aspect.schemaVersion),
+      ...specificationOf(aspect),
       timeseries: aspect.timeseries,
     })),
   };
@@ -39,6 +48,29 @@ const aspectAnnotation = {
   properties: { name: { type: "string" }, schemaVersion: { type: "integer" } },
 } as const;
 
+const relationshipFieldSpecs = {
+  type: "array",
+  description: "The values that state edges",
+  items: {
+    type: "object",
+    required: ["path", "relationshipAnnotation"],
+    properties: {
+      path: {
+        type: "string",
+        description: "From the root of the aspect. `*` is each item of a list or value of a map",
+      },
+      relationshipAnnotation: {
+        type: "object",
+        required: ["name", "validDestinationTypes"],
+        properties: {
+          name: { type: "string", description: "Type of the edges" },
+          validDestinationTypes: { type: "array", items: { type: "string" } },
+        },
+      },
+    },
+  },
+} as const;
+
 const specification = {
   type: "object",
   required: ["name", "keyAspectName", "keyAspectSpec", "aspectSpecs"],
@@ -47,15 +79,19 @@ const specification = {
     keyAspectName: { type: "string" },
     keyAspectSpec: {
       type: "object",
-      required: ["aspectAnnotation"],
-      properties: { aspectAnnotation },
+      required: ["aspectAnnotation", "relationshipFieldSpecs"],
+      properties: { aspectAnnotation, relationshipFieldSpecs },
     },
     aspectSpecs: {
       type: "array",
       items: {
         type: "object",
-        required: ["aspectAnnotation", "timeseries"],
-        properties: { aspectAnnotation, timeseries: { type: "boolean" } },
+        required: ["aspectAnnotation", "relationshipFieldSpecs", "timeseries"],
+        properties: {
+          aspectAnnotation,
+          relationshipFieldSpecs,
+          timeseries: { type: "boolean" },
+        },
       },
     },
   },
@@ -91,7 +127,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/entity/specifications/{entity}`,
       name: "readEntitySpecification",
-      summary: "The aspects of an entity type",
+      summary: "The aspects of an entity type, and the edges that they state",
       parameters: [
         { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
       ],
