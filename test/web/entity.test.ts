@@ -104,6 +104,19 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await shown.check();
   });
 
+  test("an edge names the aspect and path that state it, and links to them", async () => {
+    await using shown = await open(1280);
+    const { page } = shown;
+    await page.getByRole("link", { name: "Relationships" }).click();
+    await page.getByRole("link", { name: "ownership/owners/1/owner" }).click();
+    await page.getByRole("heading", { name: "ownership" }).waitFor();
+    await page.locator(".cm-activeLine", { hasText: "adaeze.obi" }).waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "To this entity" }).click();
+    await page.getByRole("link", { name: "dataJobInputOutput/outputDatasets/0" }).waitFor();
+    shown.expectNoErrors();
+  });
+
   test("an entity that does not exist is reported", async () => {
     await using shown = await browser.page({ mayFail: /status of 404/ });
     const { page } = shown;

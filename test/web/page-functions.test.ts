@@ -17,6 +17,7 @@ import {
   joinGraphs,
   pathBetween,
 } from "../../src/web/pages/entity/lineage/graph.ts";
+import { statementsOf } from "../../src/web/pages/entity/relationships/statements.ts";
 import { groupsOf } from "../../src/web/pages/home/change-groups.ts";
 import { filtersOf, filterTexts, toggleFilter } from "../../src/web/pages/search/filters.ts";
 import { excerptOf, splitAtMatches, wordsOfQuery } from "../../src/web/pages/search/highlight.ts";
@@ -170,6 +171,24 @@ describe("column lineage", () => {
     const around = columnsAround(edges, { urn: "y", path: "c" });
     expect([...around].toSorted()).toEqual(["x\na", "x\nb", "y\nc"]);
   });
+});
+
+test("an edge is stated by the values at the paths of the model", () => {
+  const relationship = (name: string, path: string) => ({ name, path: path.split("/") });
+  const aspects = new Map([
+    aspect("ownership", { owners: [{ owner: "a" }, { owner: "b" }], ownerTypes: { t: ["b"] } }),
+  ]);
+  const relationships = [
+    relationship("OwnedBy", "owners/*/owner"),
+    relationship("OwnedBy", "ownerTypes/*/*"),
+    relationship("TypedBy", "ownerTypes/$key"),
+  ];
+  const model = [{ name: "ownership", timeseries: false, relationships }];
+  const statements = statementsOf("x", aspects, model);
+  const paths = (key: string) => statements.get(key)?.map(({ path }) => path.join("/"));
+  expect(paths("OwnedBy\nb")).toEqual(["owners/1/owner", "ownerTypes/t/0"]);
+  expect(paths("TypedBy\nt")).toEqual(["ownerTypes/t"]);
+  expect(statements.size).toBe(3);
 });
 
 test("neighbouring changes of one entity by one user are one group", () => {

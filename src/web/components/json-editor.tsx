@@ -13,6 +13,8 @@ interface EditorProps {
   readonly text: string;
   /** The message of a rejected write. */
   readonly error?: string | undefined;
+  /** Steps to a value that the editor selects, joined by `/`. */
+  readonly path?: string | undefined;
   readonly readOnly?: boolean;
   readonly onChange?: (text: string) => void;
 }
@@ -24,6 +26,7 @@ export default function JsonEditor({
   label,
   text,
   error,
+  path = "",
   readOnly = false,
   onChange,
 }: EditorProps) {
@@ -70,11 +73,24 @@ export default function JsonEditor({
       }),
     });
     view.current = editor;
+    selectLine(editor, path);
     return () => editor.destroy();
-  }, [text, readOnly, label]);
+  }, [text, readOnly, label, path]);
   useEffect(() => {
     rejected.current = error;
     view.current?.dispatch({ effects: rejection.of(null) });
   }, [error]);
   return <div ref={holder} className="json-editor" />;
+}
+
+/** Selects the line of the value at a path, in the middle of the editor. */
+function selectLine(editor: EditorView, path: string): void {
+  const steps = path.split("/").filter(Boolean);
+  const from = offsetOfPath(editor.state.doc.toString(), steps);
+  if (from === undefined) return;
+  const { to } = editor.state.doc.lineAt(from);
+  editor.dispatch({
+    selection: { anchor: from, head: to },
+    effects: EditorView.scrollIntoView(from, { y: "center" }),
+  });
 }

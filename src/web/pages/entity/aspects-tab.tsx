@@ -1,18 +1,21 @@
 /** The aspects of an entity as JSON, with editing and as cURL. */
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import type { Aspect } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
-import { ApiError, read } from "../../api/http.ts";
-import { at, isObject, listAt, textAt } from "../../api/json.ts";
+import { ApiError } from "../../api/http.ts";
+import { isObject } from "../../api/json.ts";
 import { typeOf } from "../../api/urn.ts";
 import { deleteAspect, proposalBody, writeAspect } from "../../api/writes.ts";
+import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Loading, messageOf } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce } from "../../components/toasts.tsx";
+import { modelQuery } from "./model.ts";
 import { useEdit } from "./use-edit.ts";
 
 const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
@@ -25,18 +28,22 @@ interface TabProps {
 export default function AspectsTab({ entity, asOf }: TabProps) {
   const { urn } = entity;
   const names = [...entity.aspects.keys()].toSorted();
-  const [selected, setSelected] = useState(names[0] ?? "");
-  const { data } = useQuery({
-    queryKey: ["model", typeOf(urn)],
-    queryFn: () =>
-      read<unknown>(`/openapi/v1/registry/models/entity/specifications/${typeOf(urn)}`),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const absent = listAt(data, "aspectSpecs")
-    .filter((one) => at(one, "timeseries") !== true)
-    .flatMap((one) => textAt(one, "aspectAnnotation", "name") ?? [])
-    .filter((name) => !entity.aspects.has(name))
+  const url = useSearch({ strict: false }) as UrlQuery;
+  const navigate = useNavigate();
+  const { data: model = [] } = useQuery(modelQuery(typeOf(urn)));
+  const absent = model
+    .filter(({ name, timeseries }) => !timeseries && !entity.aspects.has(name))
+    .map(({ name }) => name)
     .toSorted();
+  const [wanted = ""] = listOf(url.aspect);
+  const selected = names.includes(wanted) || absent.includes(wanted) ? wanted : (names[0] ?? "");
+  const setSelected = (aspect: string) =>
+    void navigate({
+      to: ".",
+      search: { ...url, aspect, path: undefined },
+      replace: true,
+      resetScroll: false,
+    });
   return (
     <div className="aspects">
       <nav className="aspect-names" aria-label="Aspects">
@@ -70,6 +77,7 @@ export default function AspectsTab({ entity, asOf }: TabProps) {
           urn={urn}
           name={selected}
           aspect={entity.aspects.get(selected)}
+          path={selected === wanted ? listOf(url.path) : []}
           readOnly={asOf !== undefined}
         />
       )}
@@ -81,10 +89,12 @@ interface PanelProps {
   readonly urn: string;
   readonly name: string;
   readonly aspect: Aspect | undefined;
+  /** The value to mark. */
+  readonly path: readonly string[];
   readonly readOnly: boolean;
 }
 
-function AspectPanel({ urn, name, aspect, readOnly }: PanelProps) {
+function AspectPanel({ urn, name, aspect, path, readOnly }: PanelProps) {
   const stored = JSON.stringify(aspect?.value ?? {}, null, 2);
   const [text, setText] = useState(stored);
   const [error, setError] = useState<string>();
@@ -140,6 +150,7 @@ function AspectPanel({ urn, name, aspect, readOnly }: PanelProps) {
           label={`Value of ${name}`}
           text={stored}
           error={error}
+          path={path.join("/")}
           readOnly={readOnly || isKey}
           onChange={setText}
         />

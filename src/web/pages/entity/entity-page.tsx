@@ -16,7 +16,7 @@ import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
 const DocumentationTab = lazy(() => import("./documentation-tab.tsx"));
 const ColumnsTab = lazy(() => import("./columns-tab.tsx"));
 const LineageTab = lazy(() => import("./lineage/lineage-tab.tsx"));
-const RelationshipsTab = lazy(() => import("./relationships-tab.tsx"));
+const RelationshipsTab = lazy(() => import("./relationships/relationships-tab.tsx"));
 const HistoryTab = lazy(() => import("./history/history-tab.tsx"));
 const QualityTab = lazy(() => import("./quality-tab.tsx"));
 const AspectsTab = lazy(() => import("./aspects-tab.tsx"));

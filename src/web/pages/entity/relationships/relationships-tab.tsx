@@ -1,42 +1,21 @@
-/** All edges of an entity, by direction and type. */
-import { useInfiniteQuery } from "@tanstack/react-query";
+/** All edges of an entity by direction and type, with the aspect and path that state each of them. */
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { read } from "../../api/http.ts";
-import { at, listAt, textAt } from "../../api/json.ts";
-import { sentenceCase, typeLabel } from "../../api/type-names.ts";
-import { typeOf } from "../../api/urn.ts";
-import { EntityLabel } from "../../components/entity-link.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
-
-type Direction = "OUTGOING" | "INCOMING";
-
-interface Edge {
-  readonly type: string;
-  readonly urn: string;
-}
-
-async function readEdges(urn: string, direction: Direction, scrollId: string, signal: AbortSignal) {
-  const query = new URLSearchParams({ direction, count: "100" });
-  if (scrollId !== "") query.set("scrollId", scrollId);
-  const path = `/openapi/v3/relationship/${typeOf(urn)}/${encodeURIComponent(urn)}?${query}`;
-  const value = await read<unknown>(path, { signal });
-  const end = direction === "OUTGOING" ? "destination" : "source";
-  return {
-    next: textAt(value, "scrollId") ?? "",
-    edges: listAt(value, "results").map(
-      (one): Edge => ({
-        type: textAt(one, "relationshipType") ?? "",
-        urn: textAt(at(one, end), "urn") ?? "",
-      }),
-    ),
-  };
-}
+import { sentenceCase, typeLabel } from "../../../api/type-names.ts";
+import { typeOf } from "../../../api/urn.ts";
+import { EntityLabel } from "../../../components/entity-link.tsx";
+import { Empty, Failure, Loading } from "../../../components/states.tsx";
+import { type Direction, readEdges } from "./edges.ts";
+import type { Statement } from "./statements.ts";
 
 export default function RelationshipsTab({ urn }: { readonly urn: string }) {
   const [direction, setDirection] = useState<Direction>("OUTGOING");
+  const queries = useQueryClient();
   const query = useInfiniteQuery({
     queryKey: ["entity", urn, "edges", direction],
-    queryFn: ({ pageParam, signal }) => readEdges(urn, direction, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      readEdges({ urn, direction, scrollId: pageParam, signal }, queries),
     initialPageParam: "",
     getNextPageParam: (page) => (page.next === "" ? undefined : page.next),
   });
@@ -68,6 +47,7 @@ export default function RelationshipsTab({ urn }: { readonly urn: string }) {
                 <li key={`${edge.urn}${n}`}>
                   <EntityLabel urn={edge.urn} />
                   <span className="muted small">{typeLabel(typeOf(edge.urn))}</span>
+                  <Sources statements={edge.statements} />
                 </li>
               ))}
             </ul>
@@ -93,4 +73,31 @@ const DirectionButton = ({ value, current, onSelect }: ButtonProps) => (
   <button type="button" aria-pressed={value === current} onClick={() => onSelect(value)}>
     {value === "OUTGOING" ? "From this entity" : "To this entity"}
   </button>
+);
+
+/** Statements of one edge that are listed. */
+const statementsMax = 3;
+
+/** Links to the values of aspects that state an edge. */
+const Sources = ({ statements }: { readonly statements: readonly Statement[] }) => (
+  <span className="edge-sources">
+    {statements.slice(0, statementsMax).map(({ urn, aspect, path }) => {
+      const text = `${aspect}/${path.join("/")}`;
+      return (
+        <Link
+          key={`${urn}${text}`}
+          to="/ui/entity/$urn/$tab"
+          params={{ urn, tab: "aspects" }}
+          search={{ aspect, path: [...path] }}
+          className="mono clip"
+          title={`Stated by ${urn}: ${text}`}
+        >
+          {text}
+        </Link>
+      );
+    })}
+    {statements.length > statementsMax && (
+      <span className="muted small num">and {statements.length - statementsMax} more</span>
+    )}
+  </span>
 );
