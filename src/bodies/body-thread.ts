@@ -60,6 +60,7 @@ const { endpoints } = createRouteTable({
   openApi: () => ({}),
   docs: () => ({}),
   entities: outlineOf(model),
+  urnNamespace: namespace,
 });
 const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint]));
 const compile = createBodyCompiler();

@@ -176,6 +176,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     },
     docs: (host) => docs(host),
     entities: config.entities,
+    urnNamespace: config.urnNamespace,
     graphql,
     mcp: options.mcp,
     schemaRegistry,

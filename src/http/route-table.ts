@@ -53,6 +53,8 @@ interface RouteOptions extends ServicePagesOptions {
   readonly mcp?: McpEndpoint | undefined;
   /** Entity types of the model and their aspects. */
   readonly entities?: readonly EntityOutline[] | undefined;
+  /** Namespace of the urns. */
+  readonly urnNamespace: string;
   /** Absent without a schema registry. */
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   /** Absent when events cannot be polled. */
@@ -86,7 +88,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...changesRoutes,
     ...timelineRoutes,
     ...(options.events === undefined ? [] : eventsRoutes(options.events)),
-    ...openApiRoutes(options.entities ?? []),
+    ...openApiRoutes(options.entities ?? [], options.urnNamespace),
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...(options.mcp === undefined ? [] : mcpRoutes(options.mcp)),

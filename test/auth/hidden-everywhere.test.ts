@@ -83,6 +83,7 @@ afterAll(async () => {
 
 const table = createRouteTable({
   ...{ version: "0", modelFingerprint: "0", openApi: () => ({}), docs: () => ({}), entities: [] },
+  urnNamespace: "li",
   graphql: { server: {} as never, explorer: {} },
   events: { texts: {} as never },
 });

@@ -16,6 +16,7 @@ test("has a strict content security policy, and the headers beside it", async ()
     modelFingerprint: "0",
     openApi: () => ({}),
     docs: () => ({}),
+    urnNamespace: "li",
     graphql: { server: {} as never, explorer: {} },
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },

@@ -200,6 +200,7 @@ describe("every endpoint of the route table", () => {
     modelFingerprint: "0",
     openApi: () => ({}),
     docs: () => ({}),
+    urnNamespace: "li",
     graphql: {
       server: { execute: async () => ({ json: "", position: undefined, audited: [] }) },
       explorer: {},

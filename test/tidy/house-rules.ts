@@ -105,6 +105,14 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type ajv",
   ],
 
+  "src/openlineage/": [
+    "src/core/",
+    "src/lib/",
+    "type src/catalog/catalog.ts",
+    "node:",
+    "ajv",
+  ],
+
   // Interfaces.
   "src/http/": [
     "src/core/",
@@ -118,6 +126,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/graphql/graphql-server.ts",
     "type src/mcp/mcp-server.ts",
     "src/catalog/catalog.ts",
+    "src/openlineage/accept-event.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
     "type src/feed/topic-places.ts",

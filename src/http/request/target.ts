@@ -29,6 +29,8 @@ const LEADING_SLASHES = /^\/{2,}/;
 const ALIASES: Readonly<Record<string, string>> = {
   "/api/v2/graphql": "/api/graphql",
   "/graphql": "/api/graphql",
+  "/api/v1/lineage": "/openapi/openlineage/api/v1/lineage",
+  "/api/v1/lineage/batch": "/openapi/openlineage/api/v1/lineage/batch",
   "/openapi/v3/api-docs": "/openapi.json",
 };
 const TRAILING_SLASHES = /(?<=[^/])\/+$/;

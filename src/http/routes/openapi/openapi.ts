@@ -13,8 +13,12 @@ import { relationshipScrolls } from "./openapi-relationships.ts";
 import { timeseriesRoutes } from "./openapi-timeseries.ts";
 import { traceRoutes } from "./openapi-trace.ts";
 import { entityWrites } from "./openapi-writes.ts";
+import { openLineageRoutes } from "./openlineage.ts";
 
-export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
+export function openApiRoutes(
+  entities: readonly EntityOutline[],
+  urnNamespace: string,
+): readonly Endpoint[] {
   const names = createModelNames(entities);
   return [
     ...entityReads("v3", names),
@@ -31,5 +35,6 @@ export function openApiRoutes(entities: readonly EntityOutline[]): readonly Endp
     ...entityWrites("v2", names),
     ...genericRoutes(names),
     ...legacyRoutes(names),
+    ...openLineageRoutes(urnNamespace),
   ];
 }

@@ -1,0 +1,137 @@
+/** /openapi/openlineage: events of OpenLineage, single and in batches. */
+import { CatalogError } from "../../../core/errors.ts";
+import { createAcceptEvent } from "../../../openlineage/accept-event.ts";
+import type { Answer, BodySchema, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import { writeErrors } from "../restli/write-errors.ts";
+
+const path = "/openapi/openlineage/api/v1/lineage";
+
+/** Events of one batch: each is written by itself. */
+const batchMax = 1_000;
+
+const named: Schema = {
+  type: "object",
+  properties: { namespace: { type: "string" }, name: { type: "string" }, facets: {} },
+};
+const members: BodySchema["properties"] = {
+  eventTime: { type: "string", description: "When it happened: an ISO-8601 instant" },
+  producer: { type: "string", description: "URI of the producer" },
+  schemaURL: { type: "string", description: "Accepted; the members decide the type of the event" },
+  eventType: { type: "string", description: "START, RUNNING, COMPLETE, ABORT, FAIL or OTHER" },
+  run: { description: "Of a RunEvent: {runId, facets?}" },
+  job: { description: "Of a RunEvent and a JobEvent: {namespace, name, facets?}" },
+  dataset: { description: "Of a DatasetEvent: {namespace, name, facets?}" },
+  inputs: { description: "Datasets with `facets` and `inputFacets`" },
+  outputs: { description: "Datasets with `facets` and `outputFacets`" },
+};
+const event: BodySchema = { type: "object", properties: members };
+
+interface FailedEvent {
+  readonly index: number;
+  readonly reason: string;
+  readonly retriable: boolean;
+}
+
+const batchReply: Schema = {
+  type: "object",
+  required: ["status", "summary"],
+  properties: {
+    status: { type: "string", enum: ["success", "partial_success"] },
+    summary: {
+      type: "object",
+      required: ["received", "successful", "failed", "retriable", "non_retriable"],
+      properties: Object.fromEntries(
+        ["received", "successful", "failed", "retriable", "non_retriable"].map((name) => [
+          name,
+          { type: "integer" },
+        ]),
+      ),
+    },
+    failed_events: {
+      type: "array",
+      items: {
+        ...named,
+        required: ["index", "reason", "retriable"],
+        properties: {
+          index: { type: "integer" },
+          reason: { type: "string" },
+          retriable: { type: "boolean" },
+        },
+      },
+    },
+  },
+};
+
+const retriableCodes: readonly string[] = ["conflict", "unavailable", "rate_limited"];
+
+const failedEvent = (error: unknown, index: number): FailedEvent => {
+  if (!(error instanceof CatalogError) || error.code === "internal") throw error;
+  return { index, reason: error.text, retriable: retriableCodes.includes(error.code) };
+};
+
+const batchAnswer = (received: number, failed: readonly FailedEvent[]): Answer => {
+  const retriable = failed.filter((one) => one.retriable).length;
+  return {
+    json: JSON.stringify({
+      status: failed.length === 0 ? "success" : "partial_success",
+      summary: {
+        received,
+        successful: received - failed.length,
+        failed: failed.length,
+        retriable,
+        non_retriable: failed.length - retriable,
+      },
+      ...(failed.length > 0 && { failed_events: failed }),
+    }),
+  };
+};
+
+const row = {
+  method: "POST",
+  kind: "page",
+  group: "OpenAPI",
+  writes: true,
+  errors: writeErrors,
+} as const;
+
+/** `namespace` is that of the service's urns. */
+export function openLineageRoutes(namespace: string): readonly Endpoint[] {
+  const accept = createAcceptEvent(namespace);
+  return [
+    {
+      ...row,
+      path,
+      name: "postOpenLineageEvent",
+      summary: "Write an event of OpenLineage",
+      about:
+        "A RunEvent, JobEvent or DatasetEvent of OpenLineage 2-0-2; also at `/api/v1/lineage`. Events add up in any order, and repeated events change nothing. All or none of an event is written.",
+      body: event,
+      async handle({ body, caller }, { catalog }) {
+        return { position: await accept(body, catalog, caller) };
+      },
+    },
+    {
+      ...row,
+      path: `${path}/batch`,
+      name: "postOpenLineageEvents",
+      summary: "Write several events of OpenLineage",
+      about:
+        "Also at `/api/v1/lineage/batch`. Events are written one by one; the reply lists those that failed.",
+      body: { type: "array", items: {}, maxItems: batchMax },
+      reply: batchReply,
+      async handle({ body, caller }, { catalog }) {
+        const events = body as readonly unknown[];
+        const failed: FailedEvent[] = [];
+        let last: Answer["position"];
+        for (const [index, one] of events.entries()) {
+          try {
+            last = (await accept(one, catalog, caller)) ?? last;
+          } catch (error) {
+            failed.push(failedEvent(error, index));
+          }
+        }
+        return { ...batchAnswer(events.length, failed), position: last };
+      },
+    },
+  ];
+}

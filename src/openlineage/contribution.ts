@@ -1,0 +1,100 @@
+/**
+ * Contributions: the parts of aspects that an event states. Their kinds have merge rules (merge.ts) whose
+ * result does not depend on the order of events, so that a late event neither erases nor overwrites.
+ */
+import type { JsonObject } from "../lib/json.ts";
+
+interface Target {
+  readonly urn: string;
+  readonly aspect: string;
+}
+
+/** A field, or a member of a map field. The value of the latest event time counts. */
+export interface LatestField extends Target {
+  readonly kind: "latest";
+  readonly field: string;
+  /** The member of the map. */
+  readonly member?: string | undefined;
+  readonly value: unknown;
+}
+
+/** A stamp with the earliest event time. */
+export interface EarliestField extends Target {
+  readonly kind: "earliest";
+  readonly field: string;
+  readonly value: Stamp;
+}
+
+export interface Stamp {
+  readonly time: number;
+  readonly actor: string;
+}
+
+/** A whole aspect. The value of the latest event time counts. */
+export interface WholeAspect extends Target {
+  readonly kind: "whole";
+  readonly value: JsonObject;
+  /** Returns the part of a stored value that identifies it as this value. */
+  readonly mark: (value: JsonObject) => unknown;
+}
+
+/** An item that is added to a list once: a person who removes it keeps it removed. */
+export interface ListItem extends Target {
+  readonly kind: "item";
+  readonly field: string;
+  readonly item: unknown;
+  readonly keyOf: (item: unknown) => string;
+  /** The list is in the item of an outer list, such as the tags of a column. */
+  readonly within?: {
+    readonly list: string;
+    readonly key: string;
+    readonly keyField: string;
+  };
+}
+
+/** An edge: one item for each key. The stamp is that of the earliest event with it. */
+export interface Edge extends Target {
+  readonly kind: "edge";
+  readonly field: string;
+  readonly keyField: string;
+  readonly stampField: string;
+  readonly item: JsonObject;
+}
+
+/** A member of a set of texts. */
+export interface SetMember extends Target {
+  readonly kind: "member";
+  readonly field: string;
+  readonly value: string;
+}
+
+/** Column lineage: upstream columns and transformations of one downstream column. */
+export interface ColumnEdge extends Target {
+  readonly kind: "column";
+  readonly downstream: string;
+  readonly upstreams: readonly string[];
+  readonly transformations: readonly string[];
+}
+
+/** An event of a timeseries aspect. */
+export interface TimeseriesEvent extends Target {
+  readonly kind: "event";
+  readonly value: JsonObject;
+}
+
+/** The entity exists. */
+export interface Existence {
+  readonly kind: "exists";
+  readonly urn: string;
+}
+
+export type Contribution =
+  | LatestField
+  | EarliestField
+  | WholeAspect
+  | ListItem
+  | Edge
+  | SetMember
+  | ColumnEdge
+  | TimeseriesEvent
+  | Existence;

@@ -1,0 +1,77 @@
+/** A table of facets: for each key its schema, and what an event with it contributes. */
+import type { JsonObject } from "../../lib/json.ts";
+import type { Contribution, Stamp } from "../contribution.ts";
+import type { Dataset, Job, OpenLineageEvent, Run } from "../event.ts";
+import type { Urns } from "../names.ts";
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** An event, with the urns of its job and run. */
+export interface EventContext {
+  readonly event: OpenLineageEvent;
+  readonly urns: Urns;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly stamp: Stamp;
+  readonly job?: Job & { readonly urn: string; readonly flowUrn: string };
+  readonly run?: Run & { readonly urn: string };
+}
+
+/** The entity with the facet. */
+export interface FacetOwner {
+  readonly urn: string;
+  /** The aspect whose customProperties take its facets. */
+  readonly properties: string;
+  /** For a facet of a dataset. */
+  readonly dataset?: Dataset;
+}
+
+export interface FacetRule<Facet> {
+  readonly schema: Schema;
+  readonly contributes: (
+    facet: Facet,
+    owner: FacetOwner,
+    context: EventContext,
+  ) => readonly Contribution[];
+}
+
+export type FacetTable = ReadonlyMap<string, FacetRule<JsonObject>>;
+
+/** An entry of a table: the facet's type is that of its schema. */
+export const facet = <Facet>(
+  key: string,
+  schema: Schema,
+  contributes: FacetRule<Facet>["contributes"],
+): readonly [string, FacetRule<JsonObject>] => [
+  key,
+  { schema, contributes } as unknown as FacetRule<JsonObject>,
+];
+
+export const text: Schema = { type: "string" };
+export const integer: Schema = { type: "integer" };
+export const number: Schema = { type: "number" };
+export const boolean: Schema = { type: "boolean" };
+export const listOf = (items: Schema): Schema => ({ type: "array", items });
+export const mapOf = (additionalProperties: Schema): Schema => ({
+  type: "object",
+  additionalProperties,
+});
+
+/** An object; the names of optional members end with `?`. Other members pass. */
+export function object(members: Readonly<Record<string, Schema>>): Schema {
+  const names = Object.entries(members);
+  return {
+    type: "object",
+    required: names.filter(([name]) => !name.endsWith("?")).map(([name]) => name),
+    properties: Object.fromEntries(names.map(([name, schema]) => [name.replace("?", ""), schema])),
+  };
+}
+
+/** The schema of the facets of an entity. */
+export const facetsSchema = (...tables: readonly FacetTable[]): Schema => ({
+  type: "object",
+  properties: Object.fromEntries(
+    tables.flatMap((table) => [...table].map(([key, { schema }]) => [key, schema])),
+  ),
+  additionalProperties: { type: "object" },
+});

@@ -1,0 +1,75 @@
+/** Edges between datasets, jobs and runs. */
+import type { Contribution, Edge, SetMember } from "../contribution.ts";
+import type { DatasetName, JobName } from "../event.ts";
+import type { EventContext } from "./facet-table.ts";
+
+const edge = (
+  urn: string,
+  field: string,
+  destinationUrn: string,
+  { stamp }: EventContext,
+  properties?: Readonly<Record<string, string>>,
+): Edge => ({
+  kind: "edge",
+  urn,
+  aspect: "dataJobInputOutput",
+  field,
+  keyField: "destinationUrn",
+  stampField: "created",
+  item: { destinationUrn, created: stamp, ...(properties && { properties }) },
+});
+
+/** The job reads or writes the dataset; so does the run of the event. */
+export function datasetEdges(
+  dataset: DatasetName,
+  direction: "input" | "output",
+  context: EventContext,
+): readonly Contribution[] {
+  const { job, run, urns } = context;
+  const urn = urns.dataset(dataset);
+  const field = direction === "input" ? "inputDatasetEdges" : "outputDatasetEdges";
+  return [
+    ...(job === undefined ? [] : [edge(job.urn, field, urn, context)]),
+    ...(run === undefined ? [] : [runMember(run.urn, direction, urn)]),
+  ];
+}
+
+const runMember = (urn: string, direction: "input" | "output", value: string): SetMember =>
+  direction === "input"
+    ? { kind: "member", urn, aspect: "dataProcessInstanceInput", field: "inputs", value }
+    : { kind: "member", urn, aspect: "dataProcessInstanceOutput", field: "outputs", value };
+
+/** The event's job depends on another job. */
+export function jobEdge(
+  context: EventContext,
+  upstream: JobName,
+  properties?: Readonly<Record<string, string>>,
+): readonly Contribution[] {
+  const { job, urns } = context;
+  const urn = urns.job(upstream);
+  if (job === undefined || urn === job.urn) return [];
+  return [edge(job.urn, "inputDatajobEdges", urn, context, properties)];
+}
+
+/** Another job writes the dataset. */
+export const producedBy = (job: JobName, dataset: string, context: EventContext): Edge =>
+  edge(context.urns.job(job), "outputDatasetEdges", dataset, context);
+
+export const upstreamRun = ({ urns }: EventContext, urn: string, runId: string): SetMember => ({
+  kind: "member",
+  urn,
+  aspect: "dataProcessInstanceRelationships",
+  field: "upstreamInstances",
+  value: urns.run(runId),
+});
+
+/** The dataset depends on another one, without a job. */
+export const upstreamDataset = (urn: string, dataset: string, { stamp }: EventContext): Edge => ({
+  kind: "edge",
+  urn,
+  aspect: "upstreamLineage",
+  field: "upstreams",
+  keyField: "dataset",
+  stampField: "auditStamp",
+  item: { auditStamp: stamp, dataset, type: "TRANSFORMED" },
+});

@@ -1,0 +1,101 @@
+/** Facets that jobs and datasets have in common: documentation, owners and tags. */
+import type { Contribution, ListItem } from "../contribution.ts";
+import type { Urns } from "../names.ts";
+import { type EventContext, type FacetOwner, facet, listOf, object, text } from "./facet-table.ts";
+
+export const documentation = facet<{ description: string }>(
+  "documentation",
+  object({ description: text, "contentType?": text }),
+  ({ description }, { urn, properties }) => [
+    { kind: "latest", urn, aspect: properties, field: "description", value: description },
+  ],
+);
+
+interface OwnerName {
+  readonly name: string;
+  readonly type?: string;
+}
+
+const ownershipTypes = [
+  "TECHNICAL_OWNER",
+  "BUSINESS_OWNER",
+  "DATA_STEWARD",
+  "DEVELOPER",
+  "DATAOWNER",
+  "DELEGATE",
+  "PRODUCER",
+  "CONSUMER",
+  "STAKEHOLDER",
+];
+const ANOTHER_TYPE = "TECHNICAL_OWNER";
+
+const GROUP = /^(?:team|group|corpGroup):/i;
+const USER = /^(?:user|corpuser):/i;
+const URN = /^urn:[^:]+:(corpuser|corpGroup):(.+)$/s;
+
+/** `team:data` is a group, `user:mira` and any other name a user. */
+function ownerUrn(name: string, { of }: Urns): string {
+  const [, type, id] = URN.exec(name) ?? [];
+  if (type !== undefined && id !== undefined) return of(type, id);
+  if (GROUP.test(name)) return of("corpGroup", name.replace(GROUP, ""));
+  return of("corpuser", name.replace(USER, ""));
+}
+
+const ownerItem = (
+  { name, type = "" }: OwnerName,
+  urn: string,
+  { urns }: EventContext,
+): ListItem => {
+  const known = type.toUpperCase().replaceAll(/[\s-]/g, "_");
+  return {
+    kind: "item",
+    urn,
+    aspect: "ownership",
+    field: "owners",
+    item: {
+      owner: ownerUrn(name, urns),
+      type: ownershipTypes.includes(known) ? known : ANOTHER_TYPE,
+      source: { type: "SERVICE" },
+    },
+    keyOf: (item) => {
+      const { owner, type: ownerType } = item as { owner: string; type: string };
+      return `${owner}/${ownerType}`;
+    },
+  };
+};
+
+export const ownership = facet<{ owners?: readonly OwnerName[] }>(
+  "ownership",
+  object({ "owners?": listOf(object({ name: { type: "string", minLength: 1 }, "type?": text })) }),
+  ({ owners = [] }, { urn }, context) => owners.map((owner) => ownerItem(owner, urn, context)),
+);
+
+interface Tag {
+  readonly key: string;
+  readonly value: string;
+  /** A column. */
+  readonly field?: string;
+}
+
+const tagOf = (item: unknown): string => (item as { readonly tag: string }).tag;
+
+function tagItem({ key, value, field }: Tag, urn: string, { urns }: EventContext): Contribution {
+  const item = { tag: urns.of("tag", value === "" ? key : `${key}:${value}`) };
+  const shared = { kind: "item", urn, item, keyOf: tagOf } as const;
+  if (field === undefined) return { ...shared, aspect: "globalTags", field: "tags" };
+  return {
+    ...shared,
+    aspect: "editableSchemaMetadata",
+    field: "globalTags/tags",
+    within: { list: "editableSchemaFieldInfo", key: field, keyField: "fieldPath" },
+  };
+}
+
+export const tags = facet<{ tags?: readonly Tag[] }>(
+  "tags",
+  object({
+    "tags?": listOf(object({ key: { type: "string", minLength: 1 }, value: text, "field?": text })),
+  }),
+  ({ tags: list = [] }, { urn }: FacetOwner, context) =>
+    list.map((tag) => tagItem(tag, urn, context)),
+);

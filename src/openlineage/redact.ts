@@ -1,0 +1,35 @@
+/** Redacts secrets in events: values of members with such a name, and passwords in URLs. */
+import { jsonObject } from "../lib/json.ts";
+
+export const REDACTED = "***";
+
+const SECRET_NAME =
+  /secret|token|passw|passphrase|\bpwd\b|_pwd|credential|authorization|(?:^|[._-])(?:auth|key)$|(?:api|access|account|private|encryption|shared)[._-]?key/i;
+
+/** Names of members that hold the name of their neighbor `value`. */
+const NAMES = ["name", "key"];
+
+export const isSecretName = (name: string): boolean =>
+  !NAMES.includes(name) && SECRET_NAME.test(name);
+
+/** `jdbc:postgres://user:password@host` without the password. */
+export const withoutCredentials = (text: string): string =>
+  text
+    .replace(/(:\/\/[^/:@\s]*:)[^@/\s]+@/g, `$1${REDACTED}@`)
+    .replace(/\b(password|pwd)=[^&;\s]+/gi, `$1=${REDACTED}`);
+
+/** The value with its secrets replaced. */
+export function redacted(value: unknown): unknown {
+  if (typeof value === "string") return withoutCredentials(value);
+  if (Array.isArray(value)) return value.map(redacted);
+  if (!jsonObject(value)) return value;
+  const named = NAMES.some((name) => isSecretName(String(value[name] ?? "")));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const secret = isSecretName(name) || (named && name === "value");
+      return [name, secret && !isStructure(member) ? REDACTED : redacted(member)];
+    }),
+  );
+}
+
+const isStructure = (value: unknown): boolean => typeof value === "object" && value !== null;
