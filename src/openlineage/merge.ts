@@ -52,7 +52,7 @@ const emptyAspects: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject
   ["globalTags", { tags: [] }],
   ["subTypes", { typeNames: [] }],
   ["dataTransformLogic", { transforms: [] }],
-  ["siblings", { siblings: [], primary: false }],
+  ["siblings", { siblings: [] }],
   ["editableSchemaMetadata", { editableSchemaFieldInfo: [] }],
 ]);
 

@@ -46,14 +46,18 @@ function siblings(
     field: "siblings",
     value,
   });
-  const primary: Contribution = {
+  const primary = (of: string, value: boolean): Contribution => ({
     kind: "latest",
-    urn,
+    urn: of,
     aspect: "siblings",
     field: "primary",
-    value: true,
-  };
-  return [sibling(urn, files), primary, sibling(files, urn), { kind: "exists", urn: files }];
+    value,
+  });
+  return [
+    ...[sibling(urn, files), primary(urn, true)],
+    ...[sibling(files, urn), primary(files, false)],
+    { kind: "exists", urn: files },
+  ];
 }
 
 interface Level {
