@@ -17,6 +17,7 @@ const long: readonly string[] = [
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
   "test/web/{entity,find,graphiql,hostile,pages,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
+  "test/openlineage/reference-clients.test.ts",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
 ];
 

@@ -105,13 +105,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type ajv",
   ],
 
-  "src/openlineage/": [
-    "src/core/",
-    "src/lib/",
-    "type src/catalog/catalog.ts",
-    "node:",
-    "ajv",
-  ],
+  "src/openlineage/": ["src/core/", "src/lib/", "type src/catalog/catalog.ts", "node:", "ajv"],
 
   // Interfaces.
   "src/http/": [
