@@ -1,6 +1,11 @@
 /** The model that a configuration names, with what views are made of by it. */
 import type { Config } from "../config/config.ts";
-import { defaultModelDirectory, loadModel, type ModelOptions } from "../model/load-model.ts";
+import {
+  defaultModelDirectory,
+  loadModel,
+  type ModelOptions,
+  modelDirectories,
+} from "../model/load-model.ts";
 import type { Model } from "../model/model.ts";
 import { type ViewRules, viewRules } from "./view-rules.ts";
 
@@ -17,7 +22,9 @@ export function configuredModel(config: Config): ConfiguredModel {
   const options = modelOptions(config);
   const key = JSON.stringify(options);
   const found = own.get(key) ?? read(options);
-  if (options.directories?.every((one) => one === defaultModelDirectory)) own.set(key, found);
+  if (config.model === defaultModelDirectory && config.modelExtension.length === 0) {
+    own.set(key, found);
+  }
   return found;
 }
 
@@ -27,7 +34,7 @@ function read(options: ModelOptions): ConfiguredModel {
 }
 
 const modelOptions = (config: Config): ModelOptions => ({
-  directories: [config.model, ...config.modelExtension],
+  directories: modelDirectories(config.model, config.modelExtension),
   prefix: config.recordPrefix,
   namespace: config.urnNamespace,
 });

@@ -17,7 +17,7 @@ import { parseJsonBody } from "../http/request/body/json-body.ts";
 import { misfitOf } from "../http/response/validation-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { type Endpoint, endpointId } from "../http/schemas/endpoint.ts";
-import { loadModel } from "../model/load-model.ts";
+import { loadModel, modelDirectories } from "../model/load-model.ts";
 import { outlineOf } from "../model/outline.ts";
 import type { BodyThreadData, ComputeValueMessage, ReadBodyMessage } from "./body-messages.ts";
 import { packProposals, unpackProposal } from "./packed-proposals.ts";
@@ -33,7 +33,7 @@ const { config, patchRules } = workerData as BodyThreadData;
 
 const namespace = config.urnNamespace;
 const model = loadModel({
-  directories: [config.model, ...config.modelExtension],
+  directories: modelDirectories(config.model, config.modelExtension),
   prefix: config.recordPrefix,
   namespace,
 });

@@ -20,6 +20,19 @@ import { rulesOfField } from "./urn-rules.ts";
 /** The model that comes with the project. */
 export const defaultModelDirectory = fileURLToPath(new URL("../../avro", import.meta.url));
 
+/** Aspects that DataHub's model lacks: those of OpenLineage events. */
+const ownExtensionDirectory = `${defaultModelDirectory}/extension`;
+
+/** The directories of a model: the project's own one has its extension. */
+export const modelDirectories = (
+  model: string,
+  extensions: readonly string[],
+): readonly string[] => [
+  model,
+  ...(model === defaultModelDirectory ? [ownExtensionDirectory] : []),
+  ...extensions,
+];
+
 export interface ModelOptions {
   /** Read in order, each merged over those before it. [defaultModelDirectory] when absent. */
   readonly directories?: readonly string[];

@@ -57,7 +57,7 @@ export function platformName({ namespace, name, facets }: DatasetName): Platform
 }
 
 /** The same without its symlinks. */
-export function physicalName({ namespace, name }: DatasetName): PlatformName {
+function physicalName({ namespace, name }: DatasetName): PlatformName {
   if (namespace.startsWith(GLUE)) return { platform: "glue", name: dotted(name) };
   const [scheme = "", rest] = namespace.split("://", 2);
   const platform = ownValue(platformOfScheme, scheme) ?? scheme;
@@ -84,7 +84,7 @@ const orchestratorOfRepository = [
  * The orchestrator from the URI of the producer: the last segment of its path. Facets do not count, because
  * the events of a run need not have the same ones.
  */
-export function orchestratorOf(producer: string): string {
+function orchestratorOf(producer: string): string {
   const known = orchestratorOfRepository.find(([begin]) => producer.startsWith(begin));
   if (known !== undefined) return known[1];
   const plain = producer.replace(/[?#].*$/s, "").replace(/^[A-Za-z][\w+.-]*:\/*/, "");

@@ -6,11 +6,7 @@ export const REDACTED = "***";
 const SECRET_NAME =
   /secret|token|passw|passphrase|\bpwd\b|_pwd|credential|authorization|(?:^|[._-])(?:auth|key)$|(?:api|access|account|private|encryption|shared)[._-]?key/i;
 
-/** Names of members that hold the name of their neighbor `value`. */
-const NAMES = ["name", "key"];
-
-export const isSecretName = (name: string): boolean =>
-  !NAMES.includes(name) && SECRET_NAME.test(name);
+export const isSecretName = (name: string): boolean => name !== "key" && SECRET_NAME.test(name);
 
 /** `jdbc:postgres://user:password@host` without the password. */
 export const withoutCredentials = (text: string): string =>
@@ -23,7 +19,8 @@ export function redacted(value: unknown): unknown {
   if (typeof value === "string") return withoutCredentials(value);
   if (Array.isArray(value)) return value.map(redacted);
   if (!jsonObject(value)) return value;
-  const named = NAMES.some((name) => isSecretName(String(value[name] ?? "")));
+  // A member `name` or `key` holds the name of its neighbor `value`.
+  const named = [value.name, value.key].some((name) => isSecretName(String(name ?? "")));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       const secret = isSecretName(name) || (named && name === "value");

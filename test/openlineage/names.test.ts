@@ -1,6 +1,6 @@
 /** Urns of OpenLineage's datasets and jobs. */
 import { expect, test } from "vitest";
-import { createUrns, orchestratorOf, platformName } from "../../src/openlineage/names.ts";
+import { createUrns, platformName } from "../../src/openlineage/names.ts";
 
 test.each([
   ["postgres://host:5432", "db.schema.table", "postgres", "db.schema.table"],
@@ -43,7 +43,8 @@ test.each([
   ["https://example.com", "example.com"],
   ["urn:x", "x"],
 ])("the orchestrator of %s is %s", (producer, orchestrator) => {
-  expect(orchestratorOf(producer)).toBe(orchestrator);
+  const flow = createUrns("li", producer).flow({ namespace: "shop", name: "nightly" });
+  expect(flow).toBe(`urn:li:dataFlow:(${orchestrator},nightly,shop)`);
 });
 
 test("a urn encodes the separators of its parts", () => {
