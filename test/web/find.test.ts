@@ -42,7 +42,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
       await using shown = await browser.page({ width });
       const { page } = shown;
       await page.goto(service.address);
-      await page.getByRole("textbox", { name: "Search the catalog" }).pressSequentially("seed");
+      await page.getByRole("combobox", { name: "Search the catalog" }).pressSequentially("seed");
       await page.getByRole("link", { name: "Seed physiology" }).waitFor();
       expect(new URL(page.url()).pathname).toBe("/ui/search");
       const filters = page.getByRole("complementary", { name: "Filters" });
@@ -81,6 +81,55 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/ui\/entity\//);
     await page.getByRole("heading", { level: 1 }).waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("the search field completes fields and values of the query language", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search`);
+    const field = page.getByRole("combobox", { name: "Search the catalog" });
+    await field.pressSequentially("own");
+    await page.getByRole("option", { name: "owners: Owner", exact: true }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await field.pressSequentially("imk");
+    await page.getByRole("option", { name: "Imke Sørland" }).waitFor();
+    await shown.check();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Tab");
+    expect(await field.inputValue()).toBe("owners:imke.sorland ");
+    await page.getByRole("link", { name: "grower" }).waitFor();
+    await page.keyboard.press("Control+Space");
+    await page.getByRole("option", { name: "NOT without the next part" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".completion").first().waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/ui\/entity\//);
+    shown.expectNoErrors();
+  });
+
+  test("the glossary is a tree, in which groups and terms are created", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/browse?section=glossary`);
+    await page.getByRole("link", { name: "Orthodox seed" }).waitFor();
+    await page.getByRole("button", { name: "Create a term group" }).click();
+    await page.getByLabel("Name").fill("Harvest");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Harvest" }).waitFor();
+    await page.goto(`${service.address}/ui/browse?section=glossary`);
+    await page.getByRole("button", { name: "Create a term", exact: true }).click();
+    await page.getByLabel("Name").fill("Threshing");
+    await page.getByRole("button", { name: "Choose" }).click();
+    await page.getByRole("combobox", { name: "Term group" }).fill("Harv");
+    await page.getByRole("option", { name: "Harvest" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Threshing" }).waitFor();
+    await page.goto(`${service.address}/ui/browse?section=glossary`);
+    const branch = page.getByRole("listitem").filter({ hasText: "Harvest" });
+    await branch.getByRole("link", { name: "Threshing" }).waitFor();
     shown.expectNoErrors();
   });
 

@@ -33,6 +33,8 @@ export interface SearchRequest {
   readonly query: string;
   /** Values by field; values of one field are alternatives. */
   readonly filters?: ReadonlyMap<string, readonly string[]>;
+  /** Fields without a value. */
+  readonly missing?: readonly string[];
   readonly types?: readonly string[];
   readonly start?: number;
   readonly count?: number;
@@ -92,9 +94,15 @@ interface Reply {
 
 export async function search(request: SearchRequest): Promise<SearchResult> {
   const { query, filters, types = usualTypes, start = 0, count = 20, sort } = request;
-  const criteria = [...(filters ?? [])]
+  const equal = [...(filters ?? [])]
     .filter(([, values]) => values.length > 0)
     .map(([field, values]) => ({ field, condition: "EQUAL", values }));
+  const missing = (request.missing ?? []).map((field) => ({
+    field,
+    condition: "IS_NULL",
+    values: [],
+  }));
+  const criteria = [...equal, ...missing];
   const { value } = await read<Reply>("/entities?action=searchAcrossEntities", {
     body: {
       input: query,

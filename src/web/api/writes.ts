@@ -109,6 +109,27 @@ export const createTerm = async (name: string, parentNode?: string): Promise<str
     )
   ).createGlossaryTerm;
 
+export const createNode = async (name: string, parentNode?: string): Promise<string> =>
+  (
+    await mutateGraphql<{ createGlossaryNode: string }>(
+      "mutation ($input: CreateGlossaryEntityInput!) { createGlossaryNode(input: $input) }",
+      { input: { name, parentNode } },
+    )
+  ).createGlossaryNode;
+
+/** GraphQL has no mutation for data products: their aspects are written in one batch. */
+export async function createDataProduct(name: string, domainUrn: string): Promise<string> {
+  const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const urn = `urn:li:dataProduct:${id}`;
+  const aspects: readonly (readonly [string, JsonObject])[] = [
+    ["dataProductProperties", { name }],
+    ["domains", { domains: [domainUrn] }],
+  ];
+  const proposals = aspects.map(([aspect, value]) => proposalBody(urn, aspect, value).proposal);
+  await send("/aspects?action=ingestProposalBatch", { body: { proposals } });
+  return urn;
+}
+
 export const createGroup = async (name: string): Promise<string> =>
   (
     await mutateGraphql<{ createGroup: string }>(

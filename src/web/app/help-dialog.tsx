@@ -1,10 +1,12 @@
 /** Lists the keyboard shortcuts, and the query language of the search. */
 import { Dialog } from "../components/dialog.tsx";
+import { queryFields } from "./search/query-fields.ts";
 
 const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["/"], "Search (also Ctrl K)"],
   [["↓", "↑"], "Move through results"],
   [["Enter"], "Open the result"],
+  [["Ctrl", "Space"], "Complete the query in the search field"],
   [["?"], "This help"],
   [["g", "h"], "Home"],
   [["g", "s"], "Search"],
@@ -21,7 +23,8 @@ const queries: readonly (readonly [string, string])[] = [
   ['"cold store"', "the words as a phrase"],
   ["owners:imke.sorland", "a value of a field"],
   ["tags:*", "entities with a value in the field"],
-  ["a OR b, -c", "either, and not"],
+  ["createdAt:>2026-03-01", "after a day; also <, and [a TO b]"],
+  ["a OR b, -c, (a b)", "either, not, and groups"],
 ];
 
 export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
@@ -47,6 +50,17 @@ export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
             <code>{query}</code>
           </dt>
           <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+    <h3>Fields of queries</h3>
+    <dl className="shortcuts">
+      {queryFields.map(({ name, label }) => (
+        <div key={name} className="shortcut">
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>{label}</dd>
         </div>
       ))}
     </dl>

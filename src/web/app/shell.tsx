@@ -8,8 +8,8 @@ import { Icon } from "../components/icon.tsx";
 import { Toasts } from "../components/toasts.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { PageTitle } from "./page-title.tsx";
+import { SearchBox } from "./search/search-box.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { listOf, type UrlQuery } from "./url-query.ts";
 
 export function Shell() {
   const [menuOpen, setMenuOpen] = useState(false);
@@ -65,62 +65,6 @@ export function Shell() {
       {helpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
       <Toasts />
     </div>
-  );
-}
-
-/** The search field of the top bar. Typing opens the search page and updates its query. */
-function SearchBox() {
-  const navigate = useNavigate();
-  const { pathname, search } = useRouterState({ select: (state) => state.location });
-  const onSearchPage = pathname === "/ui/search";
-  const query = onSearchPage ? (listOf((search as UrlQuery).q)[0] ?? "") : "";
-  const [text, setText] = useState(query);
-  const sent = useRef(query);
-  useEffect(() => {
-    // Another query of the URL than the one sent from here: the back button, or a link.
-    if (query !== sent.current) {
-      sent.current = query;
-      setText(query);
-    }
-  }, [query]);
-  useEffect(() => {
-    if (text === sent.current) return;
-    const timer = setTimeout(() => {
-      sent.current = text;
-      void navigate({
-        to: "/ui/search",
-        search: onSearchPage ? { ...search, q: text, page: undefined } : { q: text },
-        replace: onSearchPage,
-      });
-    }, 40);
-    return () => clearTimeout(timer);
-  }, [text, navigate, onSearchPage, search]);
-  return (
-    <search className="search-box">
-      <Icon name="search" />
-      <input
-        id="search-field"
-        className="field"
-        type="text"
-        aria-label="Search the catalog"
-        placeholder="Search tables, people, tags, terms …"
-        autoComplete="off"
-        spellCheck={false}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown" || event.key === "Enter") {
-            event.preventDefault();
-            if (event.key === "Enter" && !onSearchPage) {
-              sent.current = text;
-              void navigate({ to: "/ui/search", search: { q: text } });
-            } else document.querySelector<HTMLElement>("a.hit-name")?.focus();
-          }
-          if (event.key === "Escape") event.currentTarget.blur();
-        }}
-      />
-      <kbd>/</kbd>
-    </search>
   );
 }
 

@@ -1,25 +1,39 @@
 /** Browses the catalog: platforms and folders as a tree, and the entities that organize others. */
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import { search } from "../../api/search.ts";
-import { createDomain, createGroup, createTag, createTerm } from "../../api/writes.ts";
+import {
+  createDataProduct,
+  createDomain,
+  createGroup,
+  createNode,
+  createTag,
+  createTerm,
+} from "../../api/writes.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
-import { Dialog } from "../../components/dialog.tsx";
-import { EntityLabel } from "../../components/entity-link.tsx";
-import { Icon } from "../../components/icon.tsx";
+import { EntityChip, EntityLabel } from "../../components/entity-link.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { announceError } from "../../components/toasts.tsx";
+import { CreateButton, type Creation } from "./create-button.tsx";
+import { domains, glossary, type Hierarchy, HierarchyTree, UseCount } from "./hierarchy-tree.tsx";
 import { PlatformTree } from "./platform-tree.tsx";
+import { useUses } from "./uses.ts";
 import "./browse.css";
 
 interface Section {
   readonly id: string;
   readonly label: string;
   readonly types: readonly string[];
-  readonly create?: { readonly noun: string; readonly run: (name: string) => Promise<string> };
+  /** Shown as a tree instead of cards. */
+  readonly tree?: Hierarchy;
+  /** The field of other entities that refers to those of the section. */
+  readonly usedBy?: string;
+  readonly creations?: readonly Creation[];
 }
+
+const domainParent = { label: "Parent domain", types: ["domain"], required: false };
+const nodeParent = { label: "Term group", types: ["glossaryNode"], required: false };
 
 const sections: readonly Section[] = [
   { id: "platforms", label: "Platforms", types: [] },
@@ -27,22 +41,45 @@ const sections: readonly Section[] = [
     id: "domains",
     label: "Domains",
     types: ["domain"],
-    create: { noun: "domain", run: (name) => createDomain(name) },
+    tree: domains,
+    creations: [{ noun: "domain", parent: domainParent, run: createDomain }],
   },
-  { id: "products", label: "Data products", types: ["dataProduct"] },
+  {
+    id: "products",
+    label: "Data products",
+    types: ["dataProduct"],
+    creations: [
+      {
+        noun: "data product",
+        parent: { label: "Domain", types: ["domain"], required: true },
+        run: (name, domain = "") => createDataProduct(name, domain),
+      },
+    ],
+  },
   {
     id: "glossary",
     label: "Glossary",
     types: ["glossaryNode", "glossaryTerm"],
-    create: { noun: "term", run: (name) => createTerm(name) },
+    tree: glossary,
+    creations: [
+      { noun: "term", parent: nodeParent, run: createTerm },
+      { noun: "term group", parent: nodeParent, run: createNode },
+    ],
   },
-  { id: "tags", label: "Tags", types: ["tag"], create: { noun: "tag", run: createTag } },
-  { id: "users", label: "Users", types: ["corpuser"] },
+  {
+    id: "tags",
+    label: "Tags",
+    types: ["tag"],
+    usedBy: "tags",
+    creations: [{ noun: "tag", run: createTag }],
+  },
+  { id: "users", label: "Users", types: ["corpuser"], usedBy: "owners" },
   {
     id: "groups",
     label: "Groups",
     types: ["corpGroup"],
-    create: { noun: "group", run: createGroup },
+    usedBy: "owners",
+    creations: [{ noun: "group", run: createGroup }],
   },
 ];
 
@@ -55,7 +92,9 @@ export default function BrowsePage() {
     <div className="page">
       <header className="page-head">
         <h1>Browse</h1>
-        {section.create !== undefined && <CreateButton {...section.create} />}
+        {section.creations?.map((creation) => (
+          <CreateButton key={creation.noun} creation={creation} />
+        ))}
       </header>
       <nav className="tabs" aria-label="Kinds of entities">
         {sections.map(({ id, label }) => (
@@ -70,24 +109,23 @@ export default function BrowsePage() {
         ))}
       </nav>
       <div className="browse-body">
-        {section.id === "platforms" ? (
-          <PlatformTree />
-        ) : (
-          <EntityCards key={section.id} types={section.types} label={section.label} />
-        )}
+        <SectionBody key={section.id} section={section} />
       </div>
     </div>
   );
 }
 
-const pageSize = 60;
-
-interface CardsProps {
-  readonly types: readonly string[];
-  readonly label: string;
+function SectionBody({ section }: { readonly section: Section }) {
+  if (section.id === "platforms") return <PlatformTree />;
+  if (section.tree !== undefined) return <HierarchyTree tree={section.tree} />;
+  return <EntityCards section={section} />;
 }
 
-function EntityCards({ types, label }: CardsProps) {
+const pageSize = 60;
+
+function EntityCards({ section }: { readonly section: Section }) {
+  const { types, label, usedBy = "" } = section;
+  const uses = useUses(usedBy);
   const [count, setCount] = useState(pageSize);
   const { data, error, refetch } = useQuery({
     queryKey: ["search", "browse", types, count],
@@ -102,7 +140,7 @@ function EntityCards({ types, label }: CardsProps) {
     <>
       <ul className="cards">
         {data.hits.map(({ urn }) => (
-          <Card key={urn} urn={urn} />
+          <Card key={urn} urn={urn} field={usedBy} count={uses.get(urn)} />
         ))}
       </ul>
       {data.total > count && (
@@ -114,65 +152,29 @@ function EntityCards({ types, label }: CardsProps) {
   );
 }
 
-function Card({ urn }: { readonly urn: string }) {
-  const { description } = useSummary(urn);
+interface CardProps {
+  readonly urn: string;
+  /** The field of other entities that refers to the entity. */
+  readonly field: string;
+  readonly count: number | undefined;
+}
+
+function Card({ urn, field, count }: CardProps) {
+  const { description, domain } = useSummary(urn);
   return (
     <li className="panel card">
-      <EntityLabel urn={urn} />
+      <span className="row">
+        <span className="spread">
+          <EntityLabel urn={urn} />
+        </span>
+        <UseCount field={field} urn={urn} count={count} />
+      </span>
       {description !== "" && <p className="muted small card-text">{description}</p>}
-    </li>
-  );
-}
-
-interface CreateProps {
-  readonly noun: string;
-  readonly run: (name: string) => Promise<string>;
-}
-
-function CreateButton({ noun, run }: CreateProps) {
-  const [open, setOpen] = useState(false);
-  const [name, setName] = useState("");
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const create = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const urn = await run(name.trim());
-      await queries.invalidateQueries({ queryKey: ["search"] });
-      setOpen(false);
-      void navigate({ to: "/ui/entity/$urn", params: { urn } });
-    } catch (error) {
-      announceError(error);
-    }
-  };
-  return (
-    <>
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        <Icon name="plus" /> Create a {noun}
-      </button>
-      {open && (
-        <Dialog title={`Create a ${noun}`} onClose={() => setOpen(false)}>
-          <form className="stack" onSubmit={(event) => void create(event)}>
-            <label className="field-label">
-              Name
-              <input
-                className="field"
-                value={name}
-                autoFocus
-                onChange={(event) => setName(event.target.value)}
-              />
-            </label>
-            <div className="actions">
-              <button type="button" className="button" onClick={() => setOpen(false)}>
-                Cancel
-              </button>
-              <button type="submit" className="button primary" disabled={name.trim() === ""}>
-                Create
-              </button>
-            </div>
-          </form>
-        </Dialog>
+      {domain !== undefined && (
+        <span>
+          <EntityChip urn={domain} />
+        </span>
       )}
-    </>
+    </li>
   );
 }

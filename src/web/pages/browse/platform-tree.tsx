@@ -1,14 +1,13 @@
 /** Platforms with their folders and containers as a tree that loads level by level. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import { read } from "../../api/http.ts";
 import { listAt, numberAt, textAt } from "../../api/json.ts";
 import { search } from "../../api/search.ts";
 import { EntityLabel } from "../../components/entity-link.tsx";
-import { Icon, TypeGlyph } from "../../components/icon.tsx";
+import { TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Branch } from "./branch.tsx";
 
 /** Types with folders. */
 const types: readonly string[] = ["dataset", "chart", "dashboard", "dataFlow", "dataJob"];
@@ -49,37 +48,6 @@ const NameOf = ({ urn, type }: { readonly urn: string; readonly type: string }) 
     <span className="clip">{useSummary(urn).name}</span>
   </>
 );
-
-interface BranchProps {
-  readonly label: ReactNode;
-  readonly count: number;
-  /** Of the search that shows all entities of the branch. */
-  readonly filters: readonly string[];
-  readonly children: () => ReactNode;
-}
-
-function Branch({ label, count, filters, children }: BranchProps) {
-  const [open, setOpen] = useState(false);
-  return (
-    <li>
-      <div className="tree-row">
-        <button
-          type="button"
-          className="tree-toggle"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          <Icon name="chevron" />
-          {label}
-        </button>
-        <Link to="/ui/search" search={{ f: [...filters] }} className="muted num">
-          {count.toLocaleString("en")}
-        </Link>
-      </div>
-      {open && <ul className="tree-children">{children()}</ul>}
-    </li>
-  );
-}
 
 interface LevelProps {
   readonly platform: string;

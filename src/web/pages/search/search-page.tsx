@@ -125,7 +125,10 @@ interface NothingProps {
 
 const NothingFound = ({ suggestions, filtered, onQuery, onClear }: NothingProps) => (
   <Empty title="No results">
-    <p>A shorter word, or a word with * at its end, finds more.</p>
+    <p>
+      A shorter word, or a word with * at its end, finds more. In the search field, <kbd>Ctrl</kbd>{" "}
+      <kbd>Space</kbd> lists fields and operators.
+    </p>
     <div className="row tight centered">
       {suggestions.map((text) => (
         <button key={text} type="button" className="button" onClick={() => onQuery(text)}>
