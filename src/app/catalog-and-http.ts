@@ -136,6 +136,7 @@ export async function openCatalogAndHttp(
     entitiesVersion: catalog.entitiesVersion,
     data: config.data,
     signingKeyFile: config.signingKeyFile,
+    secretKeyFile: config.secretKeyFile,
     operatorToken: operator,
     required,
     namespace: config.urnNamespace,

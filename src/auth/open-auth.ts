@@ -13,9 +13,10 @@ import {
   type RequestLimit,
 } from "./tokens/authentication.ts";
 import { createFailureLimit } from "./tokens/failure-limit.ts";
+import { openKeys } from "./tokens/key-file.ts";
 import type { OperatorToken } from "./tokens/operator-token.ts";
 import { createRequestLimit } from "./tokens/request-limit.ts";
-import { openSigningKeys } from "./tokens/signing-keys.ts";
+import { createSecretCipher, type SecretCipher } from "./tokens/secret-cipher.ts";
 import { createTokenFormat } from "./tokens/token-format.ts";
 
 interface AccessOptions {
@@ -28,6 +29,8 @@ interface AccessOptions {
   readonly data: string;
   /** Empty for the key of the data directory. */
   readonly signingKeyFile: string;
+  /** Likewise. */
+  readonly secretKeyFile: string;
   readonly operatorToken: Pick<OperatorToken, "admits">;
   /** True when all routes need a token, except open ones. */
   readonly required: boolean;
@@ -46,6 +49,7 @@ export interface OpenedAccess {
   readonly authentication: Authentication;
   readonly authority: Authority;
   readonly tokens: AccessTokens;
+  readonly secrets: SecretCipher;
   readonly entities: StoredEntities;
   readonly limit: RequestLimit | undefined;
 }
@@ -53,10 +57,11 @@ export interface OpenedAccess {
 /** Throws `invalid` for keys that cannot be read or used; the service does not start then. */
 export function openAccess(options: AccessOptions): OpenedAccess {
   const { catalog, namespace, now } = options;
-  const keys = openSigningKeys({
-    data: options.data,
-    given: options.signingKeyFile,
-    logger: options.logger,
+  const { data, logger: log } = options;
+  const keys = openKeys({ data, name: "signing.key", given: options.signingKeyFile, logger: log });
+  const secretKeys = openKeys({
+    ...{ data, name: "secret.key" },
+    ...{ given: options.secretKeyFile, logger: log },
   });
   const format = createTokenFormat(keys, { namespace });
   const entities = createStoredEntities(catalog);
@@ -64,6 +69,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
   const { required, operatorToken, logger } = options;
   return {
     entities,
+    secrets: createSecretCipher(secretKeys),
     limit: createRequestLimit(options.requestsPerSecondMax, now),
     authority: createAuthority(entities, { namespace, fixedPolicies: options.fixedPolicies }),
     tokens: createAccessTokens({

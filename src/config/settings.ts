@@ -209,6 +209,12 @@ export const settings = {
     about: "File with the keys of access tokens, one on each line: the first signs, all verify",
     commands: server,
   }),
+  secretKeyFile: setting(optionalFile, "", {
+    shownDefault: "secret.key in the data directory",
+    about:
+      "File with the keys of stored secrets, one on each line: the first encrypts, all decrypt; nodes of a cluster need the same file",
+    commands: server,
+  }),
   tokenDurationMax: setting(choice("duration", tokenDurations), "NO_EXPIRY", {
     about: "Longest lifetime of access tokens; older tokens are not valid; NO_EXPIRY for no limit",
     commands: server,

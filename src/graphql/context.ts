@@ -4,6 +4,7 @@ import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/policies/authority.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
+import type { SecretCipher } from "../auth/tokens/secret-cipher.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
@@ -14,6 +15,7 @@ export interface ServerContext {
   readonly entityTypes: EntityTypes;
   readonly authority: Authority;
   readonly tokens: AccessTokens;
+  readonly secrets: SecretCipher;
   readonly entities: StoredEntities;
   readonly namespace: string;
   /** Epoch milliseconds. */

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
 import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
-import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";
 import { stateOf } from "../projections/search-state.ts";
@@ -25,7 +25,8 @@ beforeEach(() => {
 afterEach(() => directory[Symbol.dispose]());
 
 function open(lifeMax?: number) {
-  const keys = openSigningKeys({
+  const keys = openKeys({
+    name: "signing.key",
     ...{ data: directory.path, given: "", logger: { warn: () => {} } },
   });
   const format = createTokenFormat(keys, { namespace: "li" });

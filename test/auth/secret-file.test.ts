@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { openOperatorToken } from "../../src/auth/tokens/operator-token.ts";
-import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -32,9 +32,14 @@ const logger = {
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 const text = "a-text-that-is-long-enough-for-a-key-or-a-token";
 
+function keysNamed(name: string) {
+  return (place: Omit<Parameters<typeof openKeys>[0], "name">) => openKeys({ ...place, name });
+}
+
 describe.each([
   ["the operator's token", "operator.token", openOperatorToken],
-  ["the signing keys", "signing.key", openSigningKeys],
+  ["the signing keys", "signing.key", keysNamed("signing.key")],
+  ["the keys of secrets", "secret.key", keysNamed("secret.key")],
 ])("%s", (_, name, openAny) => {
   const open = (given = "") => openAny({ data: directory.path, given, logger });
 

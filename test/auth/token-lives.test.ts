@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
 import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
-import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import { asBearer, ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";
@@ -131,7 +131,7 @@ test("a token that was made while more was allowed is not believed any more", as
   const createdAt = 1_772_409_600_000;
   let now = createdAt;
   const logger = { warn: () => {} };
-  const keys = openSigningKeys({ data: directory.path, given: "", logger });
+  const keys = openKeys({ name: "signing.key", data: directory.path, given: "", logger });
   const format = createTokenFormat(keys, { namespace: "li" });
   const token = await format.sign({ type: "PERSONAL", actor: ROOT }, createdAt);
   const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;

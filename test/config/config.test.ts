@@ -54,6 +54,7 @@ describe("settings", () => {
       metricsTokenFile: "",
       auth: "auto",
       signingKeyFile: "",
+      secretKeyFile: "",
       token: "",
       tokenDurationMax: "NO_EXPIRY",
       tokenFile: "",

@@ -48,7 +48,7 @@ function refusedFiles(config: Config, own: readonly Store[]): readonly string[] 
 
 /** Files other than the stores that a start uses. */
 function others(config: Config): readonly (readonly [string, Wanted])[] {
-  const { data, operatorTokenFile, metricsTokenFile, signingKeyFile } = config;
+  const { data, operatorTokenFile, metricsTokenFile, signingKeyFile, secretKeyFile } = config;
   const at = (name: string) => join(data, name);
   return [
     [at("lock.sqlite"), "written"],
@@ -57,6 +57,7 @@ function others(config: Config): readonly (readonly [string, Wanted])[] {
     [at("node.id"), "read"],
     [operatorTokenFile || at("operator.token"), "read"],
     [signingKeyFile || at("signing.key"), "read"],
+    [secretKeyFile || at("secret.key"), "read"],
     ...(metricsTokenFile === "" ? [] : [[metricsTokenFile, "read"] as const]),
   ];
 }

@@ -40,6 +40,12 @@ const managers: Readonly<Record<string, Privilege>> = {
   structuredProperty: "MANAGE_STRUCTURED_PROPERTIES",
   dataHubIngestionSource: "MANAGE_INGESTION",
   dataHubExecutionRequest: "MANAGE_INGESTION",
+  test: "MANAGE_TESTS",
+  ownershipType: "MANAGE_GLOBAL_OWNERSHIP_TYPES",
+  post: "MANAGE_GLOBAL_ANNOUNCEMENTS",
+  dataHubView: "MANAGE_GLOBAL_VIEWS",
+  dataHubPageTemplate: "MANAGE_HOME_PAGE_TEMPLATES",
+  dataHubPageModule: "MANAGE_HOME_PAGE_TEMPLATES",
 };
 
 const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[] =>

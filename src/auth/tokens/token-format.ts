@@ -3,7 +3,7 @@
  * service, named by the token's header, has verified the signature.
  */
 import { createHash, randomUUID } from "node:crypto";
-import type { SigningKeys } from "./signing-keys.ts";
+import type { KeyFile } from "./key-file.ts";
 
 const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
 export type TokenType = (typeof tokenTypes)[number];
@@ -34,7 +34,7 @@ const ISSUER = "annals";
 const VERSION = "2";
 
 export function createTokenFormat(
-  keys: SigningKeys,
+  keys: KeyFile,
   { namespace }: { readonly namespace: string },
 ): TokenFormat {
   const users = `urn:${namespace}:corpuser:`;

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
+import { withoutNulls } from "../mutations/changes.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
 import { type PageInput, pageOf } from "./pages.ts";
 
@@ -17,14 +18,6 @@ interface PolicyInput {
   readonly resources?: Maybe<object>;
   readonly privileges: readonly string[];
   readonly actors: object;
-}
-
-/** Removes null members at any depth: they count as absent. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!jsonObject(value)) return value;
-  const present = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(present.map(([name, one]) => [name, withoutNulls(one)]));
 }
 
 interface ListInput extends PageInput {

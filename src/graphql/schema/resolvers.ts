@@ -2,9 +2,36 @@
 
 import type { Resolver } from "../context.ts";
 import { tokenFields, tokenMutations, tokenQueries } from "../mutations/access-tokens.ts";
+import {
+  accountMutations,
+  fileMutations,
+  ownershipTypeMutations,
+  profileMutations,
+} from "../mutations/accounts/accounts.ts";
+import { executionMutations } from "../mutations/accounts/execution-requests.ts";
+import {
+  connectionFields,
+  connectionMutations,
+  secretMutations,
+  secretQueries,
+} from "../mutations/accounts/secrets.ts";
 import { making } from "../mutations/create.ts";
 import { sourceFields, sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
 import { labelling } from "../mutations/labels.ts";
+import {
+  assertionDeletion,
+  contractMutations,
+  testMutations,
+} from "../mutations/quality/contracts-and-tests.ts";
+import { incidentMutations } from "../mutations/quality/incidents.ts";
+import { pageMutations } from "../mutations/settings/home-page.ts";
+import { postMutations, queryMutations } from "../mutations/settings/posts-and-queries.ts";
+import {
+  globalSettingsMutations,
+  ownSettingsMutations,
+  stepMutations,
+} from "../mutations/settings/user-settings.ts";
+import { viewMutations } from "../mutations/settings/views.ts";
 import { assertionMutations, eventFields } from "../queries/assertions.ts";
 import { browsing } from "../queries/browse.ts";
 import { entityFields } from "../queries/entity-fields.ts";
@@ -26,6 +53,7 @@ export const resolvers: Resolvers = {
     ...entityQueries,
     ...sourceQueries,
     ...policyQueries,
+    ...secretQueries,
   },
   Mutation: {
     ...tokenMutations,
@@ -34,10 +62,29 @@ export const resolvers: Resolvers = {
     ...sourceMutations,
     ...assertionMutations,
     ...policyMutations,
+    ...secretMutations,
+    ...connectionMutations,
+    ...accountMutations,
+    ...profileMutations,
+    ...ownershipTypeMutations,
+    ...fileMutations,
+    ...executionMutations,
+    ...testMutations,
+    ...contractMutations,
+    ...assertionDeletion,
+    ...incidentMutations,
+    ...postMutations,
+    ...queryMutations,
+    ...viewMutations,
+    ...pageMutations,
+    ...ownSettingsMutations,
+    ...globalSettingsMutations,
+    ...stepMutations,
   },
   ...otherEntities,
   Assertion: eventFields.Assertion as Resolvers[string],
   Dataset: { ...Dataset, ...eventFields.Dataset } as Resolvers[string],
   ...sourceFields,
+  ...connectionFields,
   ...tokenFields,
 };

@@ -1,11 +1,45 @@
 /** Authorization of GraphQL: one rule for each field of Query and Mutation; create-schema.ts checks this. */
-import { privileges, toGenerateTokens, toManageTokens } from "../../auth/policies/privileges.ts";
+import {
+  type Demand,
+  privileges,
+  shownDemand,
+  toGenerateTokens,
+  toManageConnections,
+  toManageIngestion,
+  toManageTokens,
+} from "../../auth/policies/privileges.ts";
 import { withNamespace } from "../../core/urn.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
 import type { Viewer } from "../context.ts";
+import {
+  accountMutations,
+  fileMutations,
+  ownershipTypeMutations,
+  profileMutations,
+} from "../mutations/accounts/accounts.ts";
+import { executionMutations } from "../mutations/accounts/execution-requests.ts";
+import {
+  connectionMutations,
+  secretMutations,
+  secretQueries,
+} from "../mutations/accounts/secrets.ts";
 import { making } from "../mutations/create.ts";
 import { sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
 import { labelling } from "../mutations/labels.ts";
+import {
+  assertionDeletion,
+  contractMutations,
+  testMutations,
+} from "../mutations/quality/contracts-and-tests.ts";
+import { incidentMutations } from "../mutations/quality/incidents.ts";
+import { pageMutations } from "../mutations/settings/home-page.ts";
+import { postMutations, queryMutations } from "../mutations/settings/posts-and-queries.ts";
+import {
+  globalSettingsMutations,
+  ownSettingsMutations,
+  stepMutations,
+} from "../mutations/settings/user-settings.ts";
+import { viewMutations } from "../mutations/settings/views.ts";
 import { assertionMutations } from "../queries/assertions.ts";
 import { browsing } from "../queries/browse.ts";
 import { entityQueries } from "../queries/entity-queries.ts";
@@ -45,11 +79,16 @@ export const writes: Rule = {
   allows: async () => true,
 };
 
-const policies: Rule = {
+/** Any of these privileges. */
+const needing = (demand: Demand): Rule => ({
   audited: true,
-  needs: `the privilege ${privileges.MANAGE_POLICIES}`,
-  allows: (_, { authority, actor }) => authority.allows(actor, [["MANAGE_POLICIES"]]),
-};
+  needs: `the privilege ${shownDemand(demand)}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, demand),
+});
+
+const policies = needing([["MANAGE_POLICIES"]]);
+const secrets = needing([["MANAGE_SECRETS"]]);
+const announcements = needing([["CREATE_GLOBAL_ANNOUNCEMENTS"], ["MANAGE_GLOBAL_ANNOUNCEMENTS"]]);
 
 const withRule = (rule: Rule, names: readonly string[]): Readonly<Record<string, Rule>> =>
   Object.fromEntries(names.map((name) => [name, rule]));
@@ -123,6 +162,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...withRule(letIn, Object.keys(entityQueries)),
     ...withRule(letIn, Object.keys(sourceQueries)),
     ...withRule(policies, Object.keys(policyQueries)),
+    ...withRule(secrets, Object.keys(secretQueries)),
   },
   Mutation: {
     createAccessToken,
@@ -132,5 +172,23 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...withRule(writes, Object.keys(sourceMutations)),
     ...withRule(writes, Object.keys(assertionMutations)),
     ...withRule(policies, Object.keys(policyMutations)),
+    ...withRule(secrets, Object.keys(secretMutations)),
+    ...withRule(needing(toManageConnections), Object.keys(connectionMutations)),
+    ...withRule(needing([["MANAGE_SERVICE_ACCOUNTS"]]), Object.keys(accountMutations)),
+    ...withRule(needing([["MANAGE_GLOBAL_OWNERSHIP_TYPES"]]), Object.keys(ownershipTypeMutations)),
+    ...withRule(needing(toManageIngestion), Object.keys(executionMutations)),
+    ...withRule(needing([["MANAGE_TESTS"]]), Object.keys(testMutations)),
+    ...withRule(announcements, Object.keys(postMutations)),
+    ...withRule(writes, Object.keys(fileMutations)),
+    ...withRule(writes, Object.keys(profileMutations)),
+    ...withRule(writes, Object.keys(contractMutations)),
+    ...withRule(writes, Object.keys(assertionDeletion)),
+    ...withRule(writes, Object.keys(incidentMutations)),
+    ...withRule(writes, Object.keys(pageMutations)),
+    ...withRule(writes, Object.keys(queryMutations)),
+    ...withRule(writes, Object.keys(globalSettingsMutations)),
+    ...withRule(writes, Object.keys(ownSettingsMutations)),
+    ...withRule(writes, Object.keys(stepMutations)),
+    ...withRule(writes, Object.keys(viewMutations)),
   },
 };

@@ -93,6 +93,7 @@ export const governance: Mapping = {
       field: ({ field }) => (typeof field === "string" ? columnOf(field)[0] : null),
     },
     DatasetAssertionInfo: { datasetUrn: "dataset", fields: columns },
+    IncidentSource: { source: "sourceUrn" },
     ExecutionRequestInput: { arguments: "args", actor: "actorUrn" },
   },
 };

@@ -37,7 +37,7 @@ export const people: Mapping = {
     Post: {
       postType: "postInfo/type",
       content: "postInfo/content",
-      lastModified: "postInfo/lastModified",
+      lastModified: ({ aspect }) => ({ time: aspect("postInfo")?.lastModified }),
     },
     QueryEntity: {
       properties: "queryProperties",

@@ -1,7 +1,7 @@
 /**
- * The keys that sign tokens, one per line of a file. The first one signs; the others only verify. To
- * rotate keys, put a new one first, and remove the old one when its last token has expired. The first
- * start creates a file with one key.
+ * The keys that sign tokens or encrypt secrets, one per line of a file. The first one signs or encrypts;
+ * the others only verify or decrypt. To rotate keys, put a new one first, and remove the old one when
+ * nothing uses it. The first start creates a file with one key.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -10,16 +10,16 @@ import { keepText } from "../../config/secret-text.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { keepFromOthers, type Warning } from "./secret-file.ts";
 
-interface SigningKey {
-  /** Identifies the key in the header of a token; derived from the key by a hash. */
+interface Key {
+  /** Identifies the key in a token or an encrypted text; derived from the key by a hash. */
   readonly id: string;
   readonly secret: Uint8Array;
 }
 
-export interface SigningKeys {
+export interface KeyFile {
   readonly file: string;
-  readonly current: SigningKey;
-  find(id: string): SigningKey | undefined;
+  readonly current: Key;
+  find(id: string): Key | undefined;
 }
 
 /** 256 bits: as much as HS256 can use. */
@@ -32,13 +32,15 @@ const KEY_ID_CHARACTERS = 16;
 const KNOWN_TO_ALL = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
 
 /** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
-export function openSigningKeys(place: {
+export function openKeys(place: {
   readonly data: string;
+  /** Of the file in the data directory: `signing.key`. */
+  readonly name: string;
   readonly given: string;
   readonly logger: Warning;
-}): SigningKeys {
+}): KeyFile {
   const own = place.given === "";
-  const file = own ? join(place.data, "signing.key") : place.given;
+  const file = own ? join(place.data, place.name) : place.given;
   const text = own
     ? keepText(file, () => randomBytes(KEY_BYTES).toString("base64url")).text
     : readGiven(file);
@@ -52,7 +54,7 @@ export function openSigningKeys(place: {
   return { file, current, find: (id) => byId.get(id) };
 }
 
-function keyOf(line: string, file: string): SigningKey {
+function keyOf(line: string, file: string): Key {
   if (line.length < charactersMin || /[^\x21-\x7e]/.test(line)) {
     throw unfit(file, `holds a line that is no key of ${charactersMin} characters or more`);
   }
@@ -64,16 +66,16 @@ function keyOf(line: string, file: string): SigningKey {
 
 /** The error never contains the key. */
 const unfit = (file: string, why: string): CatalogError =>
-  new CatalogError("invalid", `the file of signing keys "${file}" ${why}`, {
-    hint: "One key in a line, the one that signs first; make one with: openssl rand -base64 48",
+  new CatalogError("invalid", `the key file "${file}" ${why}`, {
+    hint: "One key in a line, the one in use first; make one with: openssl rand -base64 48",
   });
 
 function readGiven(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new CatalogError("invalid", `cannot read the signing keys from "${file}"`, {
-      hint: `${(cause as Error).message}. Name another file with --signing-key-file`,
+    throw new CatalogError("invalid", `cannot read the keys from "${file}"`, {
+      hint: `${(cause as Error).message}. Name another file with --signing-key-file or --secret-key-file`,
       cause,
     });
   }

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openSigningKeys } from "../../src/auth/tokens/signing-keys.ts";
+import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { createTokenFormat } from "../../src/auth/tokens/token-format.ts";
 import { makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -21,7 +21,7 @@ const two = "two-keys-that-are-long-enough-to-be-some";
 function keysIn(...lines: readonly string[]) {
   const file = join(directory.path, "keys");
   writeFileSync(file, lines.join("\n"), { mode: 0o600 });
-  return openSigningKeys({ data: directory.path, given: file, logger });
+  return openKeys({ name: "signing.key", data: directory.path, given: file, logger });
 }
 const formatWith = (...lines: readonly string[]) =>
   createTokenFormat(keysIn(...lines), { namespace: "li" });
@@ -30,11 +30,11 @@ describe("the key of a data directory", () => {
   test("is made at the first start, for its owner alone, and stays", () => {
     mkdirSync(directory.path, { recursive: true });
     const place = { data: directory.path, given: "", logger };
-    const { file, current } = openSigningKeys(place);
+    const { file, current } = openKeys({ name: "signing.key", ...place });
     expect(file).toBe(join(directory.path, "signing.key"));
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8").trim()).toHaveLength(43);
-    expect(openSigningKeys(place).current).toEqual(current);
+    expect(openKeys({ name: "signing.key", ...place }).current).toEqual(current);
   });
 });
 
@@ -99,7 +99,7 @@ test.each([
 
 test("a file that is not there stops the start", () => {
   const given = join(directory.path, "none");
-  expect(() => openSigningKeys({ data: directory.path, given, logger })).toThrow(
-    "cannot read the signing",
+  expect(() => openKeys({ name: "signing.key", data: directory.path, given, logger })).toThrow(
+    "cannot read the keys",
   );
 });

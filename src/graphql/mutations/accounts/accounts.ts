@@ -1,0 +1,165 @@
+/** Mutations of service accounts, profiles of users and groups, ownership types and stored files. */
+import { randomUUID } from "node:crypto";
+import type { Demand } from "../../../auth/policies/privileges.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import type { Viewer } from "../../context.ts";
+import { stringsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { entityOf } from "../../queries/entity-source.ts";
+import {
+  changeOf,
+  createEntity,
+  given,
+  requirePrivilege,
+  stampOf,
+  storedAspect,
+} from "../changes.ts";
+import { globalView } from "../settings/user-settings.ts";
+import { refuseMissing, remove, urnOf, write } from "../writing.ts";
+
+const ACCOUNT = "SERVICE_ACCOUNT";
+
+/** The urn of a service account. Throws `malformed` for another user, `not_found` for none. */
+async function accountOf(text: string, viewer: Viewer): Promise<string> {
+  const urn = urnOf(text, ["corpuser"], viewer);
+  await refuseMissing([urn], viewer);
+  const { aspect } = await viewer.loader.load(urn);
+  if (stringsIn(aspect("subTypes")?.typeNames).includes(ACCOUNT)) return urn;
+  throw new CatalogError("malformed", `"${urn}" is no service account`, {
+    hint: "Send the urn that createServiceAccount returned",
+  });
+}
+
+export const accountMutations = {
+  async createServiceAccount(
+    _: never,
+    { input }: { input: { displayName?: Maybe<string>; description?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const id = `service_${randomUUID()}`;
+    const displayName = input.displayName || id;
+    const corpUserInfo = { active: true, displayName, ...given({ title: input.description }) };
+    const subTypes = { typeNames: [ACCOUNT] };
+    const urn = await createEntity("corpuser", { id, aspects: { corpUserInfo, subTypes } }, viewer);
+    return {
+      ...{ urn, type: "CORP_USER", name: id, displayName, description: input.description },
+      ...{ createdBy: viewer.actor, createdAt: viewer.now(), updatedAt: viewer.now() },
+    };
+  },
+
+  async deleteServiceAccount(_: never, { urn }: { urn: string }, viewer: Viewer) {
+    return remove(await accountOf(urn, viewer), viewer);
+  },
+
+  async updateServiceAccountDefaultView(
+    _: never,
+    { input }: { input: { urn: string; defaultView?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const urn = await accountOf(input.urn, viewer);
+    const views = given({ defaultView: await globalView(input.defaultView, viewer) });
+    const change = (stored: JsonObject) => ({ appearance: {}, ...stored, views });
+    return write([await changeOf(urn, "corpUserSettings", change, viewer)], viewer);
+  },
+};
+
+/** Of others: users edit their own profile. */
+const toEditProfiles: Demand = [
+  ["MANAGE_USERS_AND_GROUPS"],
+  ["EDIT_ENTITY"],
+  ["EDIT_USER_PROFILE"],
+  ["EDIT_CONTACT_INFO"],
+];
+
+interface UserInput extends JsonObject {
+  readonly platformUrns?: Maybe<readonly string[]>;
+  readonly personaUrn?: Maybe<string>;
+}
+
+export const profileMutations = {
+  async updateCorpUserProperties(
+    _: never,
+    { urn: text, input }: { urn: string; input: UserInput },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, ["corpuser"], viewer);
+    if (urn !== viewer.actor) await requirePrivilege(toEditProfiles, viewer);
+    await refuseMissing([urn], viewer);
+    const { platformUrns: platforms, personaUrn: persona, ...rest } = input;
+    const changed = given({ ...rest, platforms, persona });
+    const change = (stored: JsonObject) => ({ ...stored, ...changed });
+    await write([await changeOf(urn, "corpUserEditableInfo", change, viewer)], viewer);
+    return entityOf(urn);
+  },
+
+  async updateCorpGroupProperties(
+    _: never,
+    { urn: text, input }: { urn: string; input: JsonObject },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, ["corpGroup"], viewer);
+    await requirePrivilege(toEditProfiles, viewer);
+    await refuseMissing([urn], viewer);
+    const change = (stored: JsonObject) => ({ ...stored, ...given(input) });
+    await write([await changeOf(urn, "corpGroupEditableInfo", change, viewer)], viewer);
+    return entityOf(urn);
+  },
+};
+
+interface OwnershipTypeInput {
+  readonly name?: Maybe<string>;
+  readonly description?: Maybe<string>;
+}
+
+const OWNERSHIP_TYPE = "ownershipType";
+
+export const ownershipTypeMutations = {
+  async createOwnershipType(_: never, { input }: { input: OwnershipTypeInput }, viewer: Viewer) {
+    const created = stampOf(viewer);
+    const ownershipTypeInfo = { ...given(input), created, lastModified: created };
+    return entityOf(await createEntity(OWNERSHIP_TYPE, { aspects: { ownershipTypeInfo } }, viewer));
+  },
+
+  async updateOwnershipType(
+    _: never,
+    { urn: text, input }: { urn: string; input: OwnershipTypeInput },
+    viewer: Viewer,
+  ) {
+    const urn = urnOf(text, [OWNERSHIP_TYPE], viewer);
+    await storedAspect(urn, "ownershipTypeInfo", viewer);
+    const changed = { ...given(input), lastModified: stampOf(viewer) };
+    const change = (stored: JsonObject) => ({ ...stored, ...changed });
+    await write([await changeOf(urn, "ownershipTypeInfo", change, viewer)], viewer);
+    return entityOf(urn);
+  },
+
+  /** The built-in types are only marked as removed, because owners without a type refer to them. */
+  async deleteOwnershipType(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(text, [OWNERSHIP_TYPE], viewer);
+    if (!urn.includes(":__system__")) return remove(urn, viewer);
+    await refuseMissing([urn], viewer);
+    const change = (stored: JsonObject) => ({ ...stored, removed: true });
+    return write([await changeOf(urn, "status", change, viewer)], viewer);
+  },
+};
+
+interface FileInput {
+  readonly id: string;
+  readonly storageKey: string;
+  readonly [member: string]: unknown;
+}
+
+export const fileMutations = {
+  /** Describes a file; the service stores none. */
+  async createDataHubFile(_: never, { input }: { input: FileInput }, viewer: Viewer) {
+    const { id, storageKey, ...rest } = input;
+    const dataHubFileInfo = {
+      ...given(rest),
+      bucketStorageLocation: { storageBucket: "", storageKey },
+      created: stampOf(viewer),
+    };
+    const urn = await createEntity("dataHubFile", { id, aspects: { dataHubFileInfo } }, viewer);
+    return { file: entityOf(urn) };
+  },
+};

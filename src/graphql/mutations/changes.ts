@@ -1,0 +1,89 @@
+/** Shared by several families of mutations: new entities, changes of a whole aspect, privileges. */
+import { randomUUID } from "node:crypto";
+import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
+import type { Proposal } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { Viewer } from "../context.ts";
+import type { Maybe } from "../maybe.ts";
+import { proposalOf, write } from "./writing.ts";
+
+/** The time and the caller. */
+export const stampOf = ({ now, actor, namespace }: Viewer) => ({
+  time: now(),
+  actor: actor ?? `urn:${namespace}:corpuser:unknown`,
+});
+
+/** Creates an entity with its aspects in one write. Fails when the entity exists. */
+export async function createEntity(
+  entityType: string,
+  { id, aspects }: NewEntity,
+  viewer: Viewer,
+): Promise<string> {
+  const urn = `urn:${viewer.namespace}:${entityType}:${id?.trim() || randomUUID()}`;
+  const proposals = Object.entries(aspects).map(([name, value], index) =>
+    proposalOf(urn, name, value, index === 0 ? "CREATE_ENTITY" : "UPSERT"),
+  );
+  await write(proposals, viewer);
+  return urn;
+}
+
+interface NewEntity {
+  /** A random one when absent. */
+  readonly id?: Maybe<string>;
+  readonly aspects: Readonly<Record<string, object>>;
+}
+
+/**
+ * Changes an aspect from its stored value. The write is rejected with `conflict` when another one has
+ * changed the aspect meanwhile.
+ */
+export async function changeOf(
+  urn: string,
+  aspectName: string,
+  change: (stored: JsonObject) => object,
+  { catalog }: Viewer,
+): Promise<Proposal> {
+  const [found] = await catalog.findEntities([urn], [aspectName]);
+  const stored = found?.aspects.find(({ name }) => name === aspectName);
+  const value: unknown = stored === undefined ? {} : JSON.parse(stored.value);
+  return {
+    ...proposalOf(urn, aspectName, change(jsonObject(value) ? value : {})),
+    headers: { "If-Version-Match": String(stored?.version ?? -1) },
+  };
+}
+
+/** The members that are given: null and undefined leave a member as it is. */
+export function given<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const present = Object.entries(members).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  return Object.fromEntries(present) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** Throws `forbidden` for a caller without any of the privileges. */
+export async function requirePrivilege(demand: Demand, viewer: Viewer): Promise<void> {
+  if (await viewer.authority.allows(viewer.actor, demand)) return;
+  throw new CatalogError("forbidden", "Unauthorized to perform this action", {
+    hint: `It needs the privilege ${shownDemand(demand)}`,
+  });
+}
+
+/** The stored value of an aspect. Throws `not_found` where the entity or the aspect is missing. */
+export async function storedAspect(
+  urn: string,
+  aspectName: string,
+  viewer: Viewer,
+): Promise<JsonObject> {
+  const value = (await viewer.loader.load(urn)).aspect(aspectName);
+  if (value !== undefined) return value;
+  throw new CatalogError("not_found", `"${urn.slice(0, 600)}" does not exist`);
+}
+
+/** Removes null members at any depth: they count as absent. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!jsonObject(value)) return value;
+  const present = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(present.map(([name, one]) => [name, withoutNulls(one)]));
+}

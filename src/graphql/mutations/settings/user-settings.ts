@@ -1,0 +1,167 @@
+/** Mutations of settings: the caller's own, those of the whole catalog, and the steps of tours. */
+import { CatalogError } from "../../../core/errors.ts";
+import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import type { Viewer } from "../../context.ts";
+import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { changeOf, given, stampOf, storedAspect } from "../changes.ts";
+import { proposalOf, urnOf, write } from "../writing.ts";
+
+const memberOf = (value: JsonObject, name: string): JsonObject => {
+  const member = memberAt(value, [name]);
+  return jsonObject(member) ? member : {};
+};
+
+async function changeOwn(change: (stored: JsonObject) => object, viewer: Viewer): Promise<true> {
+  const { actor } = viewer;
+  if (actor === undefined) {
+    throw new CatalogError("forbidden", "Unauthorized to perform this action", {
+      hint: "Settings belong to a user: sign in, or name one with an actor header",
+    });
+  }
+  const withAppearance = (stored: JsonObject) => change({ appearance: {}, ...stored });
+  return write([await changeOf(actor, "corpUserSettings", withAppearance, viewer)], viewer);
+}
+
+async function changeGlobal(change: (stored: JsonObject) => object, viewer: Viewer): Promise<true> {
+  const urn = `urn:${viewer.namespace}:globalSettings:0`;
+  return write([await changeOf(urn, "globalSettingsInfo", change, viewer)], viewer);
+}
+
+/** A global view, or undefined for none. Throws `malformed` for a personal one. */
+export async function globalView(text: Maybe<string>, viewer: Viewer): Promise<string | undefined> {
+  if (!text) return undefined;
+  const urn = urnOf(text, ["dataHubView"], viewer);
+  const { type } = await storedAspect(urn, "dataHubViewInfo", viewer);
+  if (type === "GLOBAL") return urn;
+  throw new CatalogError("malformed", `the view "${urn}" is personal`, {
+    hint: "Choose a global view",
+  });
+}
+
+interface HomePageInput {
+  readonly pageTemplate?: Maybe<string>;
+  readonly newDismissedAnnouncements?: Maybe<readonly Maybe<string>[]>;
+  readonly removePageTemplate?: Maybe<boolean>;
+}
+
+/** Members of `appearance` by the values of the enum UserSetting. */
+const appearance = {
+  SHOW_SIMPLIFIED_HOMEPAGE: "showSimplifiedHomepage",
+  SHOW_THEME_V2: "showThemeV2",
+} as const;
+
+export const ownSettingsMutations = {
+  updateCorpUserViewsSettings(
+    _: never,
+    { input }: { input: { defaultView?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const views = given({
+      defaultView: input.defaultView && urnOf(input.defaultView, ["dataHubView"], viewer),
+    });
+    return changeOwn((stored) => ({ ...stored, views }), viewer);
+  },
+
+  updateCorpUserLocaleSettings: (
+    _: never,
+    { input }: { input: { language?: Maybe<string> } },
+    viewer: Viewer,
+  ) => changeOwn((stored) => ({ ...stored, locale: given({ language: input.language }) }), viewer),
+
+  updateUserHomePageSettings(_: never, { input }: { input: HomePageInput }, viewer: Viewer) {
+    const { pageTemplate, newDismissedAnnouncements, removePageTemplate } = input;
+    if (pageTemplate && removePageTemplate) {
+      throw new CatalogError("malformed", "pageTemplate and removePageTemplate are both given", {
+        hint: "Send one of them",
+      });
+    }
+    return changeOwn((stored) => {
+      const { pageTemplate: before, ...rest } = memberOf(stored, "homePage");
+      const dismissed = [
+        ...stringsIn(rest.dismissedAnnouncements),
+        ...stringsIn(newDismissedAnnouncements),
+      ];
+      const homePage = {
+        ...rest,
+        dismissedAnnouncements: [...new Set(dismissed)],
+        ...given({ pageTemplate: pageTemplate ?? (removePageTemplate ? undefined : before) }),
+      };
+      return { ...stored, homePage };
+    }, viewer);
+  },
+
+  updateUserSetting(
+    _: never,
+    { input }: { input: { name: keyof typeof appearance; value: boolean } },
+    viewer: Viewer,
+  ) {
+    // Safe lookup: the schema checks the member of the enum.
+    const member = appearance[input.name];
+    return changeOwn(
+      (stored) => ({
+        ...stored,
+        appearance: { ...memberOf(stored, "appearance"), [member]: input.value },
+      }),
+      viewer,
+    );
+  },
+};
+
+export const globalSettingsMutations = {
+  async updateGlobalViewsSettings(
+    _: never,
+    { input }: { input: { defaultView?: Maybe<string> } },
+    viewer: Viewer,
+  ) {
+    const views = given({ defaultView: await globalView(input.defaultView, viewer) });
+    return changeGlobal((stored) => ({ ...stored, views }), viewer);
+  },
+
+  updateDocPropagationSettings: (
+    _: never,
+    { input }: { input: { docColumnPropagation?: Maybe<boolean> } },
+    viewer: Viewer,
+  ) =>
+    changeGlobal((stored) => {
+      const docPropagation = {
+        enabled: true,
+        ...memberOf(stored, "docPropagation"),
+        ...given({ columnPropagationEnabled: input.docColumnPropagation }),
+      };
+      return { ...stored, docPropagation };
+    }, viewer),
+
+  updateApplicationsSettings: (
+    _: never,
+    { input }: { input: { enabled?: Maybe<boolean> } },
+    viewer: Viewer,
+  ) =>
+    changeGlobal((stored) => {
+      const before = memberOf(stored, "applications");
+      const applications = { enabled: false, ...before, ...given({ enabled: input.enabled }) };
+      return { ...stored, applications };
+    }, viewer),
+};
+
+interface StepState {
+  readonly id: string;
+  readonly properties: readonly Maybe<{ readonly key: string; readonly value?: Maybe<string> }>[];
+}
+
+export const stepMutations = {
+  async batchUpdateStepStates(
+    _: never,
+    { input }: { input: { states: readonly StepState[] } },
+    viewer: Viewer,
+  ) {
+    const proposals = input.states.map(({ id, properties }) => {
+      const entries = properties.flatMap((one) => (one ? [[one.key, one.value ?? ""]] : []));
+      const value = { properties: Object.fromEntries(entries), lastModified: stampOf(viewer) };
+      const urn = `urn:${viewer.namespace}:dataHubStepState:${id}`;
+      return proposalOf(urn, "dataHubStepStateProperties", value);
+    });
+    await write(proposals, viewer);
+    return { results: input.states.map(({ id }) => ({ id, succeeded: true })) };
+  },
+};

@@ -1,0 +1,116 @@
+/** Mutations of views: saved filters, personal or global. */
+
+import type { Demand } from "../../../auth/policies/privileges.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import type { Viewer } from "../../context.ts";
+import { memberAt } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { entityOf } from "../../queries/entity-source.ts";
+import {
+  changeOf,
+  createEntity,
+  given,
+  requirePrivilege,
+  stampOf,
+  storedAspect,
+} from "../changes.ts";
+import { remove, urnOf, write } from "../writing.ts";
+
+const TYPE = "dataHubView";
+const INFO = "dataHubViewInfo";
+
+const toManageViews: Demand = [["MANAGE_GLOBAL_VIEWS"]];
+
+interface Criterion {
+  readonly field: string;
+  readonly values?: Maybe<readonly string[]>;
+  readonly value?: Maybe<string>;
+  readonly condition?: Maybe<string>;
+  readonly negated?: Maybe<boolean>;
+}
+
+interface Definition {
+  readonly entityTypes: readonly string[];
+  readonly filter: { readonly operator: "AND" | "OR"; readonly filters: readonly Criterion[] };
+}
+
+/** As the model has it: criteria in clauses, of which one has to hold. */
+function definitionOf({ entityTypes, filter }: Definition, viewer: Viewer) {
+  const criteria = filter.filters.map(({ field, values, value, condition, negated }) => ({
+    field,
+    condition: condition ?? "EQUAL",
+    values: values ?? (value ? [value] : []),
+    value: values?.[0] ?? value ?? "",
+    negated: negated ?? false,
+  }));
+  const clauses = filter.operator === "OR" ? criteria.map((one) => [one]) : [criteria];
+  return {
+    entityTypes: entityTypes.map((member) => viewer.entityTypes.find(member) ?? member),
+    filter: { or: criteria.length === 0 ? [] : clauses.map((and) => ({ and })) },
+  };
+}
+
+interface NewView {
+  readonly viewType: "PERSONAL" | "GLOBAL";
+  readonly name: string;
+  readonly description?: Maybe<string>;
+  readonly definition: Definition;
+}
+
+/** A view belongs to its creator; a global one also to those who manage global views. */
+async function ownViewOf(text: string, viewer: Viewer): Promise<string> {
+  const urn = urnOf(text, [TYPE], viewer);
+  const info = await storedAspect(urn, INFO, viewer);
+  const own = viewer.actor !== undefined && memberAt(info, ["created", "actor"]) === viewer.actor;
+  if (own) return urn;
+  if (info.type === "GLOBAL") await requirePrivilege(toManageViews, viewer);
+  else {
+    throw new CatalogError("forbidden", "Unauthorized to perform this action", {
+      hint: "Only its creator changes a personal view",
+    });
+  }
+  return urn;
+}
+
+export const viewMutations = {
+  async createView(_: never, { input }: { input: NewView }, viewer: Viewer) {
+    const { viewType, name, description, definition } = input;
+    if (viewType === "GLOBAL") await requirePrivilege(toManageViews, viewer);
+    const stamp = stampOf(viewer);
+    const value = {
+      ...given({ description }),
+      name,
+      type: viewType,
+      definition: definitionOf(definition, viewer),
+      created: stamp,
+      lastModified: stamp,
+    };
+    return entityOf(await createEntity(TYPE, { aspects: { [INFO]: value } }, viewer));
+  },
+
+  async updateView(
+    _: never,
+    { urn: text, input }: { urn: string; input: Partial<NewView> },
+    viewer: Viewer,
+  ) {
+    const urn = await ownViewOf(text, viewer);
+    const { name, description, definition } = input;
+    const change = await changeOf(
+      urn,
+      INFO,
+      (stored) => ({
+        ...stored,
+        ...given({ name, description }),
+        ...(definition && { definition: definitionOf(definition, viewer) }),
+        lastModified: stampOf(viewer),
+      }),
+      viewer,
+    );
+    await write([change], viewer);
+    return entityOf(urn);
+  },
+
+  async deleteView(_: never, { urn }: { urn: string }, viewer: Viewer) {
+    return remove(await ownViewOf(urn, viewer), viewer);
+  },
+};
