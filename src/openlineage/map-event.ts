@@ -2,6 +2,7 @@
  * Maps an event to contributions: the entities that it names, their facets, its edges and the state of its
  * run. Pure, and independent of what is stored.
  */
+import { CatalogError } from "../core/errors.ts";
 import { parseTime } from "../lib/calendar.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { shortened } from "../lib/shortened.ts";
@@ -41,7 +42,17 @@ export function mapEvent(event: OpenLineageEvent, namespace: string): MappedEven
     ...datasetContributions(context),
     rawEvent(subject, { context, text, name }),
   ];
+  refuseTooMany(contributions.length);
   return { subject, name, time, contributions: Map.groupBy(contributions, ({ urn }) => urn) };
+}
+
+/** Columns, edges, properties and the like of one event: they are merged and written as a whole. */
+const contributionsMax = 10_000;
+
+function refuseTooMany(count: number): void {
+  if (count <= contributionsMax) return;
+  const message = `the event has ${count} columns, edges and properties of at most ${contributionsMax}`;
+  throw new CatalogError("too_large", message, { hint: "Send its datasets in several events" });
 }
 
 function contextOf(event: OpenLineageEvent, namespace: string): EventContext {

@@ -12,6 +12,7 @@
 import { createHash } from "node:crypto";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 import { sameJson } from "../lib/same-json.ts";
+import { type AspectDraft, createAspectDraft, createListDraft } from "./aspect-draft.ts";
 import type {
   ColumnEdge,
   Contribution,
@@ -19,10 +20,9 @@ import type {
   Edge,
   LatestField,
   ListItem,
-  SetMember,
   WholeAspect,
 } from "./contribution.ts";
-import { withColumn, withEdge, withSorted } from "./merge-lists.ts";
+import { columnKey, earlierEdge, withColumn } from "./merge-lists.ts";
 
 export const STATE = "openLineageState";
 
@@ -69,79 +69,59 @@ export function mergeEntity(
   current: ReadonlyMap<string, JsonObject>,
   { time, event }: { readonly time: number; readonly event?: string | undefined },
 ): ReadonlyMap<string, JsonObject> {
-  const draft = createDraft(current);
-  for (const contribution of contributions) mergeOne(draft, contribution, time);
-  return draft.finish(event);
-}
-
-interface Draft {
-  readonly stored: (aspect: string) => JsonObject | undefined;
-  readonly value: (aspect: string) => JsonObject;
-  readonly set: (aspect: string, value: JsonObject) => void;
-  readonly written: Map<string, Write>;
-  readonly finish: (event: string | undefined) => ReadonlyMap<string, JsonObject>;
-}
-
-function createDraft(current: ReadonlyMap<string, JsonObject>): Draft {
   const before = (current.get(STATE) ?? {}) as Partial<State>;
   const written = new Map(Object.entries(before.written ?? {}));
-  const values = new Map<string, JsonObject>();
-  const stored = (aspect: string) => values.get(aspect) ?? current.get(aspect);
-  return {
-    stored,
-    written,
-    value: (aspect) => stored(aspect) ?? emptyAspects.get(aspect) ?? {},
-    set: (aspect, value) => void values.set(aspect, value),
-    finish(event) {
-      const { events = [] } = before;
-      const named = event === undefined ? events : [...new Set([...events, event])].sort();
-      const state = { written: Object.fromEntries(written), events: named.slice(-eventsMax) };
-      values.set(STATE, state);
-      return new Map([...values].filter(([name, value]) => !sameJson(current.get(name), value)));
-    },
-  };
+  const drafts = new Map<string, AspectDraft>();
+  for (const contribution of contributions) {
+    if (!("aspect" in contribution) || contribution.kind === "event") continue;
+    const { aspect } = contribution;
+    const draft =
+      drafts.get(aspect) ?? createAspectDraft(current.get(aspect), emptyAspects.get(aspect));
+    drafts.set(aspect, draft);
+    mergeOne(draft, contribution, { written, time });
+  }
+  const { events = [] } = before;
+  const named = event === undefined ? events : [...new Set([...events, event])].sort();
+  const state = { written: Object.fromEntries(written), events: named.slice(-eventsMax) };
+  const values = [...drafts].map(([name, { value }]) => [name, value()] as const);
+  return new Map(
+    [...values, [STATE, state] as const].filter(
+      ([name, value]) => value !== undefined && !sameJson(current.get(name), value),
+    ) as [string, JsonObject][],
+  );
 }
 
-function mergeOne(draft: Draft, contribution: Contribution, time: number): void {
-  const { kind } = contribution;
-  if (kind === "latest") mergeLatest(draft, contribution, time);
-  else if (kind === "earliest") mergeEarliest(draft, contribution);
-  else if (kind === "whole") mergeWhole(draft, contribution, time);
-  else if (kind === "item") mergeItem(draft, contribution);
-  else if (kind === "member") mergeMember(draft, contribution);
-  else if (kind === "edge") mergeEdge(draft, contribution);
-  else if (kind === "column") mergeColumn(draft, contribution);
+interface Writes {
+  readonly written: Map<string, Write>;
+  /** Of the event. */
+  readonly time: number;
 }
 
-function mergeEdge({ value, set }: Draft, edge: Edge): void {
-  const { aspect, field } = edge;
-  const current = value(aspect);
-  set(aspect, { ...current, [field]: withEdge(listIn(current, field), edge) });
+type AspectPart = Exclude<Contribution, { kind: "event" | "exists" }>;
+
+function mergeOne(draft: AspectDraft, one: AspectPart, writes: Writes): void {
+  if (one.kind === "latest") mergeLatest(draft, one, writes);
+  else if (one.kind === "earliest") mergeEarliest(draft, one, writes);
+  else if (one.kind === "whole") mergeWhole(draft, one, writes);
+  else if (one.kind === "item") mergeItem(draft, one, writes);
+  else if (one.kind === "member") draft.list(one.field, String).add(one.value);
+  else if (one.kind === "edge") mergeEdge(draft, one);
+  else mergeColumn(draft, one);
 }
 
-function mergeColumn({ value, set }: Draft, column: ColumnEdge): void {
-  const { aspect } = column;
-  const current = value(aspect);
-  const list = withColumn(listIn(current, "fineGrainedLineages"), column);
-  set(aspect, { ...current, fineGrainedLineages: list });
-}
-
-function mergeLatest(draft: Draft, { aspect, field, member, value }: LatestField, time: number) {
-  const aspectValue = draft.value(aspect);
-  const map =
-    member === undefined ? undefined : new Map(Object.entries(objectIn(aspectValue, field)));
-  const stored = map === undefined ? aspectValue[field] : map.get(member ?? "");
+function mergeLatest(draft: AspectDraft, part: LatestField, writes: Writes): void {
+  const { aspect, field, member, value } = part;
+  const map = member === undefined ? draft.fields : draft.map(field);
+  const name = member ?? field;
   const key = [aspect, field, ...(member === undefined ? [] : [member])].join("/");
-  if (!isLater(draft, key, { time, value, stored })) return;
-  map?.set(member ?? "", value);
-  const next = map === undefined ? value : Object.fromEntries(map);
-  draft.set(aspect, { ...aspectValue, [field]: next });
+  if (isLater(key, { value, stored: map.get(name) }, writes)) map.set(name, value);
 }
 
-function mergeWhole(draft: Draft, { aspect, value, mark }: WholeAspect, time: number): void {
-  const current = draft.stored(aspect);
+function mergeWhole(draft: AspectDraft, part: WholeAspect, writes: Writes): void {
+  const { aspect, value, mark } = part;
+  const current = draft.value();
   const stored = current && mark(current);
-  if (isLater(draft, aspect, { time, value: mark(value), stored })) draft.set(aspect, value);
+  if (isLater(aspect, { value: mark(value), stored }, writes)) draft.replace(value);
 }
 
 /**
@@ -149,13 +129,9 @@ function mergeWhole(draft: Draft, { aspect, value, mark }: WholeAspect, time: nu
  * an event, and the stored value is absent or the one of that write.
  */
 function isLater(
-  { written }: Draft,
   key: string,
-  {
-    time,
-    value,
-    stored,
-  }: { readonly time: number; readonly value: unknown; readonly stored: unknown },
+  { value, stored }: { readonly value: unknown; readonly stored: unknown },
+  { written, time }: Writes,
 ): boolean {
   const last = written.get(key);
   const hash = hashOf(canonical(value));
@@ -169,58 +145,54 @@ function isLater(
   return true;
 }
 
-function mergeEarliest(
-  { value, set, written }: Draft,
-  { aspect, field, value: stamp }: EarliestField,
-) {
+function mergeEarliest({ fields }: AspectDraft, part: EarliestField, { written }: Writes): void {
+  const { aspect, field, value: stamp } = part;
   const key = `${aspect}/${field}`;
   const last = written.get(key);
-  const current = value(aspect);
-  const foreign = last === undefined && current[field] !== undefined;
+  const foreign = last === undefined && fields.get(field) !== undefined;
   if (foreign || (last !== undefined && last.time <= stamp.time)) return;
   written.set(key, { time: stamp.time, hash: "" });
-  set(aspect, { ...current, [field]: stamp });
+  fields.set(field, stamp);
 }
 
-function mergeItem({ value, set, written }: Draft, one: ListItem): void {
+function mergeItem(draft: AspectDraft, one: ListItem, { written }: Writes): void {
   const { aspect, field, within, item, keyOf } = one;
   const inner = within === undefined ? [] : [within.key];
   const key = [aspect, ...inner, field, keyOf(item)].join("/");
   if (written.has(key)) return;
   written.set(key, { time: 0, hash: "" });
-  const current = value(aspect);
   if (within === undefined) {
-    set(aspect, { ...current, [field]: withSorted(listIn(current, field), item, keyOf) });
+    draft.list(field, keyOf).add(item);
     return;
   }
-  const outer = listIn(current, within.list);
-  const nameOf = (entry: unknown) => String((entry as JsonObject)[within.keyField]);
-  const found = outer.find((entry) => nameOf(entry) === within.key) as JsonObject | undefined;
-  const [innerField = "", list = ""] = field.split("/");
-  const holder = found === undefined ? {} : objectIn(found, innerField);
-  const entry = {
-    ...(found ?? { [within.keyField]: within.key }),
-    [innerField]: { ...holder, [list]: withSorted(listIn(holder, list), item, keyOf) },
-  };
-  const others = outer.filter((other) => other !== found);
-  set(aspect, { ...current, [within.list]: withSorted(others, entry, nameOf) });
+  const { list, keyField } = within;
+  const outer = draft.list(list, (entry) => String((entry as JsonObject)[keyField]));
+  const found = (outer.get(within.key) ?? { [keyField]: within.key }) as JsonObject;
+  outer.set(within.key, withInner(found, field, one));
 }
 
-function mergeMember({ value, set }: Draft, { aspect, field, value: member }: SetMember): void {
-  const current = value(aspect);
-  set(aspect, { ...current, [field]: withSorted(listIn(current, field), member, String) });
+/** `field` is the path of the list in the entry: `globalTags/tags`. */
+function withInner(entry: JsonObject, path: string, { item, keyOf }: ListItem): JsonObject {
+  const [field = "", list = ""] = path.split("/");
+  const holder = jsonObject(entry[field]) ? entry[field] : {};
+  const items = createListDraft(holder[list], keyOf);
+  items.add(item);
+  return { ...entry, [field]: { ...holder, [list]: items.value() } };
 }
 
-/** The names of these fields are constants of the mapping. */
-const listIn = (value: JsonObject, field: string): readonly unknown[] => {
-  const list = value[field];
-  return Array.isArray(list) ? list : [];
-};
+function mergeEdge(draft: AspectDraft, edge: Edge): void {
+  const { field, keyField, item } = edge;
+  const list = draft.list(field, (one) => String((one as JsonObject)[keyField]));
+  const key = String(item[keyField]);
+  const current = list.get(key) as JsonObject | undefined;
+  list.set(key, current === undefined ? item : earlierEdge(current, edge));
+}
 
-const objectIn = (value: JsonObject, field: string): JsonObject => {
-  const member = value[field];
-  return jsonObject(member) ? member : {};
-};
+function mergeColumn(draft: AspectDraft, column: ColumnEdge): void {
+  const list = draft.list("fineGrainedLineages", columnKey);
+  const { downstream } = column;
+  list.set(downstream, withColumn(list.get(downstream), column));
+}
 
 /** JSON text with sorted members. */
 const canonical = (value: unknown): string =>

@@ -99,6 +99,13 @@ test("a name that is too long is rejected, and nothing of its event is written",
   expect(Object.keys(written)).toEqual(["dataJobKey"]);
 });
 
+test("an event of too many parts is rejected with 413", async () => {
+  const tags = Array.from({ length: 10_001 }, (_, n) => ({ key: `t${n}`, value: "" }));
+  const { status, text } = await post(runEvent({ output: { tags: { tags } } }));
+  expect(status).toBe(413);
+  expect(JSON.parse(text)).toMatchObject({ code: "too_large" });
+});
+
 describe("a batch", () => {
   const batch = `${PATH}/batch`;
 

@@ -91,6 +91,8 @@ const row = {
   kind: "page",
   group: "OpenAPI",
   writes: true,
+  // Events are mapped on the main thread: this takes up to a second.
+  bodyBytesMax: 8 * 1024 * 1024,
   errors: writeErrors,
 } as const;
 
