@@ -89,6 +89,8 @@ function replaceTarget(next) {
 }
 
 async function buildWeb(hash) {
+  // The build is the same wherever it is started: tests run in another mode, which adds checks of React.
+  process.env.NODE_ENV = "production";
   const { build } = await import("vite");
   mkdirSync(join(root, "dist"), { recursive: true });
   const next = mkdtempSync(join(root, "dist/web-"));

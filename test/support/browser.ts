@@ -2,33 +2,13 @@
  * The browser application in a browser: a service with the built page, and pages of Chromium that fail a test for
  * each error on the console and each violation of the content security policy.
  */
-import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
+import { browserPath, ingestSample, startChromium } from "./chromium.ts";
 import type { RunningService } from "./running-service.ts";
 
-const programs = ["chromium", "chromium-browser", "google-chrome"];
-const builder = fileURLToPath(new URL("../../src/build-web.mjs", import.meta.url));
-const sample = fileURLToPath(new URL("../data/sample/catalog.json", import.meta.url));
-const annals = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
-
-/** Path of Chromium; undefined on a machine without it. */
-export const browserPath = (process.env.PATH ?? "")
-  .split(delimiter)
-  .flatMap((folder) => programs.map((program) => join(folder, program)))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+export { browserPath };
 
 /** Names a suite; says why the suite is skipped on a machine without Chromium. */
 export const inBrowser = (subject: string): string => {
@@ -66,13 +46,9 @@ export interface WatchedPage extends AsyncDisposable {
   expectNoErrors(): void;
 }
 
-/** Builds the application if its sources have changed, and starts Chromium. */
+/** Starts Chromium with the built application. */
 export async function openBrowser(): Promise<OpenBrowser> {
-  await promisify(execFile)(process.execPath, [builder, "--if-changed"]);
-  const browser = await chromium.launch({
-    executablePath: browserPath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
+  const browser = await startChromium();
   return {
     page: (options) => watchedPage(browser, options),
     [Symbol.asyncDispose]: () => browser.close(),
@@ -127,8 +103,4 @@ async function axeFindings(page: Page): Promise<readonly string[]> {
 }
 
 /** Writes the sample to a service, as the command that the start message names. */
-export async function writeSample({ address, directory }: RunningService): Promise<void> {
-  const token = join(directory, "operator.token");
-  const args = [annals, "ingest", "--server", address, "--token-file", token, sample];
-  await promisify(execFile)(process.execPath, args);
-}
+export const writeSample = (service: RunningService): Promise<void> => ingestSample(service);

@@ -55,7 +55,12 @@ describe("completions", () => {
       { value: 'two "words"', detail: "1" },
     ];
     const inserts = completionsOf(partOf("owners:"), values, now, false).map((one) => one.insert);
-    expect(inserts).toEqual(["imke.sorland ", '"urn:li:container:(a b)" ', '"two words" ', "* "]);
+    expect(inserts).toEqual([
+      "imke.sorland ",
+      '"urn:li:container:(a b)" ',
+      '"two \\"words\\"" ',
+      "* ",
+    ]);
   });
 
   test("an unknown field has no completions", () => {

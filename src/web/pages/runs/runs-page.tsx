@@ -1,17 +1,16 @@
 /** Runs: the list, the writes of a run, and its rollback with a preview. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { read, send } from "../../api/http.ts";
+import { read } from "../../api/http.ts";
 import { listAt, numberAt, textAt } from "../../api/json.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
-import { Dialog } from "../../components/dialog.tsx";
 import { EntityLabel } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
-import { announce, announceError } from "../../components/toasts.tsx";
+import { RollbackDialog } from "./rollback-dialog.tsx";
 
 export default function RunsPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
@@ -20,6 +19,11 @@ export default function RunsPage() {
 }
 
 const pageSize = 50;
+
+/** The run of writes that name none. */
+const noRun = "no-run-id-provided";
+
+const nameOfRun = (id: string): string => (id === noRun ? "Writes without a run" : id);
 
 function RunList() {
   const [page, setPage] = useState(0);
@@ -60,7 +64,7 @@ function RunList() {
                   <tr key={id}>
                     <td>
                       <Link to="/ui/runs" search={{ run: id }}>
-                        {id === "no-run-id-provided" ? "Writes without a run" : id}
+                        {nameOfRun(id)}
                       </Link>
                     </td>
                     <td>
@@ -115,7 +119,7 @@ function RunDetail({ run }: { readonly run: string }) {
     <div className="page">
       <header className="page-head">
         <h1 className="clip" title={run}>
-          {run}
+          {nameOfRun(run)}
         </h1>
         <Link to="/ui/runs" className="button">
           All runs
@@ -126,7 +130,7 @@ function RunDetail({ run }: { readonly run: string }) {
         <button
           type="button"
           className="button danger"
-          disabled={rows.length === 0 || run === "no-run-id-provided"}
+          disabled={rows.length === 0 || run === noRun}
           onClick={() => setRolling(true)}
         >
           <Icon name="undo" /> Roll back
@@ -156,12 +160,13 @@ const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => {
+        {rows.map((row, n) => {
           const urn = textAt(row, "urn") ?? "";
           const aspect = textAt(row, "aspectName") ?? "";
           const version = numberAt(row, "version") ?? 0;
           return (
-            <tr key={`${urn} ${aspect} ${version}`}>
+            // biome-ignore lint/suspicious/noArrayIndexKey: events of a timeseries share their version.
+            <tr key={`${urn} ${aspect} ${version} ${n}`}>
               <td>
                 <EntityLabel urn={urn} />
               </td>
@@ -177,84 +182,3 @@ const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
     </table>
   </ScrollRegion>
 );
-
-interface DialogProps {
-  readonly run: string;
-  readonly onClose: () => void;
-}
-
-/** Counts the changes of a rollback first, then does it. */
-function RollbackDialog({ run, onClose }: DialogProps) {
-  const queries = useQueryClient();
-  const [safe, setSafe] = useState(true);
-  const [running, setRunning] = useState(false);
-  const { data, error } = useQuery({
-    queryKey: ["runs", "preview", run, safe],
-    queryFn: ({ signal }) =>
-      read<unknown>("/runs?action=rollback", { body: { runId: run, dryRun: true, safe }, signal }),
-    gcTime: 0,
-  });
-  const count = (name: string): string => (numberAt(data, "value", name) ?? 0).toLocaleString("en");
-  const rollBack = async () => {
-    setRunning(true);
-    try {
-      const { position } = await send<unknown>("/runs?action=rollback", {
-        body: { runId: run, dryRun: false, safe },
-      });
-      announce(`Rolled back at position ${position}`);
-      await queries.invalidateQueries();
-      onClose();
-    } catch (failure) {
-      announceError(failure);
-    } finally {
-      setRunning(false);
-    }
-  };
-  return (
-    <Dialog title="Roll back the run" onClose={onClose}>
-      <p className="muted">
-        Each entity gets the state that it would have without the run. Values that others wrote
-        since stay. The log keeps all records.
-      </p>
-      {error !== null && <Failure error={error} />}
-      {data === undefined && error === null && <Loading lines={3} />}
-      {data !== undefined && (
-        <dl className="facts">
-          <div>
-            <dt>Entities</dt>
-            <dd className="num">{count("entitiesAffected")}</dd>
-          </div>
-          <div>
-            <dt>Aspects</dt>
-            <dd className="num">{count("aspectsReverted")}</dd>
-          </div>
-          <div>
-            <dt>{safe ? "Hidden" : "Deleted"}</dt>
-            <dd className="num">{count("entitiesDeleted")}</dd>
-          </div>
-          <div>
-            <dt>Also written by others</dt>
-            <dd className="num">{count("unsafeEntitiesCount")}</dd>
-          </div>
-        </dl>
-      )}
-      <label className="row">
-        <input type="checkbox" checked={!safe} onChange={() => setSafe(!safe)} />
-        Delete the entities that the run created, instead of hiding them
-      </label>
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={running || data === undefined}
-          onClick={() => void rollBack()}
-        >
-          {running ? "Rolling back" : "Roll back"}
-        </button>
-      </div>
-    </Dialog>
-  );
-}

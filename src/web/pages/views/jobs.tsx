@@ -1,6 +1,5 @@
-/** Jobs: their progress, and buttons that start and cancel them. */
+/** Jobs: their progress, and a button that cancels them. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { JsonObject } from "../../api/json.ts";
 import { type Job, operate } from "../../api/operations.ts";
 import { sentenceCase } from "../../api/type-names.ts";
@@ -23,59 +22,6 @@ export function useOperation(): (action: string, body: JsonObject, done: string)
       await queries.invalidateQueries({ queryKey: ["operations"] });
     }
   };
-}
-
-const views = ["aspects", "timeseries", "graph", "search"] as const;
-
-export function StartJobs() {
-  const run = useOperation();
-  const [view, setView] = useState("");
-  const [repair, setRepair] = useState(false);
-  const chosen = view === "" ? {} : { views: [view] };
-  return (
-    <div className="row start-jobs">
-      <label className="row tight">
-        <span className="muted">View</span>
-        <select className="field" value={view} onChange={(event) => setView(event.target.value)}>
-          <option value="">All</option>
-          {views.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <button
-        type="button"
-        className="button"
-        onClick={() => void run("verify", { ...chosen, repair }, "Verification started")}
-      >
-        Verify
-      </button>
-      <label className="row tight">
-        <input type="checkbox" checked={repair} onChange={() => setRepair(!repair)} />
-        and repair
-      </label>
-      <button
-        type="button"
-        className="button"
-        onClick={() => void run("rebuildViews", chosen, "Rebuild started")}
-      >
-        Rebuild
-      </button>
-      <button
-        type="button"
-        className="button"
-        onClick={() =>
-          void run(
-            "restoreIndices",
-            { urnLike: "urn:li:%", limit: 0, batchSize: 1_000_000 },
-            "Restore started",
-          )
-        }
-      >
-        Restore all entities
-      </button>
-    </div>
-  );
 }
 
 const badges = new Map<string, string>([
@@ -147,20 +93,29 @@ const requestText = ({ request = {} }: Job): string =>
     .join(", ")
     .slice(0, 160);
 
+/** A bar while the job runs; then what it did. */
 function Progress({ job }: { readonly job: Job }) {
-  const { total = 0, updated = 0 } = job.counts ?? {};
-  const rate =
-    job.perSecond === undefined ? "" : `, ${Math.round(job.perSecond).toLocaleString("en")}/s`;
-  if (total === 0) return <span className="muted">{rate.slice(2)}</span>;
+  const { total = 0, updated = 0, created = 0, deleted = 0, noops = 0 } = job.counts ?? {};
+  const done = updated + created + deleted + noops;
+  const number = (value: number): string => value.toLocaleString("en");
+  const parts = [
+    job.state === "running" && total > 0
+      ? `${number(done)} of ${number(total)} rows`
+      : `${number(done)} rows`,
+    updated > 0 && `${number(updated)} written`,
+    created > 0 && `${number(created)} created`,
+    deleted > 0 && `${number(deleted)} deleted`,
+    job.perSecond !== undefined && job.perSecond > 0 && `${number(Math.round(job.perSecond))}/s`,
+  ].filter((part) => part !== false);
   return (
-    <span>
+    <>
       {job.state === "running" && (
-        <progress max={total} value={updated} aria-label={`Progress of ${job.kind}`} />
+        <progress
+          {...(total > 0 ? { max: total, value: done } : {})}
+          aria-label={`Progress of ${job.kind}`}
+        />
       )}
-      <span className="muted">
-        {updated.toLocaleString("en")} of {total.toLocaleString("en")}
-        {rate}
-      </span>
-    </span>
+      <span className="muted">{parts.join(", ")}</span>
+    </>
   );
 }

@@ -38,7 +38,7 @@ export function ParkedTable({ parked }: { readonly parked: readonly Parked[] }) 
                 <Time at={one.time} relative />
               </td>
               <td>
-                <span className="row tight">
+                <span className="row keep">
                   <button
                     type="button"
                     className="button"

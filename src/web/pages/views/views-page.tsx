@@ -1,15 +1,16 @@
 /** Views and jobs: positions and health, live; start and cancel of jobs; parked records. */
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { ApiError, adminTokenStore, sessionStore } from "../../api/http.ts";
+import { adminTokenStore, sessionStore } from "../../api/http.ts";
 import { conditionOf, readServiceState, type ServiceState } from "../../api/metrics.ts";
-import { listDifferences, listJobs, listParked } from "../../api/operations.ts";
+import { listJobs, listParked } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
-import { EntityLink } from "../../components/entity-link.tsx";
+import { isRefusal, OperationToken } from "../../components/operation-token.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
-import { JobTable, StartJobs } from "./jobs.tsx";
+import { DifferencesPanel } from "./differences.tsx";
+import { JobTable } from "./jobs.tsx";
 import { ParkedTable } from "./parked.tsx";
+import { StartJobs } from "./start-job.tsx";
 import "./views.css";
 
 const refreshMs = 2_000;
@@ -41,7 +42,7 @@ export default function ViewsPage() {
       {state.data === undefined && state.error === null && <Loading lines={5} />}
       {state.data !== undefined && <ViewTable state={state.data} />}
       {!hasToken || isRefusal(jobs.error) ? (
-        <TokenForm message={messageOf(jobs.error ?? "")} />
+        <OperationToken title="Jobs need a token" message={messageOf(jobs.error ?? "")} />
       ) : (
         jobs.error !== null && <Failure error={jobs.error} />
       )}
@@ -50,8 +51,8 @@ export default function ViewsPage() {
           <section className="panel">
             <header>
               <h2>Jobs</h2>
+              <StartJobs />
             </header>
-            <StartJobs />
             <JobTable jobs={jobs.data.jobs} />
           </section>
           <ParkedPanel />
@@ -59,45 +60,6 @@ export default function ViewsPage() {
         </>
       )}
     </div>
-  );
-}
-
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 401 || error.status === 403);
-
-/** Operations need a token also where the catalog needs none. */
-function TokenForm({ message }: { readonly message: string }) {
-  const [text, setText] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    adminTokenStore.set(text.trim());
-  };
-  return (
-    <form className="panel panel-body stack token-form" onSubmit={submit}>
-      <h2>Jobs need a token</h2>
-      <p className="muted">
-        Operations require a token with their privilege, such as the admin token in the file{" "}
-        <code>operator.token</code> of the data directory. This tab keeps it until it is closed.
-      </p>
-      {message !== "" && (
-        <p className="bad" role="alert">
-          {message}
-        </p>
-      )}
-      <div className="row">
-        <input
-          className="field"
-          type="password"
-          aria-label="Token for operations"
-          autoComplete="off"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <button type="submit" className="button primary" disabled={text.trim() === ""}>
-          Use the token
-        </button>
-      </div>
-    </form>
   );
 }
 
@@ -173,51 +135,6 @@ function ParkedPanel() {
         <Empty title="No parked records">Every view has applied every record.</Empty>
       )}
       {data !== undefined && data.parked.length > 0 && <ParkedTable parked={data.parked} />}
-    </section>
-  );
-}
-
-function DifferencesPanel() {
-  const { data, error } = useQuery({
-    queryKey: ["operations", "differences"],
-    queryFn: ({ signal }) => listDifferences(signal),
-    refetchInterval: 2 * refreshMs,
-  });
-  return (
-    <section className="panel">
-      <header>
-        <h2>Differences of the last verification</h2>
-        <span className="muted num">{data?.total}</span>
-      </header>
-      {error !== null && <Failure error={error} />}
-      {data?.differences.length === 0 && <Empty title="No differences" />}
-      {data !== undefined && data.differences.length > 0 && (
-        <ScrollRegion label="Differences">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">View</th>
-                <th scope="col">Entity</th>
-                <th scope="col">Kind</th>
-                <th scope="col">The log says</th>
-                <th scope="col">The view has</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.differences.map((one, n) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: differences have no identity.
-                <tr key={n}>
-                  <td>{one.view}</td>
-                  <td>{one.urn !== undefined && <EntityLink urn={one.urn} />}</td>
-                  <td>{one.kind}</td>
-                  <td className="cause">{one.should}</td>
-                  <td className="cause">{one.is}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </ScrollRegion>
-      )}
     </section>
   );
 }

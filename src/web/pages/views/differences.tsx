@@ -1,0 +1,110 @@
+/** The last verification of each view, and the differences that it found. */
+import { useQuery } from "@tanstack/react-query";
+import { type Difference, listDifferences, type Verification } from "../../api/operations.ts";
+import { EntityLink } from "../../components/entity-link.tsx";
+import { ScrollRegion } from "../../components/scroll-region.tsx";
+import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+
+const refreshMs = 4_000;
+
+export function DifferencesPanel() {
+  const { data, error } = useQuery({
+    queryKey: ["operations", "differences"],
+    queryFn: ({ signal }) => listDifferences(signal),
+    refetchInterval: refreshMs,
+  });
+  return (
+    <section className="panel">
+      <header>
+        <h2>Last verification</h2>
+        {data !== undefined && data.views.length > 0 && (
+          <span className={data.total === 0 ? "badge good-badge" : "badge bad-badge"}>
+            {data.total === 1 ? "1 difference" : `${data.total.toLocaleString("en")} differences`}
+          </span>
+        )}
+      </header>
+      {error !== null && <Failure error={error} />}
+      {data === undefined && error === null && <Loading lines={3} />}
+      {data?.views.length === 0 && (
+        <Empty title="Not verified yet">A verification compares each view with the log.</Empty>
+      )}
+      {data !== undefined && data.views.length > 0 && <VerificationTable views={data.views} />}
+      {data !== undefined && data.differences.length > 0 && (
+        <DifferenceTable differences={data.differences} />
+      )}
+    </section>
+  );
+}
+
+const VerificationTable = ({ views }: { readonly views: readonly Verification[] }) => (
+  <ScrollRegion label="Verifications">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">View</th>
+          <th scope="col">Verified</th>
+          <th scope="col" className="right">
+            Up to position
+          </th>
+          <th scope="col" className="right">
+            Rows
+          </th>
+          <th scope="col" className="right">
+            Differences
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {views.map(({ view, time, position, rows, differences }) => (
+          <tr key={view}>
+            <td>{view}</td>
+            <td>
+              <Time at={time} relative />
+            </td>
+            <td className="right num">{position.toLocaleString("en")}</td>
+            <td className="right num">{rows.toLocaleString("en")}</td>
+            <td className={differences === 0 ? "right num" : "right num bad"}>
+              {differences.toLocaleString("en")}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollRegion>
+);
+
+const DifferenceTable = ({ differences }: { readonly differences: readonly Difference[] }) => (
+  <ScrollRegion label="Differences">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">View</th>
+          <th scope="col">Entity</th>
+          <th scope="col">Kind</th>
+          <th scope="col">According to the log</th>
+          <th scope="col">In the view</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map((one, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: differences have no identity.
+          <tr key={n}>
+            <td>{one.view}</td>
+            <td>
+              {one.urn === "" ? (
+                <span className="muted">the whole view</span>
+              ) : (
+                <EntityLink urn={one.urn} />
+              )}
+              <span className="muted small block">{one.aspect}</span>
+            </td>
+            <td>{one.kind}</td>
+            <td className="cause mono">{one.should}</td>
+            <td className="cause mono">{one.there}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </ScrollRegion>
+);
