@@ -142,12 +142,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("operating the catalog"), (
     await page.getByText("No writes").waitFor();
     await page.goto(`${service.address}/ui/search?q=forecast`);
     await page.getByText("No results").waitFor();
-    await page.goto(`${service.address}/ui/entity/${encoded(forecast)}`);
-    await page
-      .getByRole("main")
-      .getByText(/does not exist|Not found/)
-      .first()
-      .waitFor();
+    const { body } = await service.client.get(`/entitiesV2/${encoded(forecast)}`);
+    expect(Object.keys(body.aspects)).toEqual(["datasetKey"]);
     shown.expectNoErrors();
   });
 });
