@@ -191,7 +191,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       const left = mortals.toSorted(() => Math.random() - 0.5);
       while (left.length > 0 && !isOver) {
         await progress(between(1, 40));
-        await outage(left.splice(0, between(2, 4)));
+        await outage(left.splice(0, between(3, 5)));
       }
       // All stores but the log at once.
       await outage(mortals.slice(0, stores.length));

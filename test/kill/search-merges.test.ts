@@ -19,7 +19,7 @@ import { killableService } from "../support/killable-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { BATCH, countsAfter } from "./merged-documents.ts";
 
-const rounds = 8;
+const rounds = 4;
 const script = fileURLToPath(new URL("merging-process.ts", import.meta.url));
 
 /** Resolves when the process has started a merge; rejects if it ends before. */
@@ -103,7 +103,7 @@ async function write(client: Client, round: number): Promise<void> {
 test("verification finds no difference after kills during merges", {
   timeout: 400_000,
 }, async () => {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const { client } = await service.start();
     const written = write(client, round);
     const before = segmentsOf(service.directory);
