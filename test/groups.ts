@@ -18,6 +18,7 @@ const long: readonly string[] = [
   "test/web/{entity,find,graphiql,hostile,operations,pages,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
   "test/openlineage/reference-clients.test.ts",
+  "test/plugins/**",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
 ];
 

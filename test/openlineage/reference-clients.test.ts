@@ -6,17 +6,16 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installing, pythonWith } from "../support/python-packages.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { classPath } from "../support/servers/java-program.ts";
 import { fromPackage, javaHome } from "../support/servers/maven-packages.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const run = promisify(execFile);
 const clients = fileURLToPath(new URL("clients/", import.meta.url));
 const RUN_ID = "0195a1c2-7d30-7a10-8c55-3f1f4c2b9b01";
 const PARENT_ID = "0195a1c2-7d30-7a10-8c55-3f1f4c2b9b02";
-const PYTHON_PACKAGE = "openlineage-python==1.54.0";
 const JAVA_PACKAGE = {
   name: "openlineage-java",
   version: "1.54.0",
@@ -29,14 +28,6 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function installed<T>(context: TestContext, install: () => Promise<T>): Promise<T> {
-  try {
-    return await install();
-  } catch (error) {
-    return context.skip(`the client could not be installed: ${String(error).slice(0, 300)}`);
-  }
-}
-
 async function aspectsOf(urn: string): Promise<Record<string, { value: unknown }>> {
   const reply = await fetch(`${service.address}/entitiesV2/${encodeURIComponent(urn)}`);
   return ((await reply.json()) as { aspects: Record<string, { value: unknown }> }).aspects;
@@ -47,13 +38,8 @@ const job = (orchestrator: string, flow: string, name: string) =>
   `urn:li:dataJob:(urn:li:dataFlow:(${orchestrator},${flow},shop),${name})`;
 const edgeTo = (name: string) => expect.objectContaining({ destinationUrn: dataset(name) });
 
-test("the Python client", { timeout: 300_000 }, async (context) => {
-  using directory = temporaryDirectory("annals-openlineage");
-  const python = join(directory.path, "bin", "python");
-  await installed(context, async () => {
-    await run("python3", ["-m", "venv", directory.path]);
-    await run(python, ["-m", "pip", "install", "--quiet", PYTHON_PACKAGE]);
-  });
+test("the Python client", installing, async (context) => {
+  const python = await pythonWith(["openlineage-python==1.54.0"], context);
   await run(python, [join(clients, "producer.py"), service.address, RUN_ID, PARENT_ID]);
   const written = await aspectsOf(job("python", "python", "python.load"));
   expect(written.dataJobInputOutput?.value).toMatchObject({
@@ -75,11 +61,11 @@ test("the Python client", { timeout: 300_000 }, async (context) => {
   expect(await aspectsOf(job("python", "python", "python.design"))).toHaveProperty("dataJobInfo");
 });
 
-test("the Java client", { timeout: 300_000 }, async (context) => {
-  const { java, path } = await installed(context, async () => {
-    const folder = await fromPackage(JAVA_PACKAGE).program(context.signal);
-    return { java: join(await javaHome(), "bin", "java"), path: await classPath(folder) };
-  });
+test("the Java client", installing, async (context) => {
+  const folder = await fromPackage(JAVA_PACKAGE)
+    .program(context.signal)
+    .catch((error) => context.skip(`the client could not be installed: ${error.message}`));
+  const [java, path] = [join(await javaHome(), "bin", "java"), await classPath(folder)];
   await run(java, ["-cp", path, join(clients, "Producer.java"), service.address, PARENT_ID]);
   const written = await aspectsOf(job("java", "java", "java.load"));
   expect(written.dataJobInputOutput?.value).toMatchObject({
