@@ -8,6 +8,7 @@ import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
 import { openAccess } from "../auth/open-auth.ts";
 import { createPolicyExpansion } from "../auth/policies/policy-expansion.ts";
 import { filterFields } from "../auth/policies/policy-filter.ts";
+import { openSystemClient } from "../auth/sign-in/system-client.ts";
 import { openMetricsToken } from "../auth/tokens/metrics-token.ts";
 import { openOperatorToken } from "../auth/tokens/operator-token.ts";
 import { createBodyClient } from "../bodies/body-client.ts";
@@ -129,6 +130,11 @@ export async function openCatalogAndHttp(
   if (operator.made) onMadeToken?.(operator.file);
   else logger.info({ file: operator.file }, "operations ask for this token");
 
+  const systemClient = openSystemClient({
+    data: config.data,
+    given: config.systemClientFile,
+    logger,
+  });
   const required = requiresTokens(config);
   const access = openAccess({
     catalog,
@@ -138,6 +144,7 @@ export async function openCatalogAndHttp(
     signingKeyFile: config.signingKeyFile,
     secretKeyFile: config.secretKeyFile,
     operatorToken: operator,
+    systemClient,
     required,
     namespace: config.urnNamespace,
     fixedPolicies,
@@ -160,7 +167,7 @@ export async function openCatalogAndHttp(
     lastUse: audit.lastUse,
     entityNames: below.model.entities.keys(),
     now: Date.now,
-    catalogFor: authorized.catalogFor ?? (() => authorized.catalog),
+    catalogFor: authorized.catalogFor,
     onFault: (fault) => logger.error({ err: fault }, "GraphQL request failed"),
   });
   const schemaRegistry = createSchemaRegistry({
@@ -181,6 +188,7 @@ export async function openCatalogAndHttp(
     access: { ...access, admitsMetrics: openMetricsToken(config.metricsTokenFile, logger) },
     audit,
     operations,
+    signIn: access.signIn,
     admitsOperator: operator.admits,
     graphql: {
       server: graphql,

@@ -5,6 +5,8 @@ import { lifeOf, type TokenDuration } from "../lib/token-durations.ts";
 import type { AuditTrail } from "./audit.ts";
 import { type Authority, createAuthority } from "./policies/authority.ts";
 import type { FixedPolicies } from "./policies/fixed-policies.ts";
+import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
+import type { SystemClient } from "./sign-in/system-client.ts";
 import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
 import { type AccessTokens, createAccessTokens } from "./tokens/access-tokens.ts";
 import {
@@ -32,6 +34,7 @@ interface AccessOptions {
   /** Likewise. */
   readonly secretKeyFile: string;
   readonly operatorToken: Pick<OperatorToken, "admits">;
+  readonly systemClient: Pick<SystemClient, "admits">;
   /** True when all routes need a token, except open ones. */
   readonly required: boolean;
   readonly namespace: string;
@@ -39,7 +42,7 @@ interface AccessOptions {
   readonly tokenDurationMax: TokenDuration;
   /** Limit per user or address; 0 for none. */
   readonly requestsPerSecondMax: number;
-  readonly audit: Pick<AuditTrail, "noteUse">;
+  readonly audit: Pick<AuditTrail, "note" | "noteUse">;
   readonly logger: { warn(fields: object, message: string): void };
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -52,6 +55,7 @@ export interface OpenedAccess {
   readonly secrets: SecretCipher;
   readonly entities: StoredEntities;
   readonly limit: RequestLimit | undefined;
+  readonly signIn: SignIn;
 }
 
 /** Throws `invalid` for keys that cannot be read or used; the service does not start then. */
@@ -66,23 +70,26 @@ export function openAccess(options: AccessOptions): OpenedAccess {
   const format = createTokenFormat(keys, { namespace });
   const entities = createStoredEntities(catalog);
   const failures = createFailureLimit(now);
-  const { required, operatorToken, logger } = options;
+  const { required, operatorToken, systemClient, logger } = options;
+  const tokens = createAccessTokens({
+    catalog,
+    entities,
+    format,
+    namespace,
+    now,
+    durationMax: options.tokenDurationMax,
+  });
   return {
     entities,
     secrets: createSecretCipher(secretKeys),
     limit: createRequestLimit(options.requestsPerSecondMax, now),
     authority: createAuthority(entities, { namespace, fixedPolicies: options.fixedPolicies }),
-    tokens: createAccessTokens({
-      catalog,
-      entities,
-      format,
-      namespace,
-      now,
-      durationMax: options.tokenDurationMax,
-    }),
+    tokens,
+    signIn: createSignIn({ ...options, tokens, entities }),
     authentication: createAuthentication({
       required,
       operatorToken,
+      systemClient,
       format,
       entities,
       failures,

@@ -180,6 +180,12 @@ export const settings = {
     about: "File with the admin token; the first start creates the default one",
     commands: ["serve", ...operating],
   }),
+  systemClientFile: setting(optionalFile, "", {
+    shownDefault: "system.client in the data directory",
+    about:
+      "File with the Basic credentials <id>:<secret> of programs that act for the system, such as DataHub's web container; the first start creates the default one",
+    commands: server,
+  }),
   metricsTokenFile: setting(optionalFile, "", {
     shownDefault: "none",
     about:

@@ -2,6 +2,7 @@
 
 import type { AuditNote } from "../auth/audit.ts";
 import type { Authority } from "../auth/policies/authority.ts";
+import type { SignIn } from "../auth/sign-in/sign-in.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
 import type { AccessTokens } from "../auth/tokens/access-tokens.ts";
 import type { SecretCipher } from "../auth/tokens/secret-cipher.ts";
@@ -17,6 +18,7 @@ export interface ServerContext {
   readonly tokens: AccessTokens;
   readonly secrets: SecretCipher;
   readonly entities: StoredEntities;
+  readonly signIn: SignIn;
   readonly namespace: string;
   /** Epoch milliseconds. */
   readonly now: () => number;

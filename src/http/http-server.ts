@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
+import type { SignIn } from "../auth/sign-in/sign-in.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { JsonLimits } from "../core/json-text.ts";
 import type { Operations } from "../jobs/operations.ts";
@@ -127,6 +128,8 @@ interface HttpDoorOptions {
   /** Reads bodies over 256 KiB; when absent, this thread reads them. */
   readonly largeBodies?: LargeBodies | undefined;
   readonly events?: EventsOptions | undefined;
+  /** Absent without users that sign in. */
+  readonly signIn?: SignIn | undefined;
   /** The browser application; when absent, `/` redirects to the documentation. */
   readonly web?: WebApp | undefined;
   /** Progress of reading proposals from Kafka; absent without Kafka. */
@@ -181,13 +184,14 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     mcp: options.mcp,
     schemaRegistry,
     events: options.events,
+    signIn: options.signIn,
   });
   // Built on request, because it is large and rarely used.
   let openApi: FixedText | undefined;
   const docs = createDocsPage(documented, config);
   const web = [
     ...webRoutes(options.web),
-    ...(sessions ? sessionRoutes({ ...config, ...access }) : []),
+    ...(sessions ? sessionRoutes({ ...config, ...access, signIn: options.signIn }) : []),
   ];
   const table = { ...documented, web };
   const plan = createRoutePlan(table, createEntityPaths(config.entities));

@@ -4,6 +4,7 @@
  * a path that no endpoint has.
  */
 
+import type { SignIn } from "../auth/sign-in/sign-in.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { McpEndpoint } from "../mcp/mcp-server.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
@@ -27,6 +28,7 @@ import { runsResource, runsRoutes } from "./routes/restli/runs.ts";
 import { searchRoutes } from "./routes/restli/search.ts";
 import { searchLineageRoutes } from "./routes/restli/search-lineage.ts";
 import { usageStatsResource, usageStatsRoutes } from "./routes/restli/usage-stats.ts";
+import { authRoutes } from "./routes/service/auth.ts";
 import { changesRoutes } from "./routes/service/changes.ts";
 import { type EventsOptions, eventsRoutes } from "./routes/service/events.ts";
 import { type GraphqlOptions, graphqlRoutes } from "./routes/service/graphql.ts";
@@ -59,6 +61,8 @@ interface RouteOptions extends ServicePagesOptions {
   readonly schemaRegistry?: SchemaRegistryOptions | undefined;
   /** Absent when events cannot be polled. */
   readonly events?: EventsOptions | undefined;
+  /** Absent without users that sign in. */
+  readonly signIn?: SignIn | undefined;
 }
 
 export const createRouteTable = (options: RouteOptions): RouteTable => ({
@@ -92,6 +96,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...(options.schemaRegistry === undefined ? [] : schemaRegistryRoutes(options.schemaRegistry)),
     ...(options.graphql === undefined ? [] : graphqlRoutes(options.graphql)),
     ...(options.mcp === undefined ? [] : mcpRoutes(options.mcp)),
+    ...(options.signIn === undefined ? [] : authRoutes(options.signIn)),
     ...servicePages(options),
   ],
 });

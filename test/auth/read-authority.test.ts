@@ -2,11 +2,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReadAuthority } from "../../src/auth/access/read-authority.ts";
+import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import type { AccessContext } from "../../src/catalog/access/access-filter.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { proposal } from "../support/client.ts";
 
+const nothing = restrictedNames({ entities: new Map() });
 const TAG = "urn:li:tag:a";
 
 test("policies that cannot be read fail who waits for them, and nobody else", async () => {
@@ -19,6 +21,7 @@ test("policies that cannot be read fail who waits for them, and nobody else", as
   const { catalogFor } = createReadAuthority({
     ...{ guard: (one) => one, fields: { ofCriteria: {}, memberTypes: [] } },
     ...{ namespace: "li", systemActor: "urn:li:corpuser:system", now: Date.now },
+    ...{ restricted: nothing, sealed: nothing },
     ...{ urnOf: ({ entityUrn }) => entityUrn, proposalsOf: () => [] },
     authority: {
       allows: async () => true,

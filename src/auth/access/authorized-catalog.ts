@@ -13,6 +13,7 @@ import type { OpenedAccess } from "../open-auth.ts";
 import { type FixedPolicies, keepFixedPolicies } from "../policies/fixed-policies.ts";
 import type { PolicyExpansion } from "../policies/policy-expansion.ts";
 import type { FilterFields } from "../policies/policy-filter.ts";
+import { sealWrites } from "../sign-in/sealed-writes.ts";
 import { endTokensWithUsers } from "../tokens/revoke-on-user-delete.ts";
 import { authorizePrivilegedWrites, privilegedTypes } from "./privileged-writes.ts";
 import { createReadAuthority } from "./read-authority.ts";
@@ -20,10 +21,10 @@ import { restrictedNames } from "./restricted-entities.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
 interface AuthorizedCatalog {
-  /** For internal callers: nothing is hidden. */
+  /** For internal callers: only passwords and invites are hidden. */
   readonly catalog: Catalog;
-  /** The catalog of one user; undefined when nothing is hidden from anyone. */
-  readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
+  /** The catalog of one user. */
+  readonly catalogFor: (actor: string | undefined) => Catalog;
 }
 
 interface Parts {
@@ -57,10 +58,10 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
   const ending = { tokens, urnOf, namespace, systemActor };
   const { fixedPolicies } = parts;
   const own = { fixedPolicies, urnOf, proposalsOf, namespace, systemActor };
-  const whole = <C extends Catalog>(one: C): C =>
-    endTokensWithUsers(keepFixedPolicies(one, own), ending);
-  const catalog = whole(parts.catalog);
   const { entities } = access;
+  const whole = <C extends Catalog>(one: C): C =>
+    sealWrites(endTokensWithUsers(keepFixedPolicies(one, own), ending), { ...own, entities });
+  const catalog = whole(parts.catalog);
   const coveredTypes = new Set(
     Object.entries(privilegedTypes).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),
   );
@@ -78,9 +79,6 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
     required
       ? authorizePrivilegedWrites(authorized(one), { authority, model, namespace, proposalsOf })
       : authorized(one);
-  if (!required && filterFields === undefined && parts.patchRules === undefined) {
-    return { catalog, catalogFor: undefined };
-  }
   const { catalogFor } = createReadAuthority({
     guard,
     authority,
@@ -93,7 +91,8 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
       ...catalog,
       authorizedFor: (eyes) => whole(catalog.authorizedFor(eyes)),
     },
-    restricted: required ? restrictedNames(model) : undefined,
+    sealed: restrictedNames(model, "sealed"),
+    restricted: restrictedNames(model, required ? "all" : "sealed"),
     fields: filterFields,
     policyExpansion: parts.policyExpansion,
   });

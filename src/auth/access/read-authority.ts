@@ -29,7 +29,7 @@ import type { RestrictedNames } from "./restricted-entities.ts";
 import { createTtlCache } from "./ttl-cache.ts";
 
 interface ReadAuthority {
-  /** The catalog of the user; unrestricted for the system (undefined). */
+  /** The catalog of the user. From the system (undefined), only sealed aspects are hidden. */
   catalogFor(actor: string | undefined): Catalog;
 }
 
@@ -42,8 +42,9 @@ interface Dependencies {
   /** Wraps a catalog in the authorization of writes. */
   readonly guard: (catalog: Catalog) => Catalog;
   readonly authority: Authority;
-  /** Absent: no entities are restricted. */
-  readonly restricted?: RestrictedNames | undefined;
+  readonly restricted: RestrictedNames;
+  /** Hidden from everybody. */
+  readonly sealed: RestrictedNames;
   /** Absent without read authorization. */
   readonly fields?: FilterFields | undefined;
   /** Expands hierarchies in policies. */
@@ -113,8 +114,8 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const end = key.lastIndexOf(" ");
     const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
     const { authority, restricted } = dependencies;
-    const about = restricted?.entityTypes.has(name) ? { entityType: name } : undefined;
-    return authority.allows(actor, restricted?.demandFor(name) ?? [], about);
+    const about = restricted.entityTypes.has(name) ? { entityType: name } : undefined;
+    return authority.allows(actor, restricted.demandFor(name), about);
   }
 
   function look(actor: string): Promise<AccessFilter> | AccessFilter {
@@ -141,7 +142,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const { restricted } = dependencies;
     const may = async (name: string) => privilegeCache.get(`${actor} ${name}`);
     return {
-      restricted: restricted && { ...restricted, may },
+      restricted: { ...restricted, may },
       look: fields && (() => look(actor)),
     };
   }
@@ -159,7 +160,8 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const authorized = dependencies.guard(one);
     return { ...authorized, ...forgettingWrites(authorized, wrote) };
   };
-  const whole = restricted(catalog);
+  const nobody = { restricted: { ...dependencies.sealed, may: async () => false } };
+  const whole = restricted(catalog.authorizedFor(nobody));
 
   return {
     catalogFor(actor) {

@@ -15,6 +15,7 @@ export const privileges = {
   MANAGE_SERVICE_ACCOUNTS: "Manage Service Accounts",
   MANAGE_POLICIES: "Manage Policies",
   MANAGE_USERS_AND_GROUPS: "Manage Users & Groups",
+  MANAGE_USER_CREDENTIALS: "Manage User Credentials",
   MANAGE_SECRETS: "Manage Secrets",
   MANAGE_CONNECTIONS: "Manage Connections",
   MANAGE_GLOBAL_SETTINGS: "Manage Platform Settings",

@@ -1,6 +1,6 @@
 /**
  * Authenticates bearer tokens. The admin token acts for the root user; every other token was created
- * by this service.
+ * by this service. The Basic credentials of the system client act for the system.
  *
  *   signature and algorithm → expiry → the token's record exists → its user exists and is active
  *
@@ -11,6 +11,7 @@ import { LRUCache } from "lru-cache";
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { rootUserId, standingOf } from "../policies/principals.ts";
+import type { SystemClient } from "../sign-in/system-client.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { isStored, storedState } from "../stored-state.ts";
 import type { FailureLimit } from "./failure-limit.ts";
@@ -47,6 +48,8 @@ export interface Authentication {
   endOf(authorization: string): Promise<CatalogError | undefined>;
   /** The user and the expiry of a valid token; undefined for another one. Counts no failed attempt. */
   identityOf(authorization: string): Promise<Identity | undefined>;
+  /** True for the credentials of the system client. */
+  isSystem(authorization: string): boolean;
   /** Logs a rejection that has another reason than the token. */
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
@@ -65,6 +68,8 @@ export interface RequestLimit {
 interface Dependencies {
   readonly required: boolean;
   readonly operatorToken: Pick<OperatorToken, "admits">;
+  /** Absent: no Basic credentials are accepted. */
+  readonly systemClient?: Pick<SystemClient, "admits"> | undefined;
   readonly format: TokenFormat;
   readonly entities: StoredEntities;
   /** The newest state of an entity that is in memory. */
@@ -122,12 +127,14 @@ const reasons = {
   suspended: "the user of the bearer token is suspended",
   unknown: "the user of the bearer token is not in the catalog",
   scheme: "the Authorization header shows no bearer token",
+  system: "the Basic credentials are not those of the system client",
 } as const;
 
 export function createAuthentication(dependencies: Dependencies): Authentication {
   const { required, operatorToken, format, entities, failures, namespace, now } = dependencies;
-  const { peek = () => undefined } = dependencies;
+  const { peek = () => undefined, systemClient = { admits: () => false } } = dependencies;
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
   const verified = new LRUCache<string, Verified>({ max: verifiedMax });
   /** The last token of each connection. Comparing tokens takes a hundredth of a lookup. */
@@ -233,9 +240,11 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     async authenticate({ authorization, address }) {
       const token = tokenIn(authorization);
       if (token === undefined) {
+        const basic = /^Basic /i.test(authorization);
+        if (basic && systemClient.admits(authorization)) return systemActor;
         if (!required && !/^Bearer\b/i.test(authorization)) return undefined;
         failures.check(address);
-        throw refuse("scheme", address);
+        throw refuse(basic ? "system" : "scheme", address);
       }
       const known = verified.get(token);
       // Failures of others behind the same address affect neither the admin token nor cached tokens.
@@ -290,6 +299,8 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const until = Math.min(expiresAt, oldAt((await entities.find(known.urn)) ?? {}));
       return { actor, expiresAt: Number.isFinite(until) ? until : undefined };
     },
+
+    isSystem: (authorization) => systemClient.admits(authorization),
 
     noteRefusal(fields) {
       dependencies.logger.warn(fields, "request refused");

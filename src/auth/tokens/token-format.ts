@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { KeyFile } from "./key-file.ts";
 
-const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT"] as const;
+const tokenTypes = ["PERSONAL", "SERVICE_ACCOUNT", "SESSION"] as const;
 export type TokenType = (typeof tokenTypes)[number];
 
 export interface TokenClaims {

@@ -32,6 +32,7 @@ import {
   stepMutations,
 } from "../mutations/settings/user-settings.ts";
 import { viewMutations } from "../mutations/settings/views.ts";
+import { signInMutations, signInQueries } from "../mutations/sign-in.ts";
 import { assertionMutations, eventFields } from "../queries/assertions.ts";
 import { browsing } from "../queries/browse.ts";
 import { entityFields } from "../queries/entity-fields.ts";
@@ -54,6 +55,7 @@ export const resolvers: Resolvers = {
     ...sourceQueries,
     ...policyQueries,
     ...secretQueries,
+    ...signInQueries,
   },
   Mutation: {
     ...tokenMutations,
@@ -63,6 +65,7 @@ export const resolvers: Resolvers = {
     ...assertionMutations,
     ...policyMutations,
     ...secretMutations,
+    ...signInMutations,
     ...connectionMutations,
     ...accountMutations,
     ...profileMutations,

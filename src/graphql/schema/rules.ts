@@ -46,6 +46,7 @@ import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
 import { searching } from "../queries/search.ts";
 import { type FacetFilter, ownValuesOf } from "../queries/token-filter.ts";
+import { signInRules } from "./sign-in-rules.ts";
 
 export interface Rule {
   /** The required privilege, for the audit trail. */
@@ -163,6 +164,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...withRule(letIn, Object.keys(sourceQueries)),
     ...withRule(policies, Object.keys(policyQueries)),
     ...withRule(secrets, Object.keys(secretQueries)),
+    ...signInRules.Query,
   },
   Mutation: {
     createAccessToken,
@@ -173,6 +175,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     ...withRule(writes, Object.keys(assertionMutations)),
     ...withRule(policies, Object.keys(policyMutations)),
     ...withRule(secrets, Object.keys(secretMutations)),
+    ...signInRules.Mutation,
     ...withRule(needing(toManageConnections), Object.keys(connectionMutations)),
     ...withRule(needing([["MANAGE_SERVICE_ACCOUNTS"]]), Object.keys(accountMutations)),
     ...withRule(needing([["MANAGE_GLOBAL_OWNERSHIP_TYPES"]]), Object.keys(ownershipTypeMutations)),

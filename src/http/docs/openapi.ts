@@ -72,6 +72,12 @@ export function openApiDocument(
           description:
             "The operator's token: the file `operator.token` in the data directory of the service, made at its first start. An access token of a user with the privilege of the operation is accepted, too.",
         },
+        [SYSTEM]: {
+          type: "http",
+          scheme: "basic",
+          description:
+            "The credentials of the system client: the file `system.client` in the data directory of the service, made at its first start. They are accepted in plain text, as DataHub's clients send them, and in Base64.",
+        },
       },
     },
     security: [{ [TOKEN]: [] }, {}],
@@ -206,10 +212,12 @@ const staleHeader: Schema = {
 };
 
 const OPERATOR = "operator";
+const SYSTEM = "systemClient";
 const TOKEN = "token";
 
 /** Empty for an operation that the rule of the whole document holds for. */
 function securityOf({ access, open }: Endpoint): Schema {
+  if (access === "system") return { security: [{ [SYSTEM]: [] }] };
   if (access === "operator") return { security: [{ [OPERATOR]: [] }] };
   return open === true ? { security: [] } : {};
 }

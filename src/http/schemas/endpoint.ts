@@ -169,9 +169,9 @@ export interface Endpoint {
   readonly errorForm?: "registry" | "openapi";
   /**
    * Requires a token with the privilege of the operation (caller/required-privilege.ts); "watcher" requires one only
-   * with token authentication.
+   * with token authentication; "system" requires the credentials of the system client.
    */
-  readonly access?: "operator" | "watcher";
+  readonly access?: "operator" | "watcher" | "system";
   /** Never requires a token: returns nothing from the catalog. */
   readonly open?: boolean;
   /**

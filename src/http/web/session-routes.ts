@@ -1,4 +1,9 @@
-/** The session of the browser application: exchanges an access token for a cookie, and describes or ends the session. */
+/**
+ * The session of the browser application: exchanges an access token, or a user name and a password, for a cookie,
+ * and describes or ends the session.
+ */
+
+import type { SignIn } from "../../auth/sign-in/sign-in.ts";
 import type { Authentication } from "../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
@@ -7,6 +12,8 @@ import type { Answer, Ask, Endpoint, Parameter } from "../schemas/endpoint.ts";
 
 export interface SessionOptions {
   readonly authentication: Authentication;
+  /** Absent: sessions begin with access tokens only. */
+  readonly signIn?: SignIn | undefined;
   /** True if the actor header is trusted. */
   readonly actorHeaderTrusted: boolean;
   /** Version of the service. */
@@ -49,11 +56,18 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       ...common,
       method: "POST",
       name: "beginSession",
-      summary: "Begins a session with an access token",
-      body: { type: "object", required: ["token"], properties: { token: { type: "string" } } },
+      summary: "Begins a session with an access token, or with a user name and a password",
+      body: {
+        type: "object",
+        properties: {
+          token: { type: "string" },
+          username: { type: "string", maxLength: 500 },
+          password: { type: "string", maxLength: 2_000 },
+        },
+      },
       bodyBytesMax,
       handle: async (ask, { now }) => {
-        const token = (ask.body as { readonly token: string }).token.trim();
+        const token = (await tokenOf(ask, options)).trim();
         if (!TOKEN.test(token)) throw notToken();
         const authorization = `Bearer ${token}`;
         await authentication.authenticate({ authorization, address: ask.address ?? "" });
@@ -74,10 +88,23 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       ...common,
       method: "DELETE",
       name: "endSession",
-      summary: "Ends the session; its access token stays valid",
-      handle: (ask) => ({ ...described(options), ...ended(ask) }),
+      summary: "Ends the session; an access token that it began with stays valid",
+      handle: async (ask) => {
+        const token = sessionToken(text(ask, "cookie"), ask.host);
+        if (token !== undefined) await options.signIn?.sessions.end(token);
+        return { ...described(options), ...ended(ask) };
+      },
     },
   ];
+}
+
+/** The access token of the request, or a new one for its user name and password. */
+async function tokenOf({ body, address = "" }: Ask, { signIn }: SessionOptions): Promise<string> {
+  const { token, username, password } = body as Readonly<Record<string, string | undefined>>;
+  if (token !== undefined) return token;
+  if (signIn === undefined || !username || password === undefined) throw notToken();
+  const login = { user: username, password, address, source: "PASSWORD_LOGIN" };
+  return (await signIn.logIn(login)).token;
 }
 
 interface Session {

@@ -51,6 +51,7 @@ function whoAsks(
   const { authorization } = request.headers;
   if (authorization === undefined) {
     const needed = authentication.required && endpoint?.open !== true;
+    if (endpoint?.access === "system") throw credentialsNeeded();
     if (needed || requiredPrivileges(endpoint, authentication.required) !== undefined)
       throw tokenNeeded();
     return undefined;
@@ -58,6 +59,7 @@ function whoAsks(
   refuseTwice(request.rawHeaders);
   if (endpoint?.path === "/metrics" && access.admitsMetrics?.(authorization)) return undefined;
   const known =
+    endpoint?.access !== "system" &&
     requiredPrivileges(endpoint, authentication.required) === undefined
       ? authentication.authenticateNow({
           authorization,
@@ -86,6 +88,15 @@ async function admitted(
 ): Promise<string | undefined> {
   const address = addressOf(request);
   const actor = await authentication.authenticate({ authorization, address });
+  if (endpoint?.access === "system") {
+    if (actor === undefined) throw credentialsNeeded();
+    if (authentication.isSystem(authorization)) return actor;
+    authentication.noteRefusal({ reason: "system client", actor, address });
+    throw new CatalogError("forbidden", "only the system client may do this", {
+      hint: systemHint,
+      actor,
+    });
+  }
   const demand = requiredPrivileges(endpoint, authentication.required);
   if (demand === undefined) return actor;
   if (actor === undefined) throw tokenNeeded();
@@ -118,6 +129,14 @@ const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress 
 const tokenNeeded = (): CatalogError =>
   new CatalogError("unauthenticated", "this needs a bearer token", {
     hint: "Send Authorization: Bearer <token>; the root user's first one is in the file operator.token of the data directory",
+  });
+
+const systemHint =
+  "Send Authorization: Basic <id>:<secret>, as the file system.client of the data directory has them";
+
+const credentialsNeeded = (): CatalogError =>
+  new CatalogError("unauthenticated", "this needs the credentials of the system client", {
+    hint: systemHint,
   });
 
 const LENGTH = "authorization".length;

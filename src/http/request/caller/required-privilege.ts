@@ -34,7 +34,7 @@ export function requiredPrivileges(
   required: boolean,
 ): Demand | undefined {
   const access = endpoint?.access;
-  if (endpoint === undefined || access === undefined) return undefined;
+  if (endpoint === undefined || access === undefined || access === "system") return undefined;
   if (access === "watcher" && !required) return undefined;
   return demands[`${endpoint.path} ${endpoint.name}`] ?? ofOperations;
 }

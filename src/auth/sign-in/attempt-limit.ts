@@ -1,0 +1,64 @@
+/**
+ * Limits attempts to guess a password: per user, and per address. An attempt counts before its password
+ * is checked, so that parallel attempts cannot exceed the limit; a successful one is taken back.
+ */
+import { LRUCache } from "lru-cache";
+import { CatalogError } from "../../core/errors.ts";
+import { networkOf } from "../tokens/failure-limit.ts";
+
+export interface AttemptLimit {
+  /**
+   * Counts an attempt. Returns a function that takes it back. Throws `rate_limited` for one too many,
+   * whether the user exists or not.
+   */
+  take(attempt: { readonly user: string; readonly address: string }): () => void;
+}
+
+interface Window {
+  count: number;
+  readonly ends: number;
+}
+
+const windowMs = 10 * 60_000;
+const perUserMax = 10;
+/** Several users may share an address. */
+const perAddressMax = 50;
+/** Per kind; the oldest are evicted. */
+const windowsMax = 10_000;
+
+export function createAttemptLimit(now: () => number): AttemptLimit {
+  const users = new LRUCache<string, Window>({ max: windowsMax });
+  const addresses = new LRUCache<string, Window>({ max: windowsMax });
+
+  function windowOf(windows: LRUCache<string, Window>, key: string): Window {
+    const found = windows.get(key);
+    if (found !== undefined && found.ends > now()) return found;
+    const window = { count: 0, ends: now() + windowMs };
+    windows.set(key, window);
+    return window;
+  }
+
+  return {
+    take({ user, address }) {
+      const ofUser = windowOf(users, user);
+      const ofAddress = windowOf(addresses, networkOf(address));
+      for (const [window, max] of [
+        [ofUser, perUserMax],
+        [ofAddress, perAddressMax],
+      ] as const) {
+        if (window.count < max) continue;
+        const seconds = Math.max(1, Math.ceil((window.ends - now()) / 1_000));
+        throw new CatalogError("rate_limited", "too many attempts to sign in have failed", {
+          hint: `Try again in ${seconds} seconds`,
+          retryAfterSeconds: seconds,
+        });
+      }
+      ofUser.count++;
+      ofAddress.count++;
+      return () => {
+        ofUser.count--;
+        ofAddress.count--;
+      };
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/** Sign-in with passwords, invites and sessions, with its records in the audit trail. */
+import type { Catalog } from "../../catalog/catalog.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
+import type { TokenDuration } from "../../lib/token-durations.ts";
+import type { AuditTrail } from "../audit.ts";
+import type { StoredEntities } from "../stored-entities.ts";
+import type { AccessTokens } from "../tokens/access-tokens.ts";
+import { createAttemptLimit } from "./attempt-limit.ts";
+import { readAspect, upsert } from "./conditional-write.ts";
+import { createInvites, type Invites } from "./invites.ts";
+import type { LoginDenial } from "./login-denial.ts";
+import { type Attempt, createNativeUsers, type NativeUsers, userUrn } from "./native-users.ts";
+import { createPasswordHashes, type PasswordHashes } from "./password-hash.ts";
+import { type Begun, createSessions, type Sessions } from "./sessions.ts";
+
+export interface SignIn {
+  readonly users: Pick<NativeUsers, "signUp" | "createResetToken">;
+  readonly sessions: Pick<Sessions, "end">;
+  readonly invites: Pick<Invites, "create">;
+  /** Checks a password. `user`: a urn or a user name. */
+  verify(attempt: Login): ReturnType<NativeUsers["verify"]>;
+  /** Begins a session for a user whom the caller has authenticated. */
+  beginSession(login: Omit<Login, "password">): Promise<Begun>;
+  /** Checks a password and begins a session. Throws `unauthenticated`. */
+  logIn(login: Login): Promise<{ token: string; expiresAt: number | undefined; actor: string }>;
+  /** Sets a new password and ends the sessions of the user. */
+  resetPassword(user: string, password: string, resetToken: string): Promise<void>;
+  /** Gives the caller the role of an invite. Returns the position of the write, if there is one. */
+  acceptRole(inviteToken: string, actor: string): Promise<Position | undefined>;
+  /** The stored settings of single sign-on, with its secret: for the system client only. */
+  ssoSettings(): Promise<SsoSettings | undefined>;
+}
+
+export interface Login extends Attempt {
+  /** How the user signs in, as the audit trail names it: PASSWORD_LOGIN. */
+  readonly source: string;
+}
+
+interface SsoSettings {
+  readonly baseUrl: string;
+  readonly oidcSettings?: Readonly<Record<string, unknown>>;
+}
+
+interface Dependencies {
+  /** The unrestricted catalog. */
+  readonly catalog: Pick<Catalog, "ingest" | "findAspect" | "delete">;
+  readonly entities: StoredEntities;
+  readonly tokens: AccessTokens;
+  readonly audit: Pick<AuditTrail, "note">;
+  readonly namespace: string;
+  readonly tokenDurationMax: TokenDuration;
+  readonly hashes?: PasswordHashes | undefined;
+  readonly now: () => number;
+  readonly logger: { warn(fields: object, message: string): void };
+}
+
+export function createSignIn(dependencies: Dependencies): SignIn {
+  const { catalog, entities, namespace, audit, now } = dependencies;
+  const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
+  const common = { ...dependencies, systemActor };
+  const invites = createInvites(common);
+  const sessions = createSessions({ ...common, durationMax: dependencies.tokenDurationMax });
+  const users = createNativeUsers({
+    ...common,
+    invites,
+    hashes: dependencies.hashes ?? createPasswordHashes(),
+    attempts: createAttemptLimit(now),
+  });
+
+  const urnOf = (user: string): string =>
+    userUrn(user.startsWith("urn:") ? user : `urn:${namespace}:corpuser:${user}`, namespace);
+
+  function note(login: Omit<Login, "password">, denial: LoginDenial | undefined): void {
+    const { user, address, source } = login;
+    const outcome = denial === undefined ? "allowed" : "refused";
+    const detail = denial === undefined ? source : `${source} ${denial}`;
+    audit.note({ action: "logIn", outcome, actor: user, address, detail });
+  }
+
+  async function verify(login: Login): ReturnType<NativeUsers["verify"]> {
+    const user = urnOf(login.user);
+    const verdict = await users.verify({ ...login, user });
+    if (verdict.denial !== undefined) note({ ...login, user }, verdict.denial);
+    return verdict;
+  }
+
+  async function beginSession(login: Omit<Login, "password">): Promise<Begun> {
+    const user = urnOf(login.user);
+    const begun = await sessions.begin(user);
+    note({ ...login, user }, "denial" in begun ? begun.denial : undefined);
+    return begun;
+  }
+
+  return {
+    users,
+    sessions,
+    invites,
+    verify,
+    beginSession,
+
+    async logIn(login) {
+      const { matches, denial } = await verify(login);
+      if (!matches) throw wrongPassword();
+      if (denial !== undefined) throw denied(denial);
+      const begun = await beginSession(login);
+      if ("denial" in begun) throw denied(begun.denial);
+      return { ...begun, actor: urnOf(login.user) };
+    },
+
+    async resetPassword(user, password, resetToken) {
+      const urn = urnOf(user);
+      await users.reset(urn, password, resetToken);
+      await sessions.endAll(urn);
+    },
+
+    async acceptRole(inviteToken, actor) {
+      const { role } = await invites.use(inviteToken, actor);
+      if (role === undefined) return undefined;
+      const { value, version } = await readAspect<{ roles?: readonly string[] }>(
+        catalog,
+        actor,
+        "roleMembership",
+      );
+      const { roles = [] } = value ?? {};
+      if (roles.includes(role)) return undefined;
+      const changed = upsert(actor, "roleMembership", { roles: [...roles, role] }, version);
+      return (await catalog.ingest([changed], { actor })).position;
+    },
+
+    async ssoSettings() {
+      const settings = await entities.find(`urn:${namespace}:globalSettings:0`);
+      return (settings?.globalSettingsInfo as { sso?: SsoSettings } | undefined)?.sso;
+    },
+  };
+}
+
+const wrongPassword = (): CatalogError =>
+  new CatalogError("unauthenticated", "the user name or the password is wrong");
+
+const denied = (denial: LoginDenial): CatalogError =>
+  new CatalogError("unauthenticated", `the user may not sign in: ${denial}`, {
+    hint: "Ask an administrator",
+  });

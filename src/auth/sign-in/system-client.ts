@@ -1,0 +1,75 @@
+/**
+ * The system client: programs of the operator, such as DataHub's web container, that act for the
+ * service itself. Its credentials are one line `<id>:<secret>` of a file. The first start creates the
+ * file; there are no default credentials that others could know.
+ *
+ * The Authorization header has them as DataHub's clients send them, `Basic <id>:<secret>` in plain text,
+ * or in Base64 as RFC 7617 defines it.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keepText } from "../../config/secret-text.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { keepFromOthers, type Warning } from "../tokens/secret-file.ts";
+
+export interface SystemClient {
+  /** The file with the credentials. */
+  readonly file: string;
+  /** True when the header has the credentials. Takes the same time for any header. */
+  admits(authorization: string | undefined): boolean;
+}
+
+const ID = "__datahub_system";
+/** 256 bits. */
+const SECRET_BYTES = 32;
+/** Shorter secrets could be guessed. */
+const secretCharactersMin = 16;
+const CREDENTIALS = /^([\w.@-]{1,100}):([\x21-\x7e]{1,1000})$/;
+const BASIC = /^Basic +([\x21-\x7e]+) *$/i;
+/** The default of DataHub. */
+const KNOWN_TO_ALL = new Set(["JohnSnowKnowsNothing"]);
+
+/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
+export function openSystemClient(place: {
+  readonly data: string;
+  readonly given: string;
+  readonly logger: Warning;
+}): SystemClient {
+  const own = place.given === "";
+  const file = own ? join(place.data, "system.client") : place.given;
+  const make = () => `${ID}:${randomBytes(SECRET_BYTES).toString("base64url")}`;
+  const text = own ? keepText(file, make).text : readGiven(file);
+  keepFromOthers({ file, own }, place.logger);
+  const secret = CREDENTIALS.exec(text)?.[2];
+  if (secret === undefined || KNOWN_TO_ALL.has(secret) || secret.length < secretCharactersMin) {
+    const why =
+      secret !== undefined && KNOWN_TO_ALL.has(secret) ? "that are public" : "in this form";
+    throw new CatalogError("invalid", `the file "${file}" holds no credentials, or some ${why}`, {
+      hint: `One line <id>:<secret>, with a secret of at least ${secretCharactersMin} characters without blanks; make one with: openssl rand -base64 32`,
+    });
+  }
+  const expected = digest(text);
+  return {
+    file,
+    admits(authorization) {
+      const sent = BASIC.exec(authorization ?? "")?.[1] ?? "";
+      const plain = sent.includes(":") ? sent : Buffer.from(sent, "base64").toString("latin1");
+      return timingSafeEqual(digest(plain), expected);
+    },
+  };
+}
+
+function readGiven(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new CatalogError("invalid", `cannot read credentials from "${file}"`, {
+      hint: `${(cause as Error).message}. Name another file with --system-client-file`,
+      cause,
+    });
+  }
+}
+
+/** Digests have equal lengths, as the comparison in constant time requires. */
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,43 @@
+/** The rules of the fields of sign-in: invites, reset tokens, roles and the status of users. */
+import { privileges, toManageUsers } from "../../auth/policies/privileges.ts";
+import type { Rule } from "./rules.ts";
+
+/** An invite to a role gives the role, so it needs the privilege to assign roles, too. */
+const invites: Rule = {
+  audited: true,
+  needs: `the privilege ${privileges.MANAGE_USER_CREDENTIALS}, and ${privileges.MANAGE_POLICIES} with a role`,
+  async allows(args, { authority, actor }) {
+    const { roleUrn } = args.input as { readonly roleUrn?: string | null };
+    return authority.allows(actor, [
+      roleUrn ? ["MANAGE_USER_CREDENTIALS", "MANAGE_POLICIES"] : ["MANAGE_USER_CREDENTIALS"],
+    ]);
+  },
+};
+
+const resets: Rule = {
+  audited: true,
+  needs: `the privilege ${privileges.MANAGE_USER_CREDENTIALS}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, [["MANAGE_USER_CREDENTIALS"]]),
+};
+
+const managesUsers: Rule = {
+  audited: true,
+  needs: `the privilege ${privileges.MANAGE_USERS_AND_GROUPS}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, toManageUsers),
+};
+
+const authenticated: Rule = {
+  audited: true,
+  needs: "an authenticated caller: a bearer token or an actor header",
+  allows: async (_, { actor }) => actor !== undefined,
+};
+
+export const signInRules = {
+  Query: { getInviteToken: invites },
+  Mutation: {
+    createInviteToken: invites,
+    createNativeUserResetToken: resets,
+    acceptRole: authenticated,
+    updateUserStatus: managesUsers,
+  },
+} as const;
