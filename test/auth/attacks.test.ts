@@ -135,7 +135,7 @@ describe("who it is", () => {
       { iss: "datahub-metadata-service" },
       { iss: undefined },
       { version: "1" },
-      { type: "SESSION" },
+      { type: "REFRESH" },
       { actorType: "SYSTEM" },
       { sub: "", actorId: "" },
       { sub: "mina", actorId: "datahub" },

@@ -77,7 +77,7 @@ describe("the text of a token", () => {
     ["another issuer", { claims: { iss: "datahub-metadata-service" } }],
     ["no issuer", { claims: { iss: undefined } }],
     ["another version", { claims: { version: "1" } }],
-    ["another type", { claims: { type: "SESSION" } }],
+    ["another type", { claims: { type: "REFRESH" } }],
     ["another type of actor", { claims: { actorType: "SYSTEM" } }],
     ["two actors", { claims: { sub: "datahub" } }],
     ["an empty actor", { claims: { sub: "", actorId: "" } }],

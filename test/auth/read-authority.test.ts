@@ -44,7 +44,7 @@ test("policies that cannot be read fail who waits for them, and nobody else", as
       unavailable,
     );
     // As a port does that only wants to know whether the sight is known.
-    expect(eyes[0]?.look?.()).toBeInstanceOf(Promise);
+    expect(eyes.at(-1)?.look?.()).toBeInstanceOf(Promise);
     for (let i = 0; i < 5; i++) await turn();
     expect(unheard).toEqual([]);
   } finally {

@@ -70,7 +70,6 @@ beforeAll(async () => {
   for (const one of [
     proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "hunter2" }),
     proposal(ROOT, "corpUserInfo", { active: true, displayName: "Root" }),
-    proposal(ROOT, "corpUserCredentials", { salt: "hunter2", hashedPassword: "hunter2" }),
     ...secrets.map(([urn, aspect, value]) => proposal(urn, aspect, value)),
   ]) {
     const reply = await post("/aspects?action=ingestProposal", { proposal: one }, service.operator);
@@ -87,12 +86,8 @@ type Asked = readonly [name: string, request: () => readonly [path: string, body
 const asked: readonly Asked[] = [
   ["entitiesV2", () => [`/entitiesV2/${encoded(other)}`]],
   ["entitiesV2 of several", () => [`/entitiesV2?ids=List(${encoded(other)},${encoded(SECRET)})`]],
-  ["entitiesV2 of a user", () => [`/entitiesV2/${encoded(ROOT)}`]],
   ["an aspect", () => [`/aspects/${encoded(other)}?aspect=dataHubAccessTokenInfo&version=0`]],
   ["its first version", () => [`/aspects/${encoded(SECRET)}?aspect=dataHubSecretValue&version=1`]],
-  ["a password", () => [`/aspects/${encoded(ROOT)}?aspect=corpUserCredentials&version=0`]],
-  ["its first number", () => [`/aspects/${encoded(ROOT)}?aspect=corpUserCredentials&version=1`]],
-  ["a snapshot", () => [`/entities/${encoded(ROOT)}`]],
   ["existence", () => ["/entities?action=exists", { urn: other }]],
   ...secrets.flatMap(([urn, aspect]): readonly Asked[] => [
     [`${aspect}, with its entity`, () => [`/entitiesV2/${encoded(urn)}`]],

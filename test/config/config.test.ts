@@ -51,6 +51,7 @@ describe("settings", () => {
       schemaFieldUrnBytesMax: 2048,
       cacheBytes: 134_217_728,
       operatorTokenFile: "",
+      systemClientFile: "",
       metricsTokenFile: "",
       auth: "auto",
       signingKeyFile: "",

@@ -42,6 +42,11 @@ describe("every operation of the schema", () => {
       updatePolicy: `mutation { updatePolicy(urn: "urn:li:dataHubPolicy:x", input: ${policy}) }`,
       deletePolicy: 'mutation { deletePolicy(urn: "urn:li:dataHubPolicy:x") }',
       revokeAccessToken: 'mutation { revokeAccessToken(tokenId: "x") }',
+      getInviteToken: "{ getInviteToken(input: {}) { inviteToken } }",
+      createInviteToken: "mutation { createInviteToken(input: {}) { inviteToken } }",
+      acceptRole: 'mutation { acceptRole(input: {inviteToken: "x"}) }',
+      createNativeUserResetToken: `mutation { createNativeUserResetToken(input: {userUrn: "${ROOT}"}) { resetToken } }`,
+      updateUserStatus: `mutation { updateUserStatus(urn: "${ROOT}", status: SUSPENDED) }`,
     };
     const operations = Object.values(rules).flatMap((own) =>
       Object.keys(own).filter((name) => own[name] !== letIn && own[name] !== writes),

@@ -154,6 +154,7 @@ test("every endpoint has an example, and every example is of an endpoint", () =>
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
     mcp: {} as never,
+    signIn: {} as never,
   });
   const folder = new URL("../../src/http/docs/examples/", import.meta.url);
   const ids = readdirSync(folder).flatMap((file) =>

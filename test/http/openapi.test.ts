@@ -45,7 +45,7 @@ describe("the OpenAPI document", () => {
   test("declares the token of every operation but those that are open to all", () => {
     const { security, components, paths } = document;
     expect(security).toEqual([{ token: [] }, {}]);
-    expect(Object.keys(components.securitySchemes)).toEqual(["token", "operator"]);
+    expect(Object.keys(components.securitySchemes)).toEqual(["token", "operator", "systemClient"]);
     expect(paths["/config"].get.security).toEqual([]);
     expect(paths["/entities?action=search"].post.security).toBeUndefined();
     expect(paths["/operations?action=verify"].post.security).toEqual([{ operator: [] }]);

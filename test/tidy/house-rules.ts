@@ -114,6 +114,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/jobs/operations.ts",
     "src/jobs/restore/restore-reply.ts",
     "type src/auth/audit.ts",
+    "type src/auth/sign-in/sign-in.ts",
     "type src/auth/tokens/authentication.ts",
     "type src/auth/policies/authority.ts",
     "src/auth/policies/privileges.ts",

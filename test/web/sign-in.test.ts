@@ -1,4 +1,6 @@
 /** Sign-in in the browser application, where the service requires tokens. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GuardedService, guardedService } from "../auth/guarded-service.ts";
 import { ask, makeToken } from "../graphql/graphql-client.ts";
@@ -35,6 +37,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await page.goto(`${service.address}/ui/search?q=forecast`);
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     await shown.check();
+    await page.getByRole("button", { name: "Use an access token" }).click();
     await page.getByLabel("Access token").fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").waitFor();
@@ -45,6 +48,29 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await page.getByRole("link", { name: "forecast", exact: true }).first().waitFor();
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+    shown.expectNoErrors();
+  });
+
+  test("a user name and a password open the page, too", async () => {
+    const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
+    const { body } = await ask(service.client, invite, {}, service.operator);
+    const { inviteToken } = body.data.createInviteToken;
+    const user = { userUrn: "urn:li:corpuser:mina", fullName: "Mina", email: "mina@example.org" };
+    const credentials = readFileSync(join(service.directory, "system.client"), "utf8").trim();
+    const system = { Authorization: `Basic ${credentials}` };
+    const signUp = { ...user, password: "correct horse", inviteToken };
+    expect((await service.client.call("POST", "/auth/signUp", signUp, system)).status).toBe(200);
+    await using shown = await browser.page({ mayFail });
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/signin`);
+    await page.getByLabel("User name").fill("mina");
+    await page.getByLabel("Password").fill("wrong password");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await shown.check();
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
     shown.expectNoErrors();
   });
 
@@ -67,6 +93,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await using shown = await browser.page({ mayFail });
     const { page, context } = shown;
     await page.goto(`${service.address}/ui/signin`);
+    await page.getByRole("button", { name: "Use an access token" }).click();
     await page.getByLabel("Access token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
@@ -88,6 +115,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await using shown = await browser.page({ mayFail });
     const { page } = shown;
     await page.goto(`${service.address}/ui/signin`);
+    await page.getByRole("button", { name: "Use an access token" }).click();
     await page.getByLabel("Access token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();

@@ -1,7 +1,7 @@
 /**
  * Users with a password in the catalog: signing up, checking and resetting passwords. The aspect
  * `corpUserCredentials` holds the hash of the password and that of the reset token; no interface reads
- * or writes it (access/sealed-writes.ts).
+ * or writes it (sealed-writes.ts).
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Catalog, Proposal } from "../../catalog/catalog.ts";

@@ -175,8 +175,12 @@ export async function loadSession(): Promise<Session> {
   return loaded;
 }
 
-export async function signIn(token: string): Promise<void> {
-  await send("/ui/session", { method: "POST", body: { token }, reads: true });
+export type Credentials =
+  | { readonly token: string }
+  | { readonly username: string; readonly password: string };
+
+export async function signIn(credentials: Credentials): Promise<void> {
+  await send("/ui/session", { method: "POST", body: credentials, reads: true });
   await loadSession();
 }
 

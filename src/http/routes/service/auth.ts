@@ -116,7 +116,10 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       path: "/auth/track",
       name: "trackUsage",
       summary: "Accept a usage event of DataHub's web application; nothing is stored",
-      body: { type: "object", properties: {} },
+      body: {
+        type: "object",
+        properties: { type: { type: "string", description: "Type of the event" } },
+      },
       errors: [],
       handle: () => ({}),
     },

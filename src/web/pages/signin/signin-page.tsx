@@ -1,4 +1,4 @@
-/** Exchanges an access token for a session. */
+/** Exchanges a user name and a password, or an access token, for a session. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -10,7 +10,9 @@ export default function SigninPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [token, setToken] = useState("");
+  const [byToken, setByToken] = useState(false);
+  const [username, setUsername] = useState("");
+  const [secret, setSecret] = useState("");
   const [error, setError] = useState<string>();
   const [running, setRunning] = useState(false);
   const to = listOf(url.to)[0] ?? "/";
@@ -19,7 +21,8 @@ export default function SigninPage() {
     setRunning(true);
     setError(undefined);
     try {
-      await signIn(token.trim());
+      const password = { username: username.trim(), password: secret };
+      await signIn(byToken ? { token: secret.trim() } : password);
       await queries.invalidateQueries();
       // Only a path of this page: never an address of another site.
       void navigate({ to: /^\/(?!\/)/.test(to) ? to : "/", replace: true });
@@ -29,24 +32,39 @@ export default function SigninPage() {
       setRunning(false);
     }
   };
+  const switchForm = () => {
+    setByToken(!byToken);
+    setSecret("");
+    setError(undefined);
+  };
+  const incomplete = secret.trim() === "" || (!byToken && username.trim() === "");
   return (
     <div className="page signin">
       <form className="panel panel-body stack" onSubmit={(event) => void submit(event)}>
         <h1>Sign in</h1>
-        <p className="muted">
-          The catalog requires an access token. The session ends when the token expires or is
-          revoked.
-        </p>
+        {!byToken && (
+          <label className="field-label">
+            User name
+            <input
+              className="field"
+              name="username"
+              autoComplete="username"
+              required
+              value={username}
+              onChange={(event) => setUsername(event.target.value)}
+            />
+          </label>
+        )}
         <label className="field-label">
-          Access token
+          {byToken ? "Access token" : "Password"}
           <input
-            className="field mono"
+            className={byToken ? "field mono" : "field"}
             type="password"
-            name="token"
+            name={byToken ? "token" : "password"}
             autoComplete="current-password"
             required
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
           />
         </label>
         {error !== undefined && (
@@ -54,12 +72,21 @@ export default function SigninPage() {
             {error}
           </p>
         )}
-        <button type="submit" className="button primary" disabled={running || token.trim() === ""}>
+        <button type="submit" className="button primary" disabled={running || incomplete}>
           Sign in
         </button>
+        <button type="button" className="button" onClick={switchForm}>
+          {byToken ? "Use a password" : "Use an access token"}
+        </button>
         <p className="muted small">
-          Create a token with <code>annals token create</code>, or ask an administrator. The token
-          of the first start is in the data directory, in <code>operator.token</code>.
+          {byToken ? (
+            <>
+              Create a token with <code>annals token create</code>, or ask an administrator. The
+              token of the first start is in the data directory, in <code>operator.token</code>.
+            </>
+          ) : (
+            "An administrator invites users, and resets passwords. The session lasts a day."
+          )}
         </p>
       </form>
     </div>
