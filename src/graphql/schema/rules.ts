@@ -46,15 +46,10 @@ import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
 import { searching } from "../queries/search.ts";
 import { type FacetFilter, ownValuesOf } from "../queries/token-filter.ts";
+import type { Rule } from "./rule.ts";
 import { signInRules } from "./sign-in-rules.ts";
 
-export interface Rule {
-  /** The required privilege, for the audit trail. */
-  readonly needs: string;
-  /** Also audits successful requests; rejected ones are always audited. */
-  readonly audited?: boolean;
-  allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
-}
+export type { Rule } from "./rule.ts";
 
 const manage = privileges.MANAGE_ACCESS_TOKENS;
 const generate = privileges.GENERATE_PERSONAL_ACCESS_TOKENS;

@@ -1,6 +1,6 @@
 /** The rules of the fields of sign-in: invites, reset tokens, roles and the status of users. */
 import { privileges, toManageUsers } from "../../auth/policies/privileges.ts";
-import type { Rule } from "./rules.ts";
+import type { Rule } from "./rule.ts";
 
 /** An invite to a role gives the role, so it needs the privilege to assign roles, too. */
 const invites: Rule = {

@@ -1,0 +1,10 @@
+/** The rule that authorizes one field of Query or Mutation. */
+import type { Viewer } from "../context.ts";
+
+export interface Rule {
+  /** The required privilege, for the audit trail. */
+  readonly needs: string;
+  /** Also audits successful requests; rejected ones are always audited. */
+  readonly audited?: boolean;
+  allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
+}
