@@ -26,6 +26,7 @@ import { benchSizes } from "./sizes.ts";
 import { benchTakeover } from "./takeover.ts";
 import { benchTogether } from "./together.ts";
 import { benchVerify } from "./verify.ts";
+import { benchWeb } from "./web.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   auth: benchAuth,
@@ -45,8 +46,9 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   verify: benchVerify,
 };
 
-/** Most against the raw client of their server; run when they are asked for. */
+/** Most against the raw client of their server, or in a browser; run when they are asked for. */
 const servers: Readonly<Record<string, () => Promise<void>>> = {
+  web: benchWeb,
   eventstoredb: benchEventStore,
   postgres: benchPostgres,
   "elasticsearch-search": () => benchSearchOn("elasticsearch"),

@@ -35,7 +35,7 @@ export default function SearchPage() {
     sort: sorts.get(order),
     facets: true,
   };
-  const { data, error, isFetching, refetch } = useQuery({
+  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     queryKey: ["search", text, filterTexts(filters), page, order],
     queryFn: ({ signal }) => search({ ...request, signal }),
     placeholderData: keepPreviousData,
@@ -47,7 +47,12 @@ export default function SearchPage() {
     <div className="page search-page">
       <h1 className="hidden-text">Search</h1>
       <FacetPanel facets={data?.facets ?? []} filters={filters} onChange={showFilters} />
-      <section className="results" aria-label="Results" aria-busy={isFetching}>
+      <section
+        className="results"
+        aria-label="Results"
+        aria-busy={isFetching}
+        data-query={data === undefined || isPlaceholderData ? undefined : text}
+      >
         <ResultHead
           total={data?.total}
           order={order}
