@@ -36,7 +36,9 @@ export function RecentChanges() {
         <span className={state === "lost" ? "connection offline small" : "connection small"}>
           {state === "open" ? "Live" : state === "lost" ? "Reconnecting" : "Connecting"}
         </span>
-        <Link to="/ui/log">Log</Link>
+        <Link to="/ui/log" search={{ since: "week" }}>
+          Last 7 days
+        </Link>
       </header>
       {error !== null && <Failure error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading lines={8} />}

@@ -7,6 +7,8 @@ import {
   type ChangesFilter,
   type FeedState,
   followChanges,
+  positionBefore,
+  readAllChanges,
   readChanges,
 } from "../../api/changes.ts";
 import { textAt } from "../../api/json.ts";
@@ -25,6 +27,8 @@ import "./log.css";
 /** Records that the page begins with, and that it keeps. */
 const firstCount = 200;
 const shownMax = 1_000;
+/** Records of a period that are read to find those that match. */
+const readMax = 20_000;
 
 const one = (value: UrlQuery[string]): string | undefined => listOf(value)[0] || undefined;
 
@@ -38,10 +42,12 @@ export default function LogPage() {
   };
   const actor = one(url.actor) ?? "";
   const run = one(url.run) ?? "";
-  const key = JSON.stringify(filter);
+  const since = one(url.since) ?? "";
+  const key = JSON.stringify([filter, since]);
   const { data, error, refetch } = useQuery({
     queryKey: ["log", key],
-    queryFn: ({ signal }) => readLatest(filter, signal),
+    queryFn: ({ signal }) =>
+      since === "" ? readLatest(filter, signal) : readSince(filter, since, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -54,7 +60,7 @@ export default function LogPage() {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const search = Object.fromEntries(
-      ["type", "aspect", "urn", "actor", "run"].map((name) => [
+      ["since", "type", "aspect", "urn", "actor", "run"].map((name) => [
         name,
         String(form.get(name) ?? "").trim(),
       ]),
@@ -73,6 +79,17 @@ export default function LogPage() {
         </button>
       </header>
       <form className="log-filter" onSubmit={apply} key={JSON.stringify(url)}>
+        <label className="field-label">
+          Time
+          <select className="field" name="since" defaultValue={since}>
+            <option value="">Latest</option>
+            {periods.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
         <FilterField name="type" label="Type" value={one(url.type)} example="dataset" />
         <FilterField name="aspect" label="Aspect" value={one(url.aspect)} example="ownership" />
         <FilterField name="urn" label="Urn" value={one(url.urn)} example="urn:li:…" />
@@ -98,6 +115,16 @@ export default function LogPage() {
   );
 }
 
+const hourMs = 3_600_000;
+
+/** Values of `since` in the URL, with their labels and lengths. */
+const periods: readonly (readonly [string, string, number])[] = [
+  ["hour", "Last hour", hourMs],
+  ["day", "Last 24 hours", 24 * hourMs],
+  ["week", "Last 7 days", 7 * 24 * hourMs],
+  ["month", "Last 30 days", 30 * 24 * hourMs],
+];
+
 interface Latest {
   readonly changes: readonly Change[];
   readonly head: number;
@@ -114,6 +141,20 @@ async function readLatest(filter: ChangesFilter, signal: AbortSignal): Promise<L
     signal,
   );
   return { changes: page.changes.toReversed(), head: Math.max(head, page.position) };
+}
+
+/** Records of a period that match: the latest of them, if they are many. */
+async function readSince(
+  filter: ChangesFilter,
+  since: string,
+  signal: AbortSignal,
+): Promise<Latest> {
+  const head = await logPosition(signal);
+  const length = periods.find(([value]) => value === since)?.[2] ?? hourMs;
+  const first = await positionBefore(Date.now() - length, head, signal);
+  const start = Math.max(first, head - readMax);
+  const changes = await readAllChanges(filter, readMax, signal, start);
+  return { changes: changes.toReversed().slice(0, shownMax), head };
 }
 
 /** Records since the page was read; while paused they wait. */

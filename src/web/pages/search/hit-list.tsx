@@ -69,7 +69,13 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
               <EntityLink urn={summary.platform} />
             </>
           )}
-          {summary.path.length > 0 && ` · ${summary.path.map(folderName).join(" / ")}`}
+          {summary.path.map((folder, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: folders of a path may share a name.
+            <span key={n}>
+              {n === 0 ? " · " : " / "}
+              <FolderName id={folder} />
+            </span>
+          ))}
         </p>
         {summary.description !== "" && (
           <p className="hit-text">
@@ -87,6 +93,7 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
           </ul>
         )}
         <div className="row tight">
+          {summary.owners.length > 0 && <span className="muted small">Owned by</span>}
           {summary.owners.slice(0, 3).map(({ urn, type }) => (
             <OwnerChip key={`${urn}${type}`} urn={urn} />
           ))}
@@ -103,8 +110,11 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
 const fieldLabel = (name: string): string =>
   name === "fieldPaths" ? "Column" : sentenceCase(name.replace(/\.keyword$/, ""));
 
-/** The path of a container is its urn. */
-const folderName = (id: string): string => (id.startsWith("urn:li:") ? "…" : id);
+/** A folder that is an entity has its urn as id. */
+const FolderName = ({ id }: { readonly id: string }) =>
+  id.startsWith("urn:li:") ? <NameOf urn={id} /> : id;
+
+const NameOf = ({ urn }: { readonly urn: string }) => useSummary(urn).name;
 
 const Marked = ({ text, words }: { readonly text: string; readonly words: readonly string[] }) =>
   splitAtMatches(text, words).map(({ part, start, matches }) =>
