@@ -16,6 +16,7 @@ import { changeTools } from "./tools/change-tools.ts";
 import { columnTools } from "./tools/column-tools.ts";
 import { entityTools, readEntities } from "./tools/entity-tools.ts";
 import { graphTools } from "./tools/graph-tools.ts";
+import { knowledgeTools } from "./tools/knowledge-tools.ts";
 import { searchTools } from "./tools/search-tools.ts";
 import { writeTools } from "./tools/write-tools.ts";
 
@@ -70,6 +71,8 @@ const readTools: readonly Tool[] = [
   ...changeTools,
 ];
 
+const allWriteTools: readonly Tool[] = [...writeTools, ...knowledgeTools];
+
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const { mutations } = options;
   return {
@@ -95,7 +98,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       const register = (tool: Tool, readOnlyHint: boolean): void =>
         registerTool(server, tool, { context, readOnlyHint, onFault: options.onFault });
       for (const tool of readTools) register(tool, true);
-      if (mutations !== undefined) for (const tool of writeTools) register(tool, false);
+      if (mutations !== undefined) for (const tool of allWriteTools) register(tool, false);
       registerResources(server, catalog);
       registerPrompts(server);
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

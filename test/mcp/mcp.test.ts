@@ -292,6 +292,33 @@ describe("with --mcp-writes on", () => {
     expect((await aspectOf("deprecation")).value).toMatchObject({ deprecated: true });
   });
 
+  test("tools set structured properties, and create, change and relate documents", async () => {
+    const retention = "urn:li:structuredProperty:io.retention";
+    await writing.client.upsert(retention, "propertyDefinition", {
+      ...{ qualifiedName: "io.retention", valueType: "urn:li:dataType:datahub.number" },
+      entityTypes: ["urn:li:entityType:datahub.dataset"],
+    });
+    const properties = [{ property: retention, values: [90] }];
+    await write("set_structured_properties", { urn: ORDERS, properties });
+    expect((await aspectOf("structuredProperties")).value.properties).toMatchObject([
+      { propertyUrn: retention, values: [{ double: 90 }] },
+    ]);
+    await write("remove_structured_properties", { urn: ORDERS, properties: [retention] });
+    expect((await aspectOf("structuredProperties")).value.properties).toEqual([]);
+
+    const guide = "urn:li:document:guide";
+    const document = { id: "guide", title: "Guide", text: "one", related_assets: [ORDERS] };
+    await write("create_document", document);
+    await expect(write("create_document", document)).rejects.toThrow(/exists/);
+    await write("update_document", { urn: guide, text: "two" });
+    await write("set_document_relations", { urn: guide, related_documents: [guide] });
+    const { entities } = await write("get_entities", { urns: [guide], aspects: ["documentInfo"] });
+    expect(entities[0].aspects.documentInfo.value).toMatchObject({
+      ...{ title: "Guide", contents: { text: "two" }, status: { state: "PUBLISHED" } },
+      ...{ relatedAssets: [{ asset: ORDERS }], relatedDocuments: [{ document: guide }] },
+    });
+  });
+
   test("a rejected write is an error that names the fault, and changes nothing", async () => {
     const before = (await write("summarize_catalog", {})).position;
     const missing = { urns, tags: ["urn:li:tag:missing"] };
@@ -304,6 +331,6 @@ describe("with --mcp-writes on", () => {
   test("tools that write are marked as such", async () => {
     const { tools } = await agent.listTools();
     const writes = tools.filter((tool) => tool.annotations?.readOnlyHint === false);
-    expect(writes).toHaveLength(9);
+    expect(writes).toHaveLength(14);
   });
 });

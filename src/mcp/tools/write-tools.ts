@@ -7,9 +7,9 @@ import { CatalogError } from "../../core/errors.ts";
 import { urn } from "../arguments.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 
-const urns = (what: string) => z.array(urn).min(1).max(100).describe(what);
+export const urns = (what: string) => z.array(urn).min(1).max(100).describe(what);
 const entities = { urns: urns("Entities to change") };
-const column = z
+export const column = z
   .string()
   .max(8_192)
   .optional()
@@ -23,19 +23,20 @@ const resourcesOf = (values: { readonly urns: readonly string[]; readonly column
 const columnOf = (path: string | undefined) =>
   path === undefined ? {} : { subResource: path, subResourceType: "DATASET_FIELD" };
 
-/** Runs a mutation with one argument `input`. */
-async function mutate(
+/** Runs a mutation with one argument `input`; `selection` is of its result. */
+export async function mutate(
   field: string,
   inputType: string,
   input: object,
   { mutate }: ToolContext,
+  selection = "",
 ): Promise<object> {
   if (mutate === undefined) {
     throw new CatalogError("forbidden", "tools of this service only read", {
       hint: "Start it with --mcp-writes on",
     });
   }
-  const query = `mutation($input: ${inputType}!) { ${field}(input: $input) }`;
+  const query = `mutation($input: ${inputType}!) { ${field}(input: $input) ${selection} }`;
   return { position: await mutate(query, { input }) };
 }
 
