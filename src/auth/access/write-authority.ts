@@ -9,6 +9,7 @@
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
+import { REQUIRED, type RequiredPrivileges } from "../../core/required-privileges.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { jsonObject, parsedValue } from "../../lib/json.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
@@ -27,6 +28,18 @@ const aspectPrivileges: Readonly<Record<string, Privilege>> = {
   deprecation: "EDIT_DEPRECATION_PRIVILEGE",
   status: "EDIT_ENTITY_STATUS",
   upstreamLineage: "EDIT_LINEAGE",
+  embed: "EDIT_ENTITY_EMBED",
+  structuredProperties: "EDIT_ENTITY_PROPERTIES",
+  applications: "EDIT_ENTITY_APPLICATIONS_PRIVILEGE",
+  assetSettings: "MANAGE_ASSET_SUMMARY",
+  forms: "MANAGE_DOCUMENTATION_FORMS",
+  editableDatasetProperties: "EDIT_ENTITY_DOCS",
+  editableChartProperties: "EDIT_ENTITY_DOCS",
+  editableDashboardProperties: "EDIT_ENTITY_DOCS",
+  editableDataFlowProperties: "EDIT_ENTITY_DOCS",
+  editableDataJobProperties: "EDIT_ENTITY_DOCS",
+  editableNotebookProperties: "EDIT_ENTITY_DOCS",
+  editableERModelRelationshipProperties: "EDIT_ENTITY_DOCS",
 };
 
 /** Privileges that allow managing all entities of a type. */
@@ -46,6 +59,9 @@ const managers: Readonly<Record<string, Privilege>> = {
   dataHubView: "MANAGE_GLOBAL_VIEWS",
   dataHubPageTemplate: "MANAGE_HOME_PAGE_TEMPLATES",
   dataHubPageModule: "MANAGE_HOME_PAGE_TEMPLATES",
+  document: "MANAGE_DOCUMENTS",
+  form: "MANAGE_DOCUMENTATION_FORMS",
+  businessAttribute: "MANAGE_BUSINESS_ATTRIBUTE",
 };
 
 const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[] =>
@@ -123,6 +139,33 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     }
   }
 
+  /** The requirements of a mutation. They cover no tags, so constraints of policies do not apply. */
+  async function admitMutation(
+    { principal, policies }: AuthContext,
+    alternatives: readonly RequiredPrivileges[],
+  ): Promise<void> {
+    const holds = async (demand: Demand, text: string): Promise<boolean> => {
+      const urn = withNamespace(text, namespace);
+      const resource = await findResource(entities, urn, entityTypeOf(urn));
+      return meets(policies, principal, demand, resource);
+    };
+    const allowed = async ({ privileges, urns }: RequiredPrivileges): Promise<boolean> => {
+      const demand = privileges as Demand;
+      if (meets(policies, principal, demand, urns.length > 0 ? unknown : undefined)) return true;
+      for (const urn of urns) if (!(await holds(demand, urn))) return false;
+      return urns.length > 0;
+    };
+    for (const alternative of alternatives) if (await allowed(alternative)) return;
+    const shown = alternatives.map(({ privileges, urns }) => {
+      const on = urns.length > 0 ? ` on "${urns[0]}"` : "";
+      const more = urns.length > 1 ? ` and ${urns.length - 1} more` : "";
+      return `${shownDemand(privileges as Demand)}${on}${more}`;
+    });
+    throw new CatalogError("forbidden", "you may not write this", {
+      hint: `It needs the privilege ${shown.join(", or ")}`,
+    });
+  }
+
   /** Tags that the last of the proposals for an aspect adds or removes, after the ones before it. */
   async function changedTags(urn: string, aspectName: string, draft: Draft): Promise<string[]> {
     const placesOf = Object.hasOwn(tagged, aspectName) ? tagged[aspectName] : undefined;
@@ -159,6 +202,11 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   const ingest: Catalog["ingest"] = async (proposals, caller) => {
     const authContext = await authContextOf(caller);
     if (authContext === undefined) return catalog.ingest(proposals, caller);
+    const required = caller[REQUIRED];
+    if (required !== undefined) {
+      if (required !== "none") await admitMutation(authContext, required);
+      return catalog.ingest(proposals, caller);
+    }
     /** By entity and aspect. */
     const drafts = new Map<string, Draft>();
     for (const proposal of proposals) {
@@ -180,6 +228,9 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     const authContext = await authContextOf(caller);
     const urn = withNamespace(text, namespace);
     if (authContext === undefined || coveredTypes.has(entityTypeOf(urn))) return;
+    const required = caller[REQUIRED];
+    if (required === "none") return;
+    if (required !== undefined) return admitMutation(authContext, required);
     await admit(authContext, urn, demand(urn), async () => []);
   }
 

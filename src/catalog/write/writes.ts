@@ -2,6 +2,7 @@
 import type { SystemMetadata } from "../../core/change.ts";
 import type { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import type { REQUIRED, RequiredPrivileges } from "../../core/required-privileges.ts";
 
 /** The caller of a request. */
 export interface Caller {
@@ -9,6 +10,11 @@ export interface Caller {
   readonly actor?: string | undefined;
   /** Makes a retried write happen once. */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Any of these, in place of the privileges for the written aspects; "none" where the mutation has
+   * authorized the caller.
+   */
+  readonly [REQUIRED]?: readonly RequiredPrivileges[] | "none" | undefined;
 }
 
 export type ProposedChange =

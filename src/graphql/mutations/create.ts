@@ -1,4 +1,4 @@
-/** Mutations that create and delete labels and groups, and those of members, versions and forms. */
+/** Mutations that create and delete labels and groups, and those of members and versions. */
 import { randomUUID } from "node:crypto";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -8,7 +8,6 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
-import type { FacetFilter } from "../queries/token-filter.ts";
 import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
 import { actorOf, bornWith } from "./labels.ts";
 import { move } from "./move.ts";
@@ -237,57 +236,6 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   return entityOf(set);
 }
 
-interface FormInput {
-  readonly formUrn: string;
-  readonly entityUrns: readonly string[];
-}
-
-async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
-  const form = urnOf(input.formUrn, ["form"], viewer);
-  await refuseMissing([form, ...input.entityUrns], viewer);
-  const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
-  const lastModified = { time: viewer.now(), actor: actorOf(viewer) };
-  const incompletePrompts = (Array.isArray(prompts) ? prompts : []).map(({ id }) => ({
-    id,
-    lastModified,
-  }));
-  const value = { urn: form, incompletePrompts, completedPrompts: [] };
-  const operation = { op: "add", path: ["incompleteForms", form], value } as const;
-  return write(
-    input.entityUrns.map((urn) => patchOf(urn, "forms", [operation])),
-    viewer,
-  );
-}
-
-interface FormFilterInput {
-  readonly formUrn: string;
-  readonly orFilters: readonly { readonly and?: Maybe<readonly FacetFilter[]> }[];
-}
-
-/** Replaces the filter of the form. */
-async function createDynamicFormAssignment(
-  _: never,
-  { input }: { input: FormFilterInput },
-  viewer: Viewer,
-) {
-  const form = urnOf(input.formUrn, ["form"], viewer);
-  if (input.orFilters.length === 0) {
-    throw new CatalogError("malformed", "orFilters is empty", {
-      hint: "Send a filter for the form's entities",
-    });
-  }
-  await refuseMissing([form], viewer);
-  const or = input.orFilters.map(({ and }) => ({ and: (and ?? []).map(criterionOf) }));
-  return write([proposalOf(form, "dynamicFormAssignment", { filter: { or } })], viewer);
-}
-
-const criterionOf = ({ field, value, values, condition, negated }: FacetFilter) => ({
-  field,
-  values: [...(values ?? []), ...(typeof value === "string" ? [value] : [])],
-  condition: condition ?? "EQUAL",
-  negated: negated ?? false,
-});
-
 export const making = {
   createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
     make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
@@ -388,6 +336,4 @@ export const making = {
     rename(input.urn, input.name, viewer),
   linkAssetVersion,
   unlinkAssetVersion,
-  batchAssignForm,
-  createDynamicFormAssignment,
 };

@@ -13,13 +13,14 @@ import { START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
+import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { domainNames, refuseTakenName } from "./unique-names.ts";
 import { patchOf, placeOf, refuseMissing, urnOf, write } from "./writing.ts";
 
 export interface Place {
-  /** Field of the parent's urn. */
+  /** Path of the parent's urn in the aspect: `member` or `member/member`. */
   readonly field: string;
   readonly parent: Maybe<string>;
   /** Entity type of parents. */
@@ -36,7 +37,7 @@ const aspectOf = (urn: string): string => ownValue(propertiesAspects, entityType
 /** The current parent. It ignores the viewer's read permissions, which do not affect cycles. */
 async function parentOf(urn: string, field: string, { entities }: Viewer): Promise<unknown> {
   const stored = (await entities.find(urn))?.[aspectOf(urn)];
-  return (stored as Readonly<Record<string, unknown>> | undefined)?.[field];
+  return memberAt(stored, field.split("/"));
 }
 
 /** True when `urn` is `other` or one of its ancestors. Throws `invalid` for too many ancestors. */
@@ -64,8 +65,8 @@ async function liesAbove(
 const placed = (urn: string, field: string, parent: string | undefined) =>
   patchOf(urn, aspectOf(urn), [
     parent === undefined
-      ? { op: "remove", path: [field] }
-      : { op: "add", path: [field], value: parent },
+      ? { op: "remove", path: field.split("/").slice(0, 1) }
+      : { op: "add", path: field.split("/"), value: parent },
   ]);
 
 /** Reverts a move unless the entity was moved again. Throws `conflict` when all attempts fail. */

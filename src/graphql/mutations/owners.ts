@@ -85,6 +85,17 @@ const pathOf = ({ owner, type, typeUrn }: Owner): readonly string[] => [
   ...(typeUrn ? [typeUrn] : []),
 ];
 
+/** The owners of an input; they and their ownership types must exist. */
+export async function existingOwners(
+  inputs: readonly OwnerInput[],
+  viewer: Viewer,
+): Promise<readonly Owner[]> {
+  const asked = inputs.map((input) => ownerOf(input, viewer));
+  await refuseMissing([...new Set(asked.map(({ owner }) => owner))], viewer);
+  await refuseMissing([...new Set(asked.flatMap(({ typeUrn }) => typeUrn ?? []))], viewer);
+  return asked;
+}
+
 /** Adds the owners to the resources; each replaces its other form. */
 export async function addOwners(
   inputs: readonly OwnerInput[],
@@ -93,11 +104,9 @@ export async function addOwners(
 ): Promise<true> {
   refuseTooMany(inputs, resources);
   refuseColumns(resources);
-  const asked = inputs.map((input) => ownerOf(input, viewer));
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
   await refuseMissing(urns, viewer);
-  await refuseMissing([...new Set(asked.map(({ owner }) => owner))], viewer);
-  await refuseMissing([...new Set(asked.flatMap(({ typeUrn }) => typeUrn ?? []))], viewer);
+  const asked = await existingOwners(inputs, viewer);
   const owners = new Map(
     (await withTypeUrns(asked, viewer)).map((one) => [kindOf(one, viewer), one]),
   );

@@ -6,7 +6,8 @@ interface Kind {
   readonly entityType: string;
   readonly shown: string;
   readonly aspect: string;
-  readonly parentField: string;
+  /** Absent: names are unique among all entities of the type. */
+  readonly parentField?: string;
   /** Code of the error, as in DataHub: GraphQL answers 409 or 400. */
   readonly code: "conflict" | "invalid";
 }
@@ -25,6 +26,13 @@ export const termNames: Kind = {
   aspect: "glossaryTermInfo",
   parentField: "parentNode",
   code: "invalid",
+};
+
+export const attributeNames: Kind = {
+  entityType: "businessAttribute",
+  shown: "business attribute",
+  aspect: "businessAttributeInfo",
+  code: "conflict",
 };
 
 interface Wanted {
@@ -47,17 +55,20 @@ export async function refuseTakenName(
   { catalog, loader }: Viewer,
 ): Promise<void> {
   await catalog.reach("search", catalog.positionOf("entities"));
-  const level =
-    parent === undefined
-      ? { field: parentField, condition: "IS_NULL" }
-      : { field: parentField, condition: "EQUAL", values: [parent] };
-  const and = [{ field: "name", condition: "EQUAL", values: [name] }, level];
+  const and: { field: string; condition: string; values?: string[] }[] = [
+    { field: "name", condition: "EQUAL", values: [name] },
+  ];
+  if (parentField !== undefined) {
+    const condition = parent === undefined ? "IS_NULL" : "EQUAL";
+    and.push({ field: parentField, condition, ...(parent !== undefined && { values: [parent] }) });
+  }
   const request = { entities: [entityType], input: "*", filter: { or: [{ and }] } };
   const { hits } = await catalog.search(request, { start: 0, count: candidatesMax });
   for (const hit of hits) {
     if (hit.urn === urn) continue;
     const properties = (await loader.load(hit.urn)).aspect(aspect);
-    if (properties?.name !== name || (properties[parentField] ?? undefined) !== parent) continue;
+    const below = parentField && (properties?.[parentField] ?? undefined);
+    if (properties?.name !== name || below !== parent) continue;
     const where = parent === undefined ? "without a parent" : `below "${parent}"`;
     throw new CatalogError(code, `name "${name}" is taken by the ${shown} "${hit.urn}" ${where}`, {
       hint: "Choose another name",

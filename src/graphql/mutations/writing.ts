@@ -1,8 +1,12 @@
 /** Writes of mutations: proposals of the caller, atomic for each field. */
+
+import type { Privilege } from "../../auth/policies/privileges.ts";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { REQUIRED, type RequiredPrivileges } from "../../core/required-privileges.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 
 /** Maximum number of entities, and of labels, of one field. */
@@ -15,13 +19,24 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
+/** Privileges in place of those for the written aspects: any of them (core/required-privileges.ts). */
+export type Required = readonly RequiredPrivileges[] | "none";
+
+/** Any of the privileges, on all entities; without entities, platform privileges. */
+export const anyOf = (
+  privileges: readonly Privilege[],
+  urns: readonly string[] = [],
+): RequiredPrivileges => ({ privileges: privileges.map((one) => [one]), urns });
+
 /** A segment of a JSON pointer. */
 const segment = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
 
+/** `keys`: the fields that address the members of arrays, where they differ from patch-keys.json. */
 export function patchOf(
   urn: string,
   aspectName: string,
   operations: readonly PatchOperation[],
+  keys?: Readonly<Record<string, readonly string[]>>,
 ): Proposal {
   const patch = operations.map(({ op, path, value }) => ({
     op,
@@ -33,7 +48,10 @@ export function patchOf(
     entityUrn: urn,
     changeType: "PATCH",
     aspectName,
-    aspect: { value: patch, contentType: "application/json-patch+json" },
+    aspect: {
+      value: keys ? { patch, arrayPrimaryKeys: keys } : patch,
+      contentType: "application/json-patch+json",
+    },
   };
 }
 
@@ -50,8 +68,12 @@ export const proposalOf = (
   aspect: { value, contentType: "application/json" },
 });
 
-export async function write(proposals: readonly Proposal[], viewer: Viewer): Promise<true> {
-  if (proposals.length > 0) await placeOf(proposals, viewer);
+export async function write(
+  proposals: readonly Proposal[],
+  viewer: Viewer,
+  required?: Required,
+): Promise<true> {
+  if (proposals.length > 0) await placeOf(proposals, viewer, required);
   return true;
 }
 
@@ -59,8 +81,9 @@ export async function write(proposals: readonly Proposal[], viewer: Viewer): Pro
 export async function placeOf(
   proposals: readonly Proposal[],
   { catalog, actor, wrote, loader }: Viewer,
+  required?: Required,
 ): Promise<Position | undefined> {
-  const { position } = await catalog.ingest(proposals, { actor });
+  const { position } = await catalog.ingest(proposals, { actor, [REQUIRED]: required });
   wrote(position);
   loader.forget();
   return position;
@@ -88,13 +111,48 @@ export async function refuseMissing(urns: readonly string[], viewer: Viewer): Pr
   throw new CatalogError("not_found", `"${missing.slice(0, 600)}" does not exist`);
 }
 
-export async function remove(urn: string, viewer: Viewer): Promise<true> {
-  const { catalog, actor, wrote, loader } = viewer;
+export async function remove(urn: string, viewer: Viewer, required?: Required): Promise<true> {
+  const { catalog, wrote, loader } = viewer;
+  const caller = { actor: viewer.actor, [REQUIRED]: required };
   await refuseMissing([urn], viewer);
   // Deletes the references to it first, like DataHub.
-  const { position: unlinked } = await catalog.deleteReferences({ urn }, { actor });
-  const { position } = await catalog.delete({ urn }, { actor });
+  const { position: unlinked } = await catalog.deleteReferences({ urn }, caller);
+  const { position } = await catalog.delete({ urn }, caller);
   wrote(position ?? unlinked);
   loader.forget();
   return true;
+}
+
+/** Maximum attempts to change an aspect while others write it. */
+const attemptsMax = 10;
+
+/**
+ * Writes proposals that depend on the stored value of an aspect, on condition that the aspect stays
+ * unchanged, and computes them again when it does not. The proposal for the aspect itself is
+ * `changed`; undefined writes nothing.
+ */
+export async function rewrite(
+  urn: string,
+  aspectName: string,
+  compute: (
+    stored: JsonObject | undefined,
+  ) => Promise<{ readonly changed: object; readonly others?: readonly Proposal[] } | undefined>,
+  viewer: Viewer,
+  required?: Required,
+): Promise<true> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const found = await viewer.catalog.findAspect(urn, aspectName, 0);
+    const computed = await compute(found && (JSON.parse(found.value) as JsonObject));
+    if (computed === undefined) return true;
+    const headers = { "If-Version-Match": String(found?.version ?? -1) };
+    const { changed, others = [] } = computed;
+    const proposals = [{ ...proposalOf(urn, aspectName, changed), headers }, ...others];
+    try {
+      return await write(proposals, viewer, required);
+    } catch (error) {
+      if (!(error instanceof CatalogError && error.failedCondition)) throw error;
+      viewer.loader.forget();
+    }
+  }
+  throw new CatalogError("conflict", `"${urn}" changes too often`, { hint: "Send it again" });
 }

@@ -15,6 +15,7 @@ import {
   secretMutations,
   secretQueries,
 } from "../mutations/accounts/secrets.ts";
+import { assetMutations } from "../mutations/asset-mutations.ts";
 import { making } from "../mutations/create.ts";
 import { sourceFields, sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
 import { labelling } from "../mutations/labels.ts";
@@ -59,6 +60,7 @@ export const resolvers: Resolvers = {
   },
   Mutation: {
     ...tokenMutations,
+    ...assetMutations,
     ...labelling,
     ...making,
     ...sourceMutations,

@@ -23,6 +23,7 @@ import {
   secretMutations,
   secretQueries,
 } from "../mutations/accounts/secrets.ts";
+import { assetMutations } from "../mutations/asset-mutations.ts";
 import { making } from "../mutations/create.ts";
 import { sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
 import { labelling } from "../mutations/labels.ts";
@@ -164,6 +165,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
   Mutation: {
     createAccessToken,
     revokeAccessToken,
+    ...withRule(writes, Object.keys(assetMutations)),
     ...withRule(writes, Object.keys(labelling)),
     ...withRule(writes, Object.keys(making)),
     ...withRule(writes, Object.keys(sourceMutations)),

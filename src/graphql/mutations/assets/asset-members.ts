@@ -1,0 +1,108 @@
+/** Mutations that change a few members of one aspect of an asset. */
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Viewer } from "../../context.ts";
+import { AspectValue } from "../../mapping/aspect-value.ts";
+import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { shownType } from "../../schema/entity-types.ts";
+import { operationsOf, present, stampOf, updating } from "../declared.ts";
+import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+
+interface EmbedInput {
+  readonly urn: string;
+  readonly renderUrl?: Maybe<string>;
+}
+
+interface DisplayInput {
+  readonly urn: string;
+  readonly input: {
+    readonly colorHex?: Maybe<string>;
+    readonly icon?: Maybe<{
+      readonly iconLibrary?: Maybe<string>;
+      readonly name?: Maybe<string>;
+      readonly style?: Maybe<string>;
+    }>;
+  };
+}
+
+interface SettingsInput {
+  readonly urn: string;
+  readonly summary?: Maybe<{ readonly template: string }>;
+}
+
+interface StageArgs {
+  readonly urn: string;
+  readonly lifecycleStageUrn?: Maybe<string>;
+}
+
+const invalid = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
+
+/** Throws `invalid` when the stage does not admit the entity, or its present stage. */
+async function refuseStage(urn: string, stage: string, { loader }: Viewer): Promise<void> {
+  const info = (await loader.load(stage)).aspect("lifecycleStageTypeInfo") ?? {};
+  const entityType = entityTypeOf(urn);
+  const types = stringsIn(info.entityTypes);
+  if (types.length > 0 && !types.includes(entityType) && !types.includes(shownType(entityType))) {
+    const why = `stage "${stage}" is not for entities of type ${entityType}`;
+    throw invalid(why, `It is for ${types.join(", ")}`);
+  }
+  const previous = stringsIn(memberAt(info, ["transitionPolicy", "allowedPreviousStages"]));
+  const current = (await loader.load(urn)).aspect("status")?.lifecycleStage;
+  if (previous.length === 0 || current === stage || previous.includes(String(current))) return;
+  throw invalid(
+    `"${urn}" cannot go from ${current ? `stage "${String(current)}"` : "no stage"} to "${stage}"`,
+    `The stage before must be ${previous.join(" or ")}`,
+  );
+}
+
+async function setLifecycleStage(_: never, args: StageArgs, viewer: Viewer): Promise<true> {
+  const { urn, lifecycleStageUrn } = args;
+  const stage = lifecycleStageUrn?.trim()
+    ? urnOf(lifecycleStageUrn, ["lifecycleStageType"], viewer)
+    : undefined;
+  await refuseMissing(stage === undefined ? [urn] : [urn, stage], viewer);
+  if (stage !== undefined) await refuseStage(urn, stage, viewer);
+  const operations = operationsOf({
+    lifecycleStage: stage ?? null,
+    lifecycleLastUpdated: stampOf(viewer),
+  });
+  return write([patchOf(urn, "status", operations)], viewer);
+}
+
+const updateSettings = updating<{ input: SettingsInput }>({
+  urn: ({ input }) => input.urn,
+  aspect: "assetSettings",
+  needs: ({ input }) => [input.summary?.template],
+  members: ({ input: { summary } }) => ({
+    "assetSummary/templates": summary ? [{ template: summary.template }] : undefined,
+  }),
+  answer: true,
+});
+
+export const memberMutations = {
+  updateEmbed: updating<{ input: EmbedInput }>({
+    urn: ({ input }) => input.urn,
+    aspect: "embed",
+    members: ({ input: { renderUrl } }) => ({ renderUrl: renderUrl ?? undefined }),
+    answer: true,
+  }),
+  updateDisplayProperties: updating<DisplayInput>({
+    urn: ({ urn }) => urn,
+    aspect: "displayProperties",
+    members: ({ input: { colorHex, icon } }) =>
+      present({
+        colorHex,
+        "icon/iconLibrary": icon?.iconLibrary,
+        "icon/name": icon?.name,
+        "icon/style": icon?.style,
+      }),
+    answer: true,
+  }),
+  setLifecycleStage,
+  async updateAssetSettings(_: never, args: { input: SettingsInput }, viewer: Viewer) {
+    await updateSettings(_, args, viewer);
+    const { urn } = args.input;
+    return new AspectValue((await viewer.loader.load(urn)).aspect("assetSettings") ?? {}, urn);
+  },
+};

@@ -1,0 +1,79 @@
+/** Links of assets. A link is the pair of its URL and its label. */
+import { CatalogError } from "../../../core/errors.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import type { Viewer } from "../../context.ts";
+import { objectsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { present, stampOf } from "../declared.ts";
+import { refuseMissing, rewrite } from "../writing.ts";
+
+interface LinkInput {
+  readonly linkUrl: string;
+  readonly label: string;
+  readonly resourceUrn: string;
+  readonly settings?: Maybe<{ readonly showInAssetPreview?: Maybe<boolean> }>;
+}
+
+interface LinkUpdate extends LinkInput {
+  readonly currentUrl: string;
+  readonly currentLabel: string;
+}
+
+const isLink = (url: string, label: string) => (one: JsonObject) =>
+  one.url === url && one.description === label;
+
+const linkOf = ({ linkUrl: url, label: description, settings }: LinkInput) => ({
+  ...{ url, description },
+  ...(settings && { settings: present({ ...settings }) }),
+});
+
+/** Changes a link that exists; `before` finds it. */
+function changed(
+  elements: readonly JsonObject[],
+  before: (one: JsonObject) => boolean,
+  input: LinkInput,
+  viewer: Viewer,
+): object {
+  const change = (one: JsonObject) => ({ ...one, ...linkOf(input), updateStamp: stampOf(viewer) });
+  return { elements: elements.map((one) => (before(one) ? change(one) : one)) };
+}
+
+async function upsertLink(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
+  const { resourceUrn, linkUrl, label } = input;
+  await refuseMissing([resourceUrn], viewer);
+  const same = isLink(linkUrl, label);
+  const compute = async (stored: JsonObject | undefined) => {
+    const elements = objectsIn(stored?.elements);
+    if (elements.some(same)) return { changed: changed(elements, same, input, viewer) };
+    return {
+      changed: { elements: [...elements, { ...linkOf(input), createStamp: stampOf(viewer) }] },
+    };
+  };
+  return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
+}
+
+async function updateLink(_: never, { input }: { input: LinkUpdate }, viewer: Viewer) {
+  const { resourceUrn, linkUrl, label, currentUrl, currentLabel } = input;
+  await refuseMissing([resourceUrn], viewer);
+  const before = isLink(currentUrl, currentLabel);
+  const after = isLink(linkUrl, label);
+  const compute = async (stored: JsonObject | undefined) => {
+    const elements = objectsIn(stored?.elements);
+    if (!elements.some(before)) {
+      throw new CatalogError(
+        "invalid",
+        `link "${currentUrl}" with label "${currentLabel}" does not exist`,
+        { hint: "Send the URL and the label of a link of the entity" },
+      );
+    }
+    if (elements.some((one) => after(one) && !before(one))) {
+      throw new CatalogError("invalid", `link "${linkUrl}" with label "${label}" already exists`, {
+        hint: "Remove one of them",
+      });
+    }
+    return { changed: changed(elements, before, input, viewer) };
+  };
+  return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
+}
+
+export const linkMutations = { upsertLink, updateLink };

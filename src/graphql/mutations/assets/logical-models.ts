@@ -1,0 +1,252 @@
+/**
+ * Logical models: datasets of a logical platform, of which other datasets are physical instances. The
+ * aspect logicalParent links a dataset to its model, and a column to the column of the model.
+ */
+import type { Proposal } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Viewer } from "../../context.ts";
+import { memberAt, objectsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { distinct, operationsOf, refuseBlank, stampOf } from "../declared.ts";
+import { refuseUnknownColumns } from "../label-resources.ts";
+import {
+  anyOf,
+  patchOf,
+  proposalOf,
+  type Required,
+  refuseMissing,
+  urnOf,
+  write,
+} from "../writing.ts";
+import { columnOf, columnType, columnUrn, datasetOf } from "./columns.ts";
+
+interface ColumnInput {
+  readonly fieldPath: string;
+  readonly type: string;
+}
+
+const toModel: Required = [anyOf(["CREATE_LOGICAL_MODELS"])];
+const platformCharactersMax = 15;
+const childrenMax = 1_000;
+
+const malformed = (message: string, hint: string) =>
+  new CatalogError("malformed", message, { hint });
+
+function refuseColumns(columns: readonly ColumnInput[]): void {
+  if (columns.length === 0) throw malformed("columns is empty", "Send at least one column");
+  const paths = columns.map(({ fieldPath }) => fieldPath);
+  const twice = paths.find((path, i) => path.trim() === "" || paths.indexOf(path) < i);
+  if (twice === undefined) return;
+  throw malformed(`column "${twice}" is empty or occurs twice`, "Send each column once");
+}
+
+const fieldsOf = (columns: readonly ColumnInput[]) =>
+  columns.map(({ fieldPath, type }) => ({
+    ...{ fieldPath, type: columnType(type), nativeDataType: type, nullable: true },
+  }));
+
+/** The proposal for a platform that is created with the first model; undefined for a known one. */
+async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal | undefined> {
+  const loaded = await viewer.loader.load(urn);
+  const info = loaded.aspect("dataPlatformInfo");
+  const name = urn.split(":").slice(3).join(":");
+  if (info === undefined) {
+    if (name.length > platformCharactersMax) {
+      const hint = `Names have ${platformCharactersMax} characters at most`;
+      throw malformed(`platform "${name}" has too long a name`, hint);
+    }
+    const value = { name, type: "OTHERS", datasetNameDelimiter: ".", displayName: name };
+    return proposalOf(urn, "dataPlatformInfo", { ...value, logical: true });
+  }
+  if (info.logical === true || name === "logical") return undefined;
+  throw malformed(`platform "${name}" is not logical`, "Name another platform, or none");
+}
+
+interface ModelInput {
+  readonly name: string;
+  readonly displayName?: Maybe<string>;
+  readonly env?: Maybe<string>;
+  readonly platform?: Maybe<string>;
+  readonly columns: readonly ColumnInput[];
+}
+
+async function createLogicalModel(_: never, { input }: { input: ModelInput }, viewer: Viewer) {
+  const { name, displayName, env, columns } = input;
+  refuseBlank(name);
+  refuseColumns(columns);
+  const { namespace } = viewer;
+  const given = input.platform?.trim() || "logical";
+  const platform = given.startsWith("urn:")
+    ? urnOf(given, ["dataPlatform"], viewer)
+    : `urn:${namespace}:dataPlatform:${given}`;
+  const created = await platformProposal(platform, viewer);
+  const urn = `urn:${namespace}:dataset:(${platform},${name.trim()},${env ?? "PROD"})`;
+  const properties = { name: displayName?.trim() || name.trim(), customProperties: {} };
+  const stamp = stampOf(viewer);
+  const proposals = [
+    proposalOf(urn, "datasetProperties", properties, "CREATE_ENTITY"),
+    proposalOf(urn, "schemaMetadata", {
+      ...{ schemaName: name.trim(), platform, version: 0, hash: "" },
+      platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+      ...{ fields: fieldsOf(columns), created: stamp, lastModified: stamp },
+    }),
+    ...(created === undefined ? [] : [created]),
+  ];
+  await write(proposals, viewer, toModel);
+  return urn;
+}
+
+/** The physical instances of a model, or of a column of it. */
+async function childrenOf(urn: string, { catalog }: Viewer): Promise<readonly string[]> {
+  const { relationships } = await catalog.listRelationships({
+    ...{ urn, direction: "INCOMING", types: ["PhysicalInstanceOf"], start: 0, count: childrenMax },
+  });
+  return distinct(relationships.map((one) => one.urn));
+}
+
+const unlinked = (urn: string): Proposal =>
+  patchOf(urn, "logicalParent", operationsOf({ parent: null }));
+
+function linked(urn: string, parent: string, viewer: Viewer): Proposal {
+  const stamp = stampOf(viewer);
+  const edge = { sourceUrn: urn, destinationUrn: parent, created: stamp, lastModified: stamp };
+  return proposalOf(urn, "logicalParent", { parent: edge });
+}
+
+const parentOf = async (urn: string, { loader }: Viewer): Promise<unknown> =>
+  memberAt((await loader.load(urn)).aspect("logicalParent"), ["parent", "destinationUrn"]);
+
+/** The columns of a dataset that are linked, with their parents. */
+async function linkedColumns(dataset: string, viewer: Viewer) {
+  const schema = (await viewer.loader.load(dataset)).aspect("schemaMetadata");
+  const paths = objectsIn(schema?.fields).map(({ fieldPath }) => String(fieldPath));
+  const columns = paths.map((path) => columnUrn(dataset, path, viewer));
+  const parents = await Promise.all(columns.map((column) => parentOf(column, viewer)));
+  return columns.flatMap((urn, i) => {
+    const parent = parents[i];
+    return typeof parent === "string" ? [{ urn, parent }] : [];
+  });
+}
+
+interface SchemaInput {
+  readonly urn: string;
+  readonly columns: readonly ColumnInput[];
+}
+
+/** Columns of instances lose their link to a column that is removed or gets another type. */
+async function updateLogicalModelSchema(
+  _: never,
+  { input }: { input: SchemaInput },
+  viewer: Viewer,
+): Promise<true> {
+  const urn = urnOf(input.urn, ["dataset"], viewer);
+  refuseColumns(input.columns);
+  await refuseMissing([urn], viewer);
+  const schema = (await viewer.loader.load(urn)).aspect("schemaMetadata");
+  if (schema === undefined) {
+    throw malformed(`"${urn}" has no schema`, "Send a model of createLogicalModel");
+  }
+  const fields = fieldsOf(input.columns);
+  const types = new Map(fields.map(({ fieldPath, type }) => [fieldPath, JSON.stringify(type)]));
+  const ended = new Set(
+    objectsIn(schema.fields)
+      .filter(({ fieldPath, type }) => types.get(String(fieldPath)) !== JSON.stringify(type))
+      .map(({ fieldPath }) => columnUrn(urn, String(fieldPath), viewer)),
+  );
+  const stored = new Map(objectsIn(schema.fields).map((one) => [String(one.fieldPath), one]));
+  const merged = fields.map((one) => ({ ...stored.get(one.fieldPath), ...one }));
+  const changed = operationsOf({ fields: merged, lastModified: stampOf(viewer) });
+  const proposals = [patchOf(urn, "schemaMetadata", changed)];
+  for (const child of await childrenOf(urn, viewer)) {
+    if (entityTypeOf(child) !== "dataset") continue;
+    const columns = (await linkedColumns(child, viewer)).filter(
+      ({ parent }) => datasetOf(parent) === urn,
+    );
+    const gone = columns.filter(({ parent }) => ended.has(parent));
+    proposals.push(...gone.map((one) => unlinked(one.urn)));
+    if (gone.length > 0 && gone.length === columns.length) proposals.push(unlinked(child));
+  }
+  return write(proposals, viewer, toModel);
+}
+
+/** Columns take the privilege of their dataset. */
+const toLink = (urns: readonly string[]): Required => [
+  anyOf(["EDIT_ENTITY"], distinct(urns.map(datasetOf))),
+];
+
+/** Rejects a missing dataset or column. */
+async function refuseMissingEnds(urns: readonly string[], viewer: Viewer): Promise<void> {
+  await refuseMissing(distinct(urns.map(datasetOf)), viewer);
+  const columns = urns
+    .filter((urn) => entityTypeOf(urn) === "schemaField")
+    .map((urn) => columnOf(urn, viewer));
+  await refuseUnknownColumns(
+    columns.map(({ dataset, fieldPath }) => ({
+      ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
+    })),
+    viewer,
+  );
+}
+
+async function setLogicalParent(
+  _: never,
+  { input }: { input: { readonly resourceUrn: string; readonly parentUrn?: Maybe<string> } },
+  viewer: Viewer,
+): Promise<true> {
+  const urn = urnOf(input.resourceUrn, ["dataset", "schemaField"], viewer);
+  if (!input.parentUrn) {
+    await refuseMissingEnds([urn], viewer);
+    return write([unlinked(urn)], viewer, toLink([urn]));
+  }
+  const parent = urnOf(input.parentUrn, [entityTypeOf(urn)], viewer);
+  if (parent === urn) throw malformed(`"${urn}" cannot be its own parent`, "Name another one");
+  await refuseMissingEnds([urn, parent], viewer);
+  return write([linked(urn, parent, viewer)], viewer, toLink([urn, parent]));
+}
+
+interface LinkInput {
+  readonly logicalParentUrn: string;
+  readonly childUrn: string;
+  readonly columnMappings?: Maybe<
+    readonly { readonly parentFieldPath: string; readonly childFieldPath: string }[]
+  >;
+}
+
+async function linkPhysicalChild(
+  _: never,
+  { input }: { input: LinkInput },
+  viewer: Viewer,
+): Promise<true> {
+  const parent = urnOf(input.logicalParentUrn, ["dataset"], viewer);
+  const child = urnOf(input.childUrn, ["dataset"], viewer);
+  if (parent === child) throw malformed(`"${child}" cannot be its own parent`, "Name another one");
+  const pairs = (input.columnMappings ?? []).map(({ parentFieldPath, childFieldPath }) => ({
+    own: columnUrn(child, childFieldPath, viewer),
+    above: columnUrn(parent, parentFieldPath, viewer),
+  }));
+  const ends = pairs.flatMap(({ own, above }) => [own, above]);
+  await refuseMissingEnds([child, parent, ...ends], viewer);
+  const proposals = pairs.map(({ own, above }) => linked(own, above, viewer));
+  return write([linked(child, parent, viewer), ...proposals], viewer, toLink([child, parent]));
+}
+
+async function unlinkPhysicalChild(
+  _: never,
+  { input }: { input: { readonly childUrn: string } },
+  viewer: Viewer,
+): Promise<true> {
+  const child = urnOf(input.childUrn, ["dataset"], viewer);
+  await refuseMissing([child], viewer);
+  const columns = await linkedColumns(child, viewer);
+  const proposals = [unlinked(child), ...columns.map(({ urn }) => unlinked(urn))];
+  return write(proposals, viewer, toLink([child]));
+}
+
+export const logicalModelMutations = {
+  createLogicalModel,
+  updateLogicalModelSchema,
+  setLogicalParent,
+  linkPhysicalChild,
+  unlinkPhysicalChild,
+};

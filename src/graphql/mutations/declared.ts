@@ -1,0 +1,155 @@
+/**
+ * Mutations that are declared: one creates an entity from its input, one changes members of an aspect,
+ * one deletes an entity. The declarations are the tables of the folders beside this file.
+ */
+import { randomUUID } from "node:crypto";
+import { CatalogError } from "../../core/errors.ts";
+import type { Viewer } from "../context.ts";
+import type { Maybe } from "../maybe.ts";
+import { entityOf } from "../queries/entity-source.ts";
+import { actorOf } from "./labels.ts";
+import { type Owner, withTypeUrns } from "./owners.ts";
+import {
+  type PatchOperation,
+  patchOf,
+  proposalOf,
+  type Required,
+  refuseMissing,
+  remove,
+  urnOf,
+  write,
+} from "./writing.ts";
+
+export type Mutation<Args> = (source: never, args: Args, viewer: Viewer) => Promise<unknown>;
+
+/** The entity itself, its urn, or true. */
+type Answer = "entity" | "urn" | true;
+
+const answered = (urn: string, answer: Answer): unknown => {
+  if (answer === true) return true;
+  return answer === "urn" ? urn : entityOf(urn);
+};
+
+export interface Creation<Input> {
+  readonly entityType: string;
+  /** The id; a random one when absent. */
+  id?(input: Input): Maybe<string>;
+  /** Names that must not be empty. */
+  names?(input: Input): readonly Maybe<string>[];
+  /** Entities that must exist. */
+  needs?(input: Input): readonly Maybe<string>[];
+  /** Values of aspects by name; the first one creates the entity. */
+  aspects(
+    input: Input,
+    viewer: Viewer,
+  ): Readonly<Record<string, object | undefined>> | Promise<Readonly<Record<string, object>>>;
+  /** False: the caller does not become the owner. */
+  owned?(input: Input): boolean;
+  required?(input: Input, urn: string): Required;
+  readonly answer: Answer;
+}
+
+/** Creates an entity with all its aspects in one write. Fails when the entity exists. */
+export const creating =
+  <Input>(creation: Creation<Input>): Mutation<{ input: Input }> =>
+  async (_, { input }, viewer) =>
+    answered(await create(creation, input, viewer), creation.answer);
+
+/** Returns the urn. */
+export async function create<Input>(
+  creation: Creation<Input>,
+  input: Input,
+  viewer: Viewer,
+): Promise<string> {
+  const { entityType, id, names, needs, aspects, owned, required } = creation;
+  for (const name of names?.(input) ?? []) refuseBlank(name);
+  await refuseMissing(distinct(needs?.(input) ?? []), viewer);
+  const urn = `urn:${viewer.namespace}:${entityType}:${id?.(input)?.trim() || randomUUID()}`;
+  const values = Object.entries(await aspects(input, viewer));
+  const owner = viewer.actor;
+  if (owner !== undefined && owned?.(input) !== false) {
+    values.push(["ownership", await ownershipOf([{ owner, type: "TECHNICAL_OWNER" }], viewer)]);
+  }
+  const proposals = values.flatMap(([aspect, value], i) =>
+    value === undefined
+      ? []
+      : [proposalOf(urn, aspect, value, i === 0 ? "CREATE_ENTITY" : "UPSERT")],
+  );
+  await write(proposals, viewer, required?.(input, urn));
+  return urn;
+}
+
+export const ownershipOf = async (owners: readonly Owner[], viewer: Viewer) => ({
+  owners: await withTypeUrns(owners, viewer),
+  lastModified: stampOf(viewer),
+});
+
+/** The strings of a list that are present. */
+export const distinct = (urns: readonly Maybe<string>[]): readonly string[] =>
+  [...new Set(urns.filter((urn) => typeof urn === "string" && urn !== ""))] as readonly string[];
+
+/** The members that are neither null nor undefined. */
+export const present = (members: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
+  );
+
+export function refuseBlank(name: Maybe<string>): void {
+  if (name?.trim() === "") {
+    throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
+  }
+}
+
+/** Time and actor of a write. */
+export const stampOf = (viewer: Viewer) => ({ time: viewer.now(), actor: actorOf(viewer) });
+
+export interface Update<Args> {
+  urn(args: Args): string;
+  /** Entity types that have the mutation; absent: every type that has the aspect. */
+  readonly entityTypes?: readonly string[];
+  readonly aspect: string;
+  /** Entities that must exist besides the changed one. */
+  needs?(args: Args): readonly Maybe<string>[];
+  /** By path (`member/member`): null removes the member, undefined leaves it unchanged. */
+  members(args: Args, viewer: Viewer, urn: string): Readonly<Record<string, unknown>>;
+  required?(args: Args, urn: string, viewer: Viewer): Required | Promise<Required> | undefined;
+  readonly answer: Answer;
+}
+
+/** Changes members of an aspect by a patch; the other members keep their values. */
+export const updating =
+  <Args>(update: Update<Args>): Mutation<Args> =>
+  async (_, args, viewer) => {
+    const { entityTypes, aspect, needs, members, required, answer } = update;
+    const text = update.urn(args);
+    const urn = entityTypes === undefined ? text : urnOf(text, entityTypes, viewer);
+    await refuseMissing([urn, ...distinct(needs?.(args) ?? [])], viewer);
+    const operations = operationsOf(members(args, viewer, urn));
+    const proposals = operations.length === 0 ? [] : [patchOf(urn, aspect, operations)];
+    await write(proposals, viewer, await required?.(args, urn, viewer));
+    return answered(urn, answer);
+  };
+
+export const operationsOf = (
+  members: Readonly<Record<string, unknown>>,
+): readonly PatchOperation[] =>
+  Object.entries(members).flatMap(([place, value]): readonly PatchOperation[] => {
+    if (value === undefined) return [];
+    const path = place.split("/");
+    return value === null ? [{ op: "remove", path }] : [{ op: "add", path, value }];
+  });
+
+export interface Deletion {
+  readonly entityTypes: readonly string[];
+  required?(urn: string, viewer: Viewer): Promise<Required> | Required;
+}
+
+type DeleteArgs = { readonly urn?: string; readonly input?: { readonly urn: string } };
+
+/** Deletes an entity and the references to it; its urn is an argument or a member of the input. */
+export const deleting =
+  ({ entityTypes, required }: Deletion): Mutation<DeleteArgs> =>
+  async (_, { urn: argument, input }, viewer) => {
+    const urn = urnOf(argument ?? input?.urn ?? "", entityTypes, viewer);
+    return remove(urn, viewer, await required?.(urn, viewer));
+  };
