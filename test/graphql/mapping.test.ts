@@ -37,11 +37,7 @@ const schema = createSchema(entityTypesOf(model.entities.keys()).members);
 
 /** The roots that the service does not have. */
 const missingRoots: readonly string[] = [
-  "Mutation.acceptRole",
-  "Mutation.createInviteToken",
-  "Mutation.createNativeUserResetToken",
   "Mutation.removeUser",
-  "Mutation.updateUserStatus",
   "Query.aggregateAcrossEntities",
   "Query.application",
   "Query.batchGetStepStates",
@@ -61,7 +57,6 @@ const missingRoots: readonly string[] = [
   "Query.getEntityCounts",
   "Query.getGrantedPrivileges",
   "Query.getHighlights",
-  "Query.getInviteToken",
   "Query.getMetadataAnalyticsCharts",
   "Query.getPresignedUploadUrl",
   "Query.getQuickFilters",
