@@ -11,14 +11,14 @@ import { columnsOf } from "./column-rows.ts";
 import "./entity.css";
 import { EntityHeader } from "./entity-header.tsx";
 import { lineageTypes } from "./lineage/lineage-types.ts";
-import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
+import { hasQuality } from "./quality/timeseries-aspects.ts";
 
 const DocumentationTab = lazy(() => import("./documentation-tab.tsx"));
 const ColumnsTab = lazy(() => import("./columns-tab.tsx"));
 const LineageTab = lazy(() => import("./lineage/lineage-tab.tsx"));
 const RelationshipsTab = lazy(() => import("./relationships/relationships-tab.tsx"));
 const HistoryTab = lazy(() => import("./history/history-tab.tsx"));
-const QualityTab = lazy(() => import("./quality-tab.tsx"));
+const QualityTab = lazy(() => import("./quality/quality-tab.tsx"));
 const AspectsTab = lazy(() => import("./aspects-tab.tsx"));
 
 interface Tab {
@@ -35,9 +35,7 @@ function tabsOf(entity: Entity, type: string): readonly Tab[] {
     ...(lineageTypes.includes(type) ? [{ id: "lineage", label: "Lineage" }] : []),
     { id: "relationships", label: "Relationships" },
     { id: "history", label: "History" },
-    ...(timeseriesAspectsOf(type).length > 0
-      ? [{ id: "quality", label: "Usage and quality" }]
-      : []),
+    ...(hasQuality(type) ? [{ id: "quality", label: "Usage and quality" }] : []),
     { id: "aspects", label: "Aspects", count: entity.aspects.size },
   ];
 }

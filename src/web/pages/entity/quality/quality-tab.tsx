@@ -1,17 +1,19 @@
-/** Timeseries of an entity: charts of their numbers, and the latest events. */
+/** Quality and use of an entity: incidents, assertions, and charts and events of its timeseries. */
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { asOfParameter } from "../../api/entities.ts";
-import { read } from "../../api/http.ts";
-import { at, isObject, type JsonObject, listAt, numberAt, textAt } from "../../api/json.ts";
-import { sentenceCase } from "../../api/type-names.ts";
-import { typeOf } from "../../api/urn.ts";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { Time } from "../../components/time.tsx";
-import { timeseriesAspectsOf } from "./timeseries-aspects.ts";
+import { at, type JsonObject, numberAt } from "../../../api/json.ts";
+import { sentenceCase } from "../../../api/type-names.ts";
+import { typeOf } from "../../../api/urn.ts";
+import { ScrollRegion } from "../../../components/scroll-region.tsx";
+import { Empty, Failure, Loading } from "../../../components/states.tsx";
+import { Time } from "../../../components/time.tsx";
+import { Assertions } from "./assertions.tsx";
+import { readEvents, timeOf } from "./events.ts";
+import { Incidents } from "./incidents.tsx";
+import "./quality.css";
+import { hasAssertions, hasIncidents, timeseriesAspectsOf } from "./timeseries-aspects.ts";
 
-const SeriesChart = lazy(() => import("../../components/series-chart.tsx"));
+const SeriesChart = lazy(() => import("../../../components/series-chart.tsx"));
 
 interface TabProps {
   readonly urn: string;
@@ -19,9 +21,16 @@ interface TabProps {
 }
 
 export default function QualityTab({ urn, asOf }: TabProps) {
+  const type = typeOf(urn);
+  const assessed = hasIncidents(type) || hasAssertions(type);
   return (
     <div className="stack">
-      {timeseriesAspectsOf(typeOf(urn)).map((aspect) => (
+      {asOf !== undefined && assessed && (
+        <p className="notice">The lists of incidents and assertions show the present.</p>
+      )}
+      {hasIncidents(type) && <Incidents urn={urn} />}
+      {hasAssertions(type) && <Assertions urn={urn} asOf={asOf} />}
+      {timeseriesAspectsOf(type).map((aspect) => (
         <Series key={aspect} urn={urn} aspect={aspect} asOf={asOf} />
       ))}
     </div>
@@ -30,18 +39,6 @@ export default function QualityTab({ urn, asOf }: TabProps) {
 
 const eventsMax = 500;
 
-async function readEvents(urn: string, aspect: string, asOf: string | undefined) {
-  const query = asOfParameter(asOf);
-  const value = await read<unknown>(
-    `/aspects?action=getTimeseriesAspectValues${query === "" ? "" : `&${query}`}`,
-    { body: { urn, entity: typeOf(urn), aspect, limit: eventsMax } },
-  );
-  return listAt(value, "value", "values").flatMap((one) => {
-    const event: unknown = JSON.parse(textAt(one, "aspect", "value") ?? "{}");
-    return isObject(event) ? [event] : [];
-  });
-}
-
 interface SeriesProps extends TabProps {
   readonly aspect: string;
 }
@@ -49,9 +46,9 @@ interface SeriesProps extends TabProps {
 function Series({ urn, aspect, asOf }: SeriesProps) {
   const { data, error } = useQuery({
     queryKey: ["entity", urn, "series", aspect, asOf ?? ""],
-    queryFn: () => readEvents(urn, aspect, asOf),
+    queryFn: () => readEvents({ urn, aspect, asOf, limit: eventsMax }),
   });
-  const events = (data ?? []).toSorted((a, b) => timeOf(a) - timeOf(b));
+  const events = data ?? [];
   const names = numbersOf(events);
   return (
     <section className="panel">
@@ -89,8 +86,6 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
     </section>
   );
 }
-
-const timeOf = (event: JsonObject): number => numberAt(event, "timestampMillis") ?? 0;
 
 /** Members with numbers, except times. */
 const numbersOf = (events: readonly JsonObject[]): readonly string[] =>
