@@ -117,6 +117,97 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     shown.expectNoErrors();
   });
 
+  test("assertions show their runs, and incidents their state", async () => {
+    const write = async (urn: string, aspect: string, value: object) => {
+      const { status, body } = await service.client.upsert(urn, aspect, value);
+      expect(status, JSON.stringify(body)).toBe(200);
+    };
+    const assertion = "urn:li:assertion:rows";
+    const stamp = { time: 1, actor: "urn:li:corpuser:tomasz.wren" };
+    await write(assertion, "assertionInfo", {
+      type: "CUSTOM",
+      description: "More than 1,000 rows",
+      customAssertion: { type: "Volume", entity: FORECAST },
+    });
+    for (const [n, type] of ["SUCCESS", "FAILURE"].entries()) {
+      await write(assertion, "assertionRunEvent", {
+        ...{ timestampMillis: n + 1, runId: `run-${n}`, status: "COMPLETE", result: { type } },
+        ...{ asserteeUrn: FORECAST, assertionUrn: assertion },
+      });
+    }
+    await write("urn:li:incident:late", "incidentInfo", {
+      ...{ type: "FRESHNESS", title: "Not updated", entities: [FORECAST], created: stamp },
+      status: { state: "ACTIVE", lastUpdated: stamp },
+    });
+    await using shown = await open(390);
+    const { page } = shown;
+    await page.getByRole("link", { name: "Usage and quality" }).click();
+    await page.getByRole("link", { name: "Not updated" }).waitFor();
+    await page.getByRole("img", { name: "Last 2 runs: 1 passed, 1 failed" }).waitFor();
+    await page.getByText("Failing").waitFor();
+    await page.getByRole("button", { name: "More than 1,000 rows" }).click();
+    await page.getByRole("cell", { name: "run-0" }).waitFor();
+    await shown.check();
+  });
+
+  test("a structured property is set, changed and removed as its definition allows", async () => {
+    const { status } = await service.client.upsert(
+      "urn:li:structuredProperty:class",
+      "propertyDefinition",
+      {
+        qualifiedName: "class",
+        displayName: "Class",
+        valueType: "urn:li:dataType:datahub.string",
+        cardinality: "MULTIPLE",
+        entityTypes: ["urn:li:entityType:datahub.dataset"],
+        allowedValues: ["public", "secret"].map((string) => ({ value: { string } })),
+      },
+    );
+    expect(status).toBe(200);
+    await using shown = await open(1280);
+    const { page } = shown;
+    const choose = async (value: string) => {
+      await page.getByRole("checkbox", { name: value }).click();
+      await page.getByRole("button", { name: "Save" }).click();
+    };
+    await page.getByLabel("Add a structured property").selectOption("Class");
+    await shown.check();
+    await choose("secret");
+    await page.getByRole("listitem").filter({ hasText: "secret" }).waitFor();
+    await page.getByRole("button", { name: "Edit Class" }).click();
+    await choose("public");
+    await page.getByRole("listitem").filter({ hasText: "public" }).waitFor();
+    const { body } = await service.client.get(`/entitiesV2/${encoded(FORECAST)}`);
+    expect(body.aspects.structuredProperties.value.properties[0].values).toEqual([
+      { string: "secret" },
+      { string: "public" },
+    ]);
+    await page.getByRole("button", { name: "Edit Class" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByText("No values yet").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("members are added to a group and removed from it", async () => {
+    const group = "urn:li:corpGroup:seed-bank";
+    const info = { displayName: "Seed bank", admins: [], members: [], groups: [] };
+    expect((await service.client.upsert(group, "corpGroupInfo", info)).status).toBe(200);
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(group)}`);
+    await page.getByText("No members").waitFor();
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("combobox", { name: "Find a user" }).fill("tomasz");
+    await page.getByRole("option", { name: "Tomasz Wren" }).click();
+    await page.getByRole("link", { name: "Tomasz Wren" }).click();
+    await page.getByRole("heading", { level: 1, name: "Tomasz Wren" }).waitFor();
+    await page.getByRole("link", { name: "Seed bank" }).waitFor();
+    await shown.check();
+    await page.getByRole("button", { name: "Remove Seed bank" }).click();
+    await page.getByText("No groups").waitFor();
+    shown.expectNoErrors();
+  });
+
   test("an entity that does not exist is reported", async () => {
     await using shown = await browser.page({ mayFail: /status of 404/ });
     const { page } = shown;

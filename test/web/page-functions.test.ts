@@ -17,6 +17,8 @@ import {
   joinGraphs,
   pathBetween,
 } from "../../src/web/pages/entity/lineage/graph.ts";
+import { definitionOf, parseValue } from "../../src/web/pages/entity/properties/definitions.ts";
+import { summaryOfRuns, titleOfAssertion } from "../../src/web/pages/entity/quality/results.ts";
 import { statementsOf } from "../../src/web/pages/entity/relationships/statements.ts";
 import { groupsOf } from "../../src/web/pages/home/change-groups.ts";
 import { filtersOf, filterTexts, toggleFilter } from "../../src/web/pages/search/filters.ts";
@@ -189,6 +191,40 @@ test("an edge is stated by the values at the paths of the model", () => {
   expect(paths("OwnedBy\nb")).toEqual(["owners/1/owner", "ownerTypes/t/0"]);
   expect(paths("TypedBy\nt")).toEqual(["ownerTypes/t"]);
   expect(statements.size).toBe(3);
+});
+
+describe("structured properties", () => {
+  const definition = (value: Readonly<Record<string, unknown>>) =>
+    definitionOf("urn:li:structuredProperty:x", new Map([aspect("propertyDefinition", value)]));
+
+  test("take the values that their type allows", () => {
+    const number = definition({ valueType: "urn:li:dataType:datahub.number" });
+    expect(parseValue(number, " 1.5 ")).toEqual({ double: 1.5 });
+    expect(parseValue(number, "many")).toBeUndefined();
+    const date = definition({ valueType: "urn:li:dataType:datahub.date" });
+    expect(parseValue(date, "2026-07-31")).toEqual({ string: "2026-07-31" });
+    expect(parseValue(date, "31.7.2026")).toBeUndefined();
+  });
+
+  test("take only allowed values where the definition lists them", () => {
+    const allowed = definition({
+      valueType: "urn:li:dataType:datahub.string",
+      cardinality: "MULTIPLE",
+      allowedValues: [{ value: { string: "public" }, description: "All may read" }],
+    });
+    expect(allowed.multiple).toBe(true);
+    expect(parseValue(allowed, "public")).toEqual({ string: "public" });
+    expect(parseValue(allowed, "secret")).toBeUndefined();
+  });
+});
+
+test("assertions have a title, and their runs a summary in words", () => {
+  const run = (type: string) => ({ result: { type } });
+  const runs = [run("SUCCESS"), run("FAILURE"), run("SUCCESS")];
+  expect(summaryOfRuns(runs)).toBe("Last 3 runs: 2 passed, 1 failed");
+  const urn = "urn:li:assertion:a1";
+  expect(titleOfAssertion({ description: "Rows" }, urn)).toBe("Rows");
+  expect(titleOfAssertion({ type: "FRESHNESS" }, urn)).toBe("Freshness (a1)");
 });
 
 test("neighbouring changes of one entity by one user are one group", () => {

@@ -130,6 +130,19 @@ export async function createDataProduct(name: string, domainUrn: string): Promis
   return urn;
 }
 
+export const addMembers = (groupUrn: string, userUrns: readonly string[]): Promise<unknown> =>
+  mutateGraphql("mutation ($input: AddGroupMembersInput!) { addGroupMembers(input: $input) }", {
+    input: { groupUrn, userUrns },
+  });
+
+export const removeMembers = (groupUrn: string, userUrns: readonly string[]): Promise<unknown> =>
+  mutateGraphql(
+    "mutation ($input: RemoveGroupMembersInput!) { removeGroupMembers(input: $input) }",
+    {
+      input: { groupUrn, userUrns },
+    },
+  );
+
 export const createGroup = async (name: string): Promise<string> =>
   (
     await mutateGraphql<{ createGroup: string }>(
@@ -164,6 +177,30 @@ export async function writeAspect(
 ): Promise<number> {
   const body = proposalBody(urn, aspectName, value, version);
   return (await send("/aspects?action=ingestProposal", { body })).position;
+}
+
+/** A value of a structured property. */
+export type PropertyValue = { readonly string: string } | { readonly double: number };
+
+/** Sets the values of a structured property; none removes it. Its other properties do not change. */
+export async function setStructuredProperty(
+  urn: string,
+  propertyUrn: string,
+  values: readonly PropertyValue[],
+): Promise<number> {
+  const path = `/properties/${propertyUrn.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const operation =
+    values.length === 0
+      ? { op: "remove", path }
+      : { op: "add", path, value: { propertyUrn, values } };
+  const proposal = {
+    entityType: typeOf(urn),
+    entityUrn: urn,
+    changeType: "PATCH",
+    aspectName: "structuredProperties",
+    aspect: { contentType: "application/json-patch+json", value: JSON.stringify([operation]) },
+  };
+  return (await send("/aspects?action=ingestProposal", { body: { proposal } })).position;
 }
 
 export async function deleteAspect(urn: string, aspectName: string): Promise<number> {

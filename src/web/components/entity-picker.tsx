@@ -6,7 +6,8 @@ import { search } from "../api/search.ts";
 import { TypeGlyph } from "./icon.tsx";
 
 interface PickerProps {
-  readonly types: readonly string[];
+  /** Types of the entities; those that people look for when absent. */
+  readonly types?: readonly string[];
   readonly label: string;
   readonly onPick: (urn: string) => void;
   readonly onText?: (text: string) => void;
@@ -22,7 +23,12 @@ export function EntityPicker({ types, label, onPick, onText, onCreate }: PickerP
   const { data } = useQuery({
     queryKey: ["picker", types, query],
     queryFn: ({ signal }) =>
-      search({ query: query === "" ? "*" : `${query}*`, types, count: 8, signal }),
+      search({
+        query: query === "" ? "*" : `${query}*`,
+        ...(types === undefined ? {} : { types }),
+        count: 8,
+        signal,
+      }),
     placeholderData: keepPreviousData,
   });
   const urns = (data?.hits ?? []).map(({ urn }) => urn);

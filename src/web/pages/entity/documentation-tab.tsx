@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Entity } from "../../api/entities.ts";
-import { at, isObject, textAt } from "../../api/json.ts";
+import { at, isObject } from "../../api/json.ts";
 import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
@@ -13,6 +13,8 @@ import { Icon } from "../../components/icon.tsx";
 import Markdown from "../../components/markdown.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
+import { GroupMembers, UserGroups } from "./membership.tsx";
+import { StructuredProperties } from "./properties/structured-properties.tsx";
 import { useEdit } from "./use-edit.ts";
 
 interface TabProps {
@@ -26,9 +28,11 @@ export default function DocumentationTab({ entity, readOnly }: TabProps) {
     <div className="documentation">
       <div className="stack">
         <Description urn={entity.urn} text={description} readOnly={readOnly} />
+        {type === "corpGroup" && <GroupMembers urn={entity.urn} readOnly={readOnly} />}
+        {type === "corpuser" && <UserGroups urn={entity.urn} readOnly={readOnly} />}
         <Members urn={entity.urn} type={type} />
       </div>
-      <Facts entity={entity} />
+      <Facts entity={entity} readOnly={readOnly} />
     </div>
   );
 }
@@ -159,7 +163,7 @@ const shownMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** Simple values of the properties of the entity. */
-function Facts({ entity }: { readonly entity: Entity }) {
+function Facts({ entity, readOnly }: TabProps) {
   const aspects = [...entity.aspects.values()];
   const properties = aspects.filter(({ name }) => /(Properties|Info)$/.test(name));
   const facts = properties.flatMap(({ value }) =>
@@ -206,38 +210,8 @@ function Facts({ entity }: { readonly entity: Entity }) {
           </dl>
         </section>
       )}
-      <StructuredProperties entity={entity} />
+      <StructuredProperties entity={entity} readOnly={readOnly} />
     </aside>
-  );
-}
-
-function StructuredProperties({ entity }: { readonly entity: Entity }) {
-  const list = at(entity.aspects.get("structuredProperties")?.value, "properties");
-  if (!Array.isArray(list) || list.length === 0) return null;
-  return (
-    <section className="panel">
-      <header>
-        <h2>Structured properties</h2>
-      </header>
-      <dl className="facts">
-        {list.map((one) => {
-          const urn = textAt(one, "propertyUrn") ?? "";
-          const values = at(one, "values");
-          return (
-            <div key={urn}>
-              <dt>
-                <EntityLink urn={urn} />
-              </dt>
-              <dd>
-                {(Array.isArray(values) ? values : [])
-                  .map((value) => String(isObject(value) ? Object.values(value)[0] : value))
-                  .join(", ")}
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
-    </section>
   );
 }
 
