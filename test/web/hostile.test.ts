@@ -27,15 +27,15 @@ const dataset = (n: number) => `urn:li:dataset:(urn:li:dataPlatform:hostile,<b>$
 describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => {
   let service: RunningService;
   let browser: OpenBrowser;
+  const write = async (urn: string, aspect: string, value: object) => {
+    const { status, body } = await service.client.upsert(urn, aspect, value);
+    expect(status, JSON.stringify(body)).toBe(200);
+  };
   beforeAll(async () => {
     [service, browser] = await Promise.all([
       runningService({ builtInEntities: "on" }),
       openBrowser(),
     ]);
-    const write = async (urn: string, aspect: string, value: object) => {
-      const { status, body } = await service.client.upsert(urn, aspect, value);
-      expect(status, JSON.stringify(body)).toBe(200);
-    };
     await write("urn:li:tag:hostile", "tagProperties", { name: script, description: markdown });
     await write("urn:li:corpuser:hostile", "corpUserInfo", { active: true, displayName: script });
     for (const [n, name] of Object.values(names).entries()) {
@@ -71,6 +71,61 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
     await service?.[Symbol.asyncDispose]();
+  });
+
+  test("lineage, relationships, quality and properties show texts as text", async () => {
+    const [subject, source] = [dataset(0), dataset(1)];
+    const column = (urn: string) => `urn:li:schemaField:(${urn},${encodeURIComponent(script)})`;
+    await write(subject, "upstreamLineage", {
+      upstreams: [{ dataset: source, type: "TRANSFORMED" }],
+      fineGrainedLineages: [
+        {
+          ...{ upstreamType: "FIELD_SET", upstreams: [column(source)] },
+          ...{ downstreamType: "FIELD", downstreams: [column(subject)] },
+        },
+      ],
+    });
+    const info = { type: "CUSTOM", customAssertion: { type: script, entity: subject } };
+    await write("urn:li:assertion:hostile", "assertionInfo", { ...info, description: script });
+    const stamp = { time: 1, actor: "urn:li:corpuser:hostile" };
+    await write("urn:li:incident:hostile", "incidentInfo", {
+      ...{ type: "CUSTOM", customType: script, title: script, description: script },
+      ...{ entities: [subject], created: stamp },
+      status: { state: "ACTIVE", message: script, lastUpdated: stamp },
+    });
+    const property = "urn:li:structuredProperty:hostile";
+    await write(property, "propertyDefinition", {
+      ...{ qualifiedName: "hostile", displayName: script, description: script },
+      valueType: "urn:li:dataType:datahub.rich_text",
+      entityTypes: ["urn:li:entityType:datahub.dataset"],
+    });
+    await write(subject, "structuredProperties", {
+      properties: [{ propertyUrn: property, values: [{ string: markdown }] }],
+    });
+    await using shown = await browser.page({ width: 390 });
+    const { page } = shown;
+    const visit = (tab: string) =>
+      page.goto(`${service.address}/ui/entity/${encoded(subject)}/${tab}`);
+    await visit("lineage");
+    await page
+      .getByRole("button", { name: /^Columns of/ })
+      .last()
+      .click();
+    await page
+      .getByRole("list", { name: /^Columns of/ })
+      .getByText("<script>")
+      .first()
+      .waitFor();
+    await visit("relationships");
+    await page.getByRole("link", { name: "ownership/owners/0/owner" }).waitFor();
+    await visit("quality");
+    await page.locator(".assessment").getByRole("link", { name: script }).first().waitFor();
+    await page.locator(".assessment").getByRole("button", { name: script }).waitFor();
+    await visit("documentation");
+    await page.getByRole("button", { name: `Edit ${script}` }).click();
+    await page.getByRole("dialog").getByRole("heading", { name: script }).waitFor();
+    expect(await hasScroll(page)).toBe(false);
+    await shown.check();
   });
 
   describe.each([1280, 390])("at a width of %i", (width) => {
