@@ -17,7 +17,7 @@ import {
   joinGraphs,
   pathBetween,
 } from "../../src/web/pages/entity/lineage/graph.ts";
-import { definitionOf, parseValue } from "../../src/web/pages/entity/properties/definitions.ts";
+import { definitionOf, parseValue } from "../../src/web/pages/entity/properties/definition.ts";
 import { summaryOfRuns, titleOfAssertion } from "../../src/web/pages/entity/quality/results.ts";
 import { statementsOf } from "../../src/web/pages/entity/relationships/statements.ts";
 import { groupsOf } from "../../src/web/pages/home/change-groups.ts";

@@ -5,7 +5,7 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { EntityChip } from "../../../components/entity-link.tsx";
 import { EntityPicker } from "../../../components/entity-picker.tsx";
 import { Icon } from "../../../components/icon.tsx";
-import { type Definition, parseValue, textOf } from "./definitions.ts";
+import { type Definition, parseValue, textOf } from "./definition.ts";
 
 interface DialogProps {
   readonly definition: Definition;

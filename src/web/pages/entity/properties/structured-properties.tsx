@@ -9,13 +9,8 @@ import { EntityLink } from "../../../components/entity-link.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import Markdown from "../../../components/markdown.tsx";
 import { useEdit } from "../use-edit.ts";
-import {
-  type Assignment,
-  assignmentsOf,
-  type Definition,
-  definitionsQuery,
-  textOf,
-} from "./definitions.ts";
+import { type Assignment, assignmentsOf, type Definition, textOf } from "./definition.ts";
+import { definitionsQuery } from "./definitions.ts";
 import "./properties.css";
 import { PropertyDialog } from "./property-dialog.tsx";
 
