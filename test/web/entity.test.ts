@@ -148,6 +148,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("button", { name: "More than 1,000 rows" }).click();
     await page.getByRole("cell", { name: "run-0" }).waitFor();
     await shown.check();
+    await page.getByRole("button", { name: "Resolve" }).click();
+    await page.getByRole("button", { name: "Reopen" }).waitFor();
   });
 
   test("a structured property is set, changed and removed as its definition allows", async () => {

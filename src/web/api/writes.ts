@@ -130,6 +130,12 @@ export async function createDataProduct(name: string, domainUrn: string): Promis
   return urn;
 }
 
+export const setIncidentState = (urn: string, state: "ACTIVE" | "RESOLVED"): Promise<unknown> =>
+  mutateGraphql(
+    "mutation ($urn: String!, $input: IncidentStatusInput!) { updateIncidentStatus(urn: $urn, input: $input) }",
+    { urn, input: { state } },
+  );
+
 export const addMembers = (groupUrn: string, userUrns: readonly string[]): Promise<unknown> =>
   mutateGraphql("mutation ($input: AddGroupMembersInput!) { addGroupMembers(input: $input) }", {
     input: { groupUrn, userUrns },

@@ -1,7 +1,7 @@
 /** The page of an entity of any type: header and tabs. The URL holds the tab and the as-of point. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { type Entity, entityQuery } from "../../api/entities.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
@@ -81,25 +81,44 @@ export default function EntityPage() {
   return (
     <div className="page entity-page">
       <EntityHeader entity={data} summary={summary} asOf={asOf} onAsOf={showAsOf} />
-      <nav className="tabs" aria-label="Parts of the entity">
-        {tabs.map(({ id, label, count }) => (
-          <Link
-            key={id}
-            to="/ui/entity/$urn/$tab"
-            params={{ urn, tab: id }}
-            search={asOf === undefined ? {} : { asOf }}
-            aria-current={id === tab ? "page" : undefined}
-            resetScroll={false}
-          >
-            {label}
-            {count !== undefined && <span className="count num">{count}</span>}
-          </Link>
-        ))}
-      </nav>
+      <TabBar urn={urn} tabs={tabs} current={tab} asOf={asOf} />
       <Suspense fallback={<Loading lines={8} />}>
         <TabBody tab={tab} entity={data} asOf={asOf} />
       </Suspense>
     </div>
+  );
+}
+
+interface BarProps {
+  readonly urn: string;
+  readonly tabs: readonly Tab[];
+  readonly current: string;
+  readonly asOf: string | undefined;
+}
+
+function TabBar({ urn, tabs, current, asOf }: BarProps) {
+  const bar = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab may be out of sight.
+  useEffect(() => {
+    const tab = bar.current?.querySelector<HTMLElement>("[aria-current]");
+    if (tab && bar.current) bar.current.scrollLeft = tab.offsetLeft - bar.current.offsetLeft - 32;
+  }, [current]);
+  return (
+    <nav ref={bar} className="tabs" aria-label="Parts of the entity">
+      {tabs.map(({ id, label, count }) => (
+        <Link
+          key={id}
+          to="/ui/entity/$urn/$tab"
+          params={{ urn, tab: id }}
+          search={asOf === undefined ? {} : { asOf }}
+          aria-current={id === current ? "page" : undefined}
+          resetScroll={false}
+        >
+          {label}
+          {count !== undefined && <span className="count num">{count}</span>}
+        </Link>
+      ))}
+    </nav>
   );
 }
 

@@ -5,16 +5,24 @@ import { useState } from "react";
 import { listAt, numberAt, textAt, textsAt } from "../../../api/json.ts";
 import { sentenceCase } from "../../../api/type-names.ts";
 import { nameOfUrn } from "../../../api/urn.ts";
+import { setIncidentState } from "../../../api/writes.ts";
 import { EntityLink, OwnerChip } from "../../../components/entity-link.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
 import { Time } from "../../../components/time.tsx";
+import { useEdit } from "../use-edit.ts";
 import { type Assessment, readAssessments } from "./events.ts";
 import { infoOf, isActive, openedAt, sortedIncidents } from "./results.ts";
 
 /** Incidents that are listed. */
 const shownMax = 100;
 
-export function Incidents({ urn }: { readonly urn: string }) {
+interface IncidentsProps {
+  readonly urn: string;
+  readonly readOnly: boolean;
+}
+
+export function Incidents({ urn, readOnly }: IncidentsProps) {
+  const edit = useEdit(urn);
   const [all, setAll] = useState(false);
   const { data, error } = useQuery({
     queryKey: ["entity", urn, "incidents"],
@@ -43,14 +51,31 @@ export function Incidents({ urn }: { readonly urn: string }) {
       {data?.length === 0 && <Empty title="No incidents" />}
       <ul>
         {shown.slice(0, shownMax).map((incident) => (
-          <IncidentRow key={incident.urn} incident={incident} />
+          <IncidentRow
+            key={incident.urn}
+            incident={incident}
+            onState={
+              readOnly
+                ? undefined
+                : (state) =>
+                    void edit(
+                      () => setIncidentState(incident.urn, state),
+                      state === "RESOLVED" ? "Incident resolved" : "Incident reopened",
+                    )
+            }
+          />
         ))}
       </ul>
     </section>
   );
 }
 
-function IncidentRow({ incident }: { readonly incident: Assessment }) {
+interface RowProps {
+  readonly incident: Assessment;
+  readonly onState: ((state: "ACTIVE" | "RESOLVED") => void) | undefined;
+}
+
+function IncidentRow({ incident, onState }: RowProps) {
   const info = infoOf(incident);
   const active = isActive(incident);
   const type = textAt(info, "customType") ?? sentenceCase(textAt(info, "type") ?? "");
@@ -77,6 +102,15 @@ function IncidentRow({ incident }: { readonly incident: Assessment }) {
             <OwnerChip key={one} urn={one} />
           ))}
         </span>
+        {onState !== undefined && (
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => onState(active ? "RESOLVED" : "ACTIVE")}
+          >
+            {active ? "Resolve" : "Reopen"}
+          </button>
+        )}
       </div>
       <div className="assessment-body">
         {textAt(info, "description") !== undefined && (

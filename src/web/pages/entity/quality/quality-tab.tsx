@@ -28,7 +28,7 @@ export default function QualityTab({ urn, asOf }: TabProps) {
       {asOf !== undefined && assessed && (
         <p className="notice">The lists of incidents and assertions show the present.</p>
       )}
-      {hasIncidents(type) && <Incidents urn={urn} />}
+      {hasIncidents(type) && <Incidents urn={urn} readOnly={asOf !== undefined} />}
       {hasAssertions(type) && <Assertions urn={urn} asOf={asOf} />}
       {timeseriesAspectsOf(type).map((aspect) => (
         <Series key={aspect} urn={urn} aspect={aspect} asOf={asOf} />
