@@ -98,7 +98,7 @@ interface BarProps {
 
 function TabBar({ urn, tabs, current, asOf }: BarProps) {
   const bar = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab may be out of sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab may be outside the bar.
   useEffect(() => {
     const tab = bar.current?.querySelector<HTMLElement>("[aria-current]");
     if (tab && bar.current) bar.current.scrollLeft = tab.offsetLeft - bar.current.offsetLeft - 32;
