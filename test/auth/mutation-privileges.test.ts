@@ -276,6 +276,33 @@ test.each<[string, readonly string[], readonly string[], readonly string[]]>([
   },
 );
 
+test("a column's tags, terms and description have privileges of their own", async () => {
+  await grant("tagger", ["EDIT_DATASET_COL_TAGS"], ["dataset"]);
+  await write("urn:li:tag:Gold", "tagProperties", { name: "Gold" });
+  const resource = { resourceUrn: BEDS, subResource: "id", subResourceType: "DATASET_FIELD" };
+  await as("tagger").run("addTag", { input: { tagUrn: "urn:li:tag:Gold", ...resource } });
+  for (const [name, input] of [
+    ["updateDescription", { description: "x", ...resource }],
+    ["addTerm", { termUrn: TERM, ...resource }],
+    ["addTag", { tagUrn: "urn:li:tag:Gold", resourceUrn: BEDS }],
+  ] as const) {
+    expect([name, await as("tagger").codeOf(name, { input })]).toEqual([name, 403]);
+  }
+  const path = "/editableSchemaFieldInfo/id/globalTags/description";
+  const result = await as("tagger").run(
+    "patchEntity",
+    {
+      input: {
+        ...{ urn: BEDS, aspectName: "editableSchemaMetadata" },
+        patch: [{ op: "ADD", path, value: "x" }],
+        arrayPrimaryKeys: [{ arrayField: "editableSchemaFieldInfo", keys: ["fieldPath", "x"] }],
+      },
+    },
+    "{ success error }",
+  );
+  expect(result).toMatchObject({ success: false, error: expect.stringContaining("may not write") });
+});
+
 test("lineage requires the privilege for both ends", async () => {
   await grant("half", []);
   await write("urn:li:dataHubPolicy:half", "dataHubPolicyInfo", {

@@ -42,6 +42,13 @@ const aspectPrivileges: Readonly<Record<string, Privilege>> = {
   editableERModelRelationshipProperties: "EDIT_ENTITY_DOCS",
 };
 
+/** Privileges for the members of a column in editableSchemaMetadata. */
+const columnPrivileges: ReadonlyMap<string, Privilege> = new Map([
+  ["globalTags", "EDIT_DATASET_COL_TAGS"],
+  ["glossaryTerms", "EDIT_DATASET_COL_GLOSSARY_TERMS"],
+  ["description", "EDIT_DATASET_COL_DESCRIPTION"],
+]);
+
 /** Privileges that allow managing all entities of a type. */
 const managers: Readonly<Record<string, Privilege>> = {
   corpuser: "MANAGE_USERS_AND_GROUPS",
@@ -71,17 +78,36 @@ const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[]
 const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
 
 /** `isThere`: the entity exists; a new aspect then is a change of the entity. */
-function demandFor(
-  { changeType, aspectName = "" }: Proposal,
-  entityType: string,
-  isThere: boolean,
-): Demand {
+function demandFor(proposal: Proposal, entityType: string, isThere: boolean): Demand {
+  const { changeType, aspectName = "" } = proposal;
   const managing = ofKey(managers, entityType);
   if (changeType === "DELETE") return any("DELETE_ENTITY", ...managing);
   if (changeType === "CREATE_ENTITY" || (changeType === "CREATE" && !isThere)) {
     return any("CREATE_ENTITY", "EDIT_ENTITY", ...managing);
   }
-  return any("EDIT_ENTITY", ...ofKey(aspectPrivileges, aspectName), ...managing);
+  const own = any("EDIT_ENTITY", ...ofKey(aspectPrivileges, aspectName), ...managing);
+  return [...own, ...toEditColumns(proposal)];
+}
+
+/**
+ * The privileges that together allow writing the columns of editableSchemaMetadata: those of the
+ * members that a patch names, all of them for any other write.
+ */
+function toEditColumns({ changeType, aspectName, aspect }: Proposal): Demand {
+  if (aspectName !== "editableSchemaMetadata") return [];
+  const all = [[...columnPrivileges.values()]];
+  const patch = changeType === "PATCH" ? parsedValue(aspect?.value) : undefined;
+  // With keys of its own, a patch has members at other positions of its paths.
+  if (!Array.isArray(patch)) return all;
+  const named = new Set<Privilege>();
+  for (const { op, path } of patch.filter(jsonObject)) {
+    const [, list, , member = ""] = String(path).split("/");
+    if (list === "lastModified") continue;
+    const privilege = columnPrivileges.get(member);
+    if (privilege === undefined || op === "move" || op === "copy") return all;
+    named.add(privilege);
+  }
+  return named.size > 0 ? [[...named]] : all;
 }
 
 const toDelete = (urn: string): Demand =>

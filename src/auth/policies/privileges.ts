@@ -57,6 +57,7 @@ export const privileges = {
   EDIT_ENTITY_DATA_PRODUCTS: "Edit Data Products",
   EDIT_ENTITY_APPLICATIONS_PRIVILEGE: "Edit Applications",
   EDIT_DATASET_COL_TAGS: "Edit Dataset Column Tags",
+  EDIT_DATASET_COL_GLOSSARY_TERMS: "Edit Dataset Column Glossary Terms",
   EDIT_DATASET_COL_DESCRIPTION: "Edit Dataset Column Descriptions",
   EDIT_DATASET_COL_BUSINESS_ATTRIBUTE_PRIVILEGE: "Edit Dataset Column Business Attribute",
   CREATE_ENTITY_ER_MODEL_RELATIONSHIP: "Create ER Model Relationship",

@@ -7,7 +7,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { entityOf } from "../queries/entity-source.ts";
-import { actorOf } from "./labels.ts";
+import { stampOf } from "./changes.ts";
 import { type Owner, withTypeUrns } from "./owners.ts";
 import {
   type PatchOperation,
@@ -88,20 +88,11 @@ export const ownershipOf = async (owners: readonly Owner[], viewer: Viewer) => (
 export const distinct = (urns: readonly Maybe<string>[]): readonly string[] =>
   [...new Set(urns.filter((urn) => typeof urn === "string" && urn !== ""))] as readonly string[];
 
-/** The members that are neither null nor undefined. */
-export const present = (members: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
-  );
-
 export function refuseBlank(name: Maybe<string>): void {
   if (name?.trim() === "") {
     throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
   }
 }
-
-/** Time and actor of a write. */
-export const stampOf = (viewer: Viewer) => ({ time: viewer.now(), actor: actorOf(viewer) });
 
 export interface Update<Args> {
   urn(args: Args): string;

@@ -6,7 +6,8 @@ import { AspectValue } from "../../mapping/aspect-value.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { shownType } from "../../schema/entity-types.ts";
-import { operationsOf, present, stampOf, updating } from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { operationsOf, updating } from "../declared.ts";
 import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
 
 interface EmbedInput {
@@ -91,7 +92,7 @@ export const memberMutations = {
     urn: ({ urn }) => urn,
     aspect: "displayProperties",
     members: ({ input: { colorHex, icon } }) =>
-      present({
+      given({
         colorHex,
         "icon/iconLibrary": icon?.iconLibrary,
         "icon/name": icon?.name,

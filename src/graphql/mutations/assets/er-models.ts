@@ -4,7 +4,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { create, deleting, operationsOf, present, refuseBlank, stampOf } from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { create, deleting, operationsOf, refuseBlank } from "../declared.ts";
 import { anyOf, patchOf, type Required, refuseMissing, urnOf, write } from "../writing.ts";
 
 interface Properties {
@@ -85,7 +86,7 @@ async function createERModelRelationship(
       erModelRelationshipProperties: value,
       ...(editableProperties && {
         editableERModelRelationshipProperties: {
-          ...present({ ...editableProperties }),
+          ...given({ ...editableProperties }),
           ...{ created: stamp, lastModified: stamp },
         },
       }),
@@ -113,7 +114,7 @@ async function updateERModelRelationship(
     proposals.push(patchOf(urn, "erModelRelationshipProperties", members));
   }
   if (editableProperties) {
-    const members = { ...present({ ...editableProperties }), lastModified: stampOf(viewer) };
+    const members = { ...given({ ...editableProperties }), lastModified: stampOf(viewer) };
     proposals.push(patchOf(urn, "editableERModelRelationshipProperties", operationsOf(members)));
   }
   return write(proposals, viewer);

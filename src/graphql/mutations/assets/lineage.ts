@@ -6,7 +6,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
-import { distinct, stampOf } from "../declared.ts";
+import { stampOf } from "../changes.ts";
+import { distinct } from "../declared.ts";
 import { anyOf, type PatchOperation, patchOf, refuseMissing, write } from "../writing.ts";
 
 interface LineageEdge {

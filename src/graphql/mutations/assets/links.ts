@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { present, stampOf } from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
 import { refuseMissing, rewrite } from "../writing.ts";
 
 interface LinkInput {
@@ -24,7 +24,7 @@ const isLink = (url: string, label: string) => (one: JsonObject) =>
 
 const linkOf = ({ linkUrl: url, label: description, settings }: LinkInput) => ({
   ...{ url, description },
-  ...(settings && { settings: present({ ...settings }) }),
+  ...(settings && { settings: given({ ...settings }) }),
 });
 
 /** Changes a link that exists; `before` finds it. */

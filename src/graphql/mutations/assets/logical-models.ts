@@ -8,7 +8,8 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { distinct, operationsOf, refuseBlank, stampOf } from "../declared.ts";
+import { stampOf } from "../changes.ts";
+import { distinct, operationsOf, refuseBlank } from "../declared.ts";
 import { refuseUnknownColumns } from "../label-resources.ts";
 import {
   anyOf,
@@ -76,10 +77,10 @@ async function createLogicalModel(_: never, { input }: { input: ModelInput }, vi
   refuseBlank(name);
   refuseColumns(columns);
   const { namespace } = viewer;
-  const given = input.platform?.trim() || "logical";
-  const platform = given.startsWith("urn:")
-    ? urnOf(given, ["dataPlatform"], viewer)
-    : `urn:${namespace}:dataPlatform:${given}`;
+  const platformName = input.platform?.trim() || "logical";
+  const platform = platformName.startsWith("urn:")
+    ? urnOf(platformName, ["dataPlatform"], viewer)
+    : `urn:${namespace}:dataPlatform:${platformName}`;
   const created = await platformProposal(platform, viewer);
   const urn = `urn:${namespace}:dataset:(${platform},${name.trim()},${env ?? "PROD"})`;
   const properties = { name: displayName?.trim() || name.trim(), customProperties: {} };

@@ -7,7 +7,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { operationsOf, ownershipOf, present, stampOf } from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { operationsOf, ownershipOf } from "../declared.ts";
 import { refuseUnknownColumns } from "../label-resources.ts";
 import { actorOf } from "../labels.ts";
 import { existingOwners } from "../owners.ts";
@@ -88,7 +89,7 @@ const ownership: Part<"ownership"> = async (urn, { owners }, viewer) => {
 const described =
   (aspect: string): Part<"editableProperties"> =>
   async (urn, { description, name }, viewer) => {
-    const members = { ...present({ description, name }), lastModified: stampOf(viewer) };
+    const members = { ...given({ description, name }), lastModified: stampOf(viewer) };
     return patchOf(urn, aspect, operationsOf(members));
   };
 
@@ -123,7 +124,7 @@ const editableSchemaMetadata: Part<"editableSchemaMetadata"> = async (urn, value
   for (const { fieldPath, description, globalTags } of columns) {
     const path = ["editableSchemaFieldInfo", fieldPath];
     const tags = globalTags ? await existingTags(globalTags, viewer) : undefined;
-    for (const [name, one] of Object.entries(present({ description, globalTags: tags }))) {
+    for (const [name, one] of Object.entries(given({ description, globalTags: tags }))) {
       operations.push({ op: "add", path: [...path, name], value: one });
     }
   }

@@ -2,6 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
+import { given, stampOf } from "../changes.ts";
 import {
   type Creation,
   creating,
@@ -9,8 +10,6 @@ import {
   type Mutation,
   operationsOf,
   ownershipOf,
-  present,
-  stampOf,
 } from "../declared.ts";
 import { move } from "../move.ts";
 import { existingOwners, type OwnerInput } from "../owners.ts";
@@ -49,7 +48,7 @@ export function documentInfo(input: NewDocument, viewer: Viewer) {
   const { title, contents, state, parentDocument, relatedAssets, relatedDocuments } = input;
   refuseLongText(contents.text);
   const stamp = stampOf(viewer);
-  return present({
+  return given({
     title,
     contents: { text: contents.text },
     source: { sourceType: "NATIVE" },

@@ -5,15 +5,8 @@ import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { columnOf, columnType } from "../assets/columns.ts";
-import {
-  create,
-  deleting,
-  distinct,
-  operationsOf,
-  present,
-  refuseBlank,
-  stampOf,
-} from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { create, deleting, distinct, operationsOf, refuseBlank } from "../declared.ts";
 import { type Resource, refuseUnknownColumns } from "../label-resources.ts";
 import { attributeNames, refuseTakenName } from "../unique-names.ts";
 import { anyOf, patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
@@ -35,7 +28,7 @@ const creation = {
     const { name, description } = input;
     const stamp = stampOf(viewer);
     const members = { fieldPath: name, name, description, type: typeOf(input) };
-    return { businessAttributeInfo: present({ ...members, created: stamp, lastModified: stamp }) };
+    return { businessAttributeInfo: given({ ...members, created: stamp, lastModified: stamp }) };
   },
   required: (_: AttributeInput, urn: string) => [
     anyOf(["MANAGE_BUSINESS_ATTRIBUTE", "CREATE_BUSINESS_ATTRIBUTE", "EDIT_ENTITY"], [urn]),

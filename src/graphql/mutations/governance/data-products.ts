@@ -5,15 +5,8 @@
 import type { Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import {
-  creating,
-  deleting,
-  distinct,
-  type Mutation,
-  present,
-  stampOf,
-  updating,
-} from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { creating, deleting, distinct, type Mutation, updating } from "../declared.ts";
 import {
   anyOf,
   patchOf,
@@ -163,7 +156,7 @@ export const productMutations = {
     names: ({ properties }) => [properties.name],
     needs: ({ domainUrn }) => [domainUrn],
     aspects: ({ properties, domainUrn }, viewer) => ({
-      dataProductProperties: present({ ...properties }),
+      dataProductProperties: given({ ...properties }),
       domains: { domains: [urnOf(domainUrn, ["domain"], viewer)] },
     }),
     required: ({ domainUrn }) => [toManage(domainUrn)],
@@ -198,7 +191,7 @@ export const productMutations = {
     names: ({ properties }) => [properties.name],
     needs: ({ domainUrn }) => [domainUrn],
     aspects: ({ properties, domainUrn }, viewer) => ({
-      applicationProperties: present({ ...properties }),
+      applicationProperties: given({ ...properties }),
       domains: domainUrn ? { domains: [urnOf(domainUrn, ["domain"], viewer)] } : undefined,
     }),
     owned: ({ shouldAddCreatorAsOwner }) => shouldAddCreatorAsOwner !== false,

@@ -9,7 +9,7 @@ import type { Viewer } from "../../context.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnUrn } from "../assets/columns.ts";
-import { stampOf } from "../declared.ts";
+import { stampOf } from "../changes.ts";
 import { refuseUnknownColumns } from "../label-resources.ts";
 import { anyOf, patchOf, type Required, refuseMissing, rewrite, urnOf, write } from "../writing.ts";
 import { type PropertyInput, valuesPatch } from "./property-values.ts";

@@ -4,7 +4,7 @@ import type { Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { FacetFilter } from "../../queries/token-filter.ts";
-import { stampOf } from "../declared.ts";
+import { stampOf } from "../changes.ts";
 import { patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
 
 interface FormInput {

@@ -4,7 +4,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { creating, deleting, distinct, operationsOf, present, refuseBlank } from "../declared.ts";
+import { given } from "../changes.ts";
+import { creating, deleting, distinct, operationsOf, refuseBlank } from "../declared.ts";
 import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
 
 interface PromptInput {
@@ -52,7 +53,7 @@ function promptOf({ id, title, description, type, required, ...rest }: PromptInp
       hint: "Send structuredPropertyParams with its urn",
     });
   }
-  return present({
+  return given({
     ...{ id: id?.trim() || randomUUID(), title, description, type },
     structuredPropertyParams: { urn: structuredPropertyParams.urn },
     required: required ?? false,
@@ -73,7 +74,7 @@ async function updateForm(_: never, { input }: { input: FormUpdate }, viewer: Vi
   await refuseMissing([urn, ...distinct(propertiesOf(promptsToAdd))], viewer);
   const prompts = (promptsToAdd ?? []).map(promptOf);
   const operations: readonly PatchOperation[] = [
-    ...operationsOf(present({ name, description, type, "actors/owners": actors?.owners })),
+    ...operationsOf(given({ name, description, type, "actors/owners": actors?.owners })),
     ...(promptsToRemove ?? []).map(
       (id): PatchOperation => ({ op: "remove", path: ["prompts", id] }),
     ),
@@ -114,11 +115,11 @@ export const formMutations = {
     names: ({ name }) => [name],
     needs: ({ prompts }) => propertiesOf(prompts),
     aspects: ({ name, description, type, prompts, actors }) => ({
-      formInfo: present({
+      formInfo: given({
         ...{ name, description },
         type: type ?? "COMPLETION",
         prompts: (prompts ?? []).map(promptOf),
-        actors: actors ? present({ ...actors }) : undefined,
+        actors: actors ? given({ ...actors }) : undefined,
       }),
     }),
     owned: () => false,

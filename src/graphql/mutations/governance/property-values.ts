@@ -6,7 +6,7 @@ import { AspectValue } from "../../mapping/aspect-value.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnOf } from "../assets/columns.ts";
-import { stampOf } from "../declared.ts";
+import { stampOf } from "../changes.ts";
 import { refuseUnknownColumns } from "../label-resources.ts";
 import { anyOf, type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
 

@@ -4,7 +4,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { create, deleting, distinct, operationsOf, present, stampOf } from "../declared.ts";
+import { given, stampOf } from "../changes.ts";
+import { create, deleting, distinct, operationsOf } from "../declared.ts";
 import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
 import { type PropertyValue, storedValue } from "./property-values.ts";
 
@@ -51,13 +52,13 @@ interface PropertyUpdate {
 
 /** A property that the summary of an asset omits is not hidden there when it is empty. */
 const settingsOf = (settings: Settings) =>
-  present({
+  given({
     ...settings,
     ...(settings.showInAssetSummary === false && { hideInAssetSummaryWhenEmpty: false }),
   });
 
 const allowedValue = ({ description, ...value }: AllowedValue) =>
-  present({ value: storedValue(value), description });
+  given({ value: storedValue(value), description });
 
 /** The id of a new property is its qualified name. */
 function idOf({ id, qualifiedName }: NewProperty): string {
@@ -73,7 +74,7 @@ function createStructuredProperty(_: never, { input }: { input: NewProperty }, v
   const stamp = stampOf(viewer);
   const { displayName, description, immutable, valueType, cardinality, entityTypes } = input;
   const { allowedTypes } = input.typeQualifier ?? {};
-  const definition = present({
+  const definition = given({
     ...{ qualifiedName, displayName, description, immutable, valueType, cardinality, entityTypes },
     typeQualifier: allowedTypes ? { allowedTypes } : undefined,
     allowedValues: input.allowedValues?.map(allowedValue),
@@ -110,7 +111,7 @@ async function updateStructuredProperty(
   await refuseMissing([urn], viewer);
   const { displayName, description, immutable, setCardinalityAsMultiple, settings } = input;
   const lastModified = stampOf(viewer);
-  const members = present({
+  const members = given({
     ...{ displayName, description, immutable },
     cardinality: setCardinalityAsMultiple ? "MULTIPLE" : undefined,
   });
