@@ -164,6 +164,7 @@ export async function openCatalogAndHttp(
   const graphql = createLazyGraphqlServer({
     ...access,
     namespace: config.urnNamespace,
+    version,
     lastUse: audit.lastUse,
     entityNames: below.model.entities.keys(),
     now: Date.now,

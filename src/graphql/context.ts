@@ -20,6 +20,8 @@ export interface ServerContext {
   readonly entities: StoredEntities;
   readonly signIn: SignIn;
   readonly namespace: string;
+  /** Version of the service. */
+  readonly version: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** When a token was last used, in epoch milliseconds, to the hour. */

@@ -13,7 +13,7 @@ export interface LoadedEntity {
   readonly exists: boolean;
   /** The value of an aspect; undefined where it has none. */
   aspect(name: string): JsonObject | undefined;
-  /** The fields of the key aspect, from the urn; empty when the entity does not exist. */
+  /** The fields of the key aspect, from the urn; empty when the urn is of an unknown type. */
   key(): JsonObject;
   /** All aspects with a value. */
   readonly found: FoundEntity | undefined;
@@ -40,12 +40,12 @@ const togetherMax = 1_000;
 const listsAtOnceMax = 8;
 
 export function createEntityLoader(
-  catalog: Pick<Catalog, "findEntities" | "findAspect">,
+  catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
 ): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
     urn: string;
-    settle: (found: FoundEntity | undefined) => void;
+    settle: (found: Found | undefined) => void;
     fail: (error: unknown) => void;
   }[] = [];
   let loaded = 0;
@@ -76,7 +76,11 @@ export function createEntityLoader(
         undefined,
       );
       for (const { aspects } of found) for (const { value } of aspects) bytes += value.length;
-      for (const [i, { settle }] of batch.entries()) settle(found[i]);
+      const keys = await keysOf(found.filter(({ exists }) => !exists));
+      for (const [i, { settle }] of batch.entries()) {
+        const entity = found[i];
+        settle(entity && { entity, key: keys.get(entity.urn) });
+      }
     } catch (error) {
       if (!(error instanceof CatalogError) || concernsAll.has(error.code)) {
         for (const { fail } of batch) fail(error);
@@ -86,6 +90,18 @@ export function createEntityLoader(
       if (batch.length === 1) batch[0]?.settle(undefined);
       else for (const one of batch) await readAll([one]);
     }
+  }
+
+  /** The keys of entities that do not exist, which their urns imply. */
+  async function keysOf(missing: readonly FoundEntity[]): Promise<ReadonlyMap<string, unknown>> {
+    if (missing.length === 0) return new Map();
+    const urns = missing.map(({ urn }) => urn);
+    const { results } = JSON.parse((await catalog.getEntities(urns, [])).json) as {
+      results: Readonly<Record<string, { aspects: Readonly<Record<string, { value: unknown }>> }>>;
+    };
+    return new Map(
+      Object.entries(results).map(([urn, { aspects }]) => [urn, Object.values(aspects)[0]?.value]),
+    );
   }
 
   /** Reads one part after another: the size of each decides the size of the next. */
@@ -102,7 +118,7 @@ export function createEntityLoader(
         loaded++;
         refuseTooMany();
         if (waiting.length === 0) setImmediate(() => void flush());
-        loading = new Promise<FoundEntity | undefined>((settle, fail) => {
+        loading = new Promise<Found | undefined>((settle, fail) => {
           waiting.push({ urn, settle, fail });
         }).then((found) => loadedOf(urn, found));
         known.set(urn, loading);
@@ -135,7 +151,13 @@ export function createEntityLoader(
 /** Errors of the request or the service, not of a single entity. */
 const concernsAll: ReadonlySet<string> = new Set(["unavailable", "too_large"]);
 
-function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
+/** `key`: the key of an entity that does not exist. */
+interface Found {
+  readonly entity: FoundEntity;
+  readonly key: unknown;
+}
+
+function loadedOf(urn: string, { entity: found, key: implied }: Partial<Found> = {}): LoadedEntity {
   const texts = new Map(found?.aspects.map(({ name, value }) => [name, value]));
   const values = new Map<string, JsonObject>();
   return {
@@ -144,7 +166,7 @@ function loadedOf(urn: string, found: FoundEntity | undefined): LoadedEntity {
     found,
     key() {
       const [key] = found?.exists === true ? found.aspects : [];
-      const value: unknown = key === undefined ? {} : JSON.parse(key.value);
+      const value: unknown = key === undefined ? implied : JSON.parse(key.value);
       return jsonObject(value) ? value : {};
     },
     aspect(name) {

@@ -78,13 +78,16 @@ describe("an entity", () => {
     });
   });
 
-  test("that is not there, or of no type, is none", async () => {
+  test("a missing entity is null, and of a typed query has exists: false", async () => {
     const query = `query($urns: [String!]!, $urn: String!) {
-      entities(urns: $urns) { urn } entityExists(urn: $urn) dataset(urn: $urn) { urn } }`;
+      entities(urns: $urns) { urn } entityExists(urn: $urn) dataset(urn: $urn) { exists platform { urn } } }`;
     const urns = [missing, dataset, "urn:li:spaceship:x"];
     expect(await data(query, { urns, urn: missing })).toEqual({
       entities: [null, { urn: dataset }, null],
-      ...{ entityExists: false, dataset: null },
+      ...{
+        entityExists: false,
+        dataset: { exists: false, platform: { urn: "urn:li:dataPlatform:hive" } },
+      },
     });
   });
 

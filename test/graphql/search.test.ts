@@ -200,8 +200,8 @@ describe("where no type is named", () => {
     expect(across.total).toBe(5);
     const types = across.facets.find(({ field }: { field: string }) => field === "_entityType");
     expect(types.aggregations).toEqual([
-      { value: "dataset", count: 4 },
-      { value: "tag", count: 1 },
+      { value: "DATASET", count: 4 },
+      { value: "TAG", count: 1 },
     ]);
     expect(typesOf(completed.suggestions)).not.toContain("DATA_PLATFORM");
     expect(typesOf(completed.suggestions)).toContain("TAG");

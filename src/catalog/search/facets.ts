@@ -7,6 +7,7 @@ import { type AskAgain, type Counts, type Named, planNamed } from "./selected-fa
 
 const valuesDefault = 20;
 const valuesMax = 1_000;
+const namesMax = 50;
 const TYPE = "_entityType";
 
 export interface FacetPlan {
@@ -30,6 +31,8 @@ interface FacetRequest {
   readonly wanted: Named;
   /** True to omit the default facets. */
   readonly own: boolean;
+  /** Facets in place of the default ones. */
+  readonly names?: readonly string[] | undefined;
 }
 
 export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
@@ -37,7 +40,9 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
   if (flags.skipAggregates === true) return { queries: [], read: async () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
   const bare = request.own || flags.includeDefaultFacets === false;
-  const usual = bare ? [] : fields.facetsOf(request.entityTypes);
+  const { names } = request;
+  const standard = bare ? [] : fields.facetsOf(request.entityTypes);
+  const usual = names === undefined ? standard : facetsNamed(names.slice(0, namesMax), fields);
   const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
   // Entity types are few: named ones are counted with the others.
   const limitOf = ({ name }: FacetRule): number =>
@@ -59,6 +64,22 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
       );
     },
   };
+}
+
+/**
+ * Any field can be a facet: the values of its first own field count. A facet of pairs includes the
+ * facet of entity types, which it is read with.
+ */
+function facetsNamed(names: readonly string[], fields: SearchFields): readonly FacetRule[] {
+  const rules = [...new Set(names)].flatMap((name) => {
+    const rule = fields.facet(name);
+    if (rule !== undefined) return [rule];
+    const [field] = fields.find(name);
+    return field === undefined ? [] : [{ name, displayName: name, fields: [field.name] as const }];
+  });
+  const type = fields.facet(TYPE);
+  const pairs = rules.some((rule) => rule.fields.length === 2);
+  return pairs && type !== undefined && !rules.includes(type) ? [type, ...rules] : rules;
 }
 
 type Value = SearchFacet["values"][number];

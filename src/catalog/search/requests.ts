@@ -57,6 +57,8 @@ export interface SearchRequest {
   /** Sort order; ties are ordered by score, then by urn. */
   readonly sort?: readonly SortCriterion[] | undefined;
   readonly flags?: SearchFlags | undefined;
+  /** Names of the facets in place of the default ones; a name that is no field has no facet. */
+  readonly facets?: readonly string[] | undefined;
 }
 
 export interface PageRequest {

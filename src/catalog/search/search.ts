@@ -106,6 +106,7 @@ export async function planSearch(
       flags,
       wanted: filter.wanted,
       own: options.ownFacets === true,
+      names: request.facets,
     }),
     everything: query.everything,
     hitsOf: ({ hits }) =>

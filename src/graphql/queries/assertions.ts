@@ -158,7 +158,7 @@ const criterionOf = ({ field, value, values, condition, negated }: AskedCriterio
   negated: negated ?? undefined,
 });
 
-interface Range {
+export interface Range {
   readonly status?: Maybe<string>;
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
@@ -169,7 +169,7 @@ interface Range {
 const eventsMax = 1_000;
 
 /** Latest first. Ignores a criterion without values. */
-async function eventsOf(
+export async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
   { startTimeMillis, endTimeMillis, limit, filter }: Range,
   { catalog, loader }: Viewer,

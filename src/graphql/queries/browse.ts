@@ -1,8 +1,10 @@
 /** Autocompletion, and browsing of folders. */
 
+import type { Filter } from "../../core/query/filter.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { completedTypes } from "./default-search-types.ts";
+import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
 import { type Asked, filterOf, requestOf } from "./search.ts";
 
@@ -22,12 +24,16 @@ interface Level extends Asked {
 const LIMIT = 10;
 const SEPARATOR = "\u241f";
 
-async function completed(entity: string, asked: Typed, { catalog }: Viewer) {
+async function completed(
+  entity: string,
+  asked: Typed & { readonly filter?: Filter | undefined },
+  { catalog }: Viewer,
+) {
   const { suggestions, entities } = await catalog.autocomplete({
     entity,
     query: asked.query,
     field: asked.field ?? undefined,
-    filter: filterOf(asked),
+    filter: asked.filter,
     limit: asked.limit ?? LIMIT,
   });
   return { suggestions, entities: entities.map(entityOf) };
@@ -37,15 +43,22 @@ export const browsing = {
   async autoComplete(_: never, { input }: { input: Typed }, viewer: Viewer) {
     const member = input.type ?? "DATASET";
     const entity = viewer.entityTypes.find(member) ?? member;
-    return { query: input.query, ...(await completed(entity, input, viewer)) };
+    return {
+      query: input.query,
+      ...(await completed(entity, { ...input, filter: filterOf(input) }, viewer)),
+    };
   },
 
   async autoCompleteForMultiple(_: never, { input }: { input: Typed }, viewer: Viewer) {
     const { entityTypes } = viewer;
     const named = (input.types ?? []).map((member) => entityTypes.find(member) ?? member);
+    const view = await viewOf(input.viewUrn, viewer);
+    const request = { usualEntities: completedTypes(entityTypes), filter: filterOf(input) };
+    const within = withinView({ ...request, entities: named }, view);
+    const types = within.entities?.length ? within.entities : within.usualEntities;
     const found = [];
-    for (const entity of named.length === 0 ? completedTypes(entityTypes) : named) {
-      const one = await completed(entity, input, viewer);
+    for (const entity of types) {
+      const one = await completed(entity, { ...input, filter: within.filter }, viewer);
       const { type } = entityOf(`urn:x:${entity}:x`);
       if (one.suggestions.length > 0) found.push({ type, ...one });
     }
@@ -77,7 +90,7 @@ export const browsing = {
     const types = [...(input.types ?? []), ...(input.type ? [input.type] : [])];
     const path = (input.path ?? []).map((name) => SEPARATOR + name).join("");
     const found = await viewer.catalog.browseV2({
-      ...requestOf({ ...input, types }, viewer),
+      ...(await requestOf({ ...input, types }, viewer)),
       path,
       start: input.start ?? 0,
       count: input.count ?? LIMIT,

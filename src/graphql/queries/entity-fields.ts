@@ -1,6 +1,7 @@
 /** Fields of entities that take arguments. All others are in mapping/tables/. */
 import { jsonObject } from "../../lib/json.ts";
 import type { Resolver, Viewer } from "../context.ts";
+import type { Maybe } from "../maybe.ts";
 import { type EntitySource, namedBy } from "./entity-source.ts";
 import { jobRuns } from "./job-runs.ts";
 
@@ -38,9 +39,13 @@ async function relationships(
 
 async function rawAspects(
   { urn }: EntitySource,
-  { input }: { input?: { aspectNames?: readonly string[] | null } | null },
+  {
+    input,
+  }: { input?: { aspectNames?: Maybe<readonly string[]>; autoRenderOnly?: Maybe<boolean> } },
   { loader }: Viewer,
 ) {
+  // No aspect of the model is annotated with a rendering of its own.
+  if (input?.autoRenderOnly === true) return [];
   const { found } = await loader.load(urn);
   const names = input?.aspectNames ?? [];
   return (found?.aspects ?? [])
@@ -60,7 +65,8 @@ async function schemaMetadata(
     (await loader.load(urn)).found?.aspects.find((one) => one.name === name);
   const stored = await (aspectVersion === 0 ? latest() : loader.version(urn, name, aspectVersion));
   const value: unknown = stored && JSON.parse(stored.value);
-  return jsonObject(value) ? { ...value, aspectVersion, createdAt: stored?.time } : null;
+  const written = { createdAt: stored?.time, lastObserved: stored?.system.lastObserved };
+  return jsonObject(value) ? { ...value, aspectVersion, ...written } : null;
 }
 
 type Resolvers = Readonly<Record<string, Resolver>>;
@@ -68,7 +74,7 @@ type Resolvers = Readonly<Record<string, Resolver>>;
 /** By type of the schema; those of `Entity` for every entity type that has the field. */
 export const entityFields: Readonly<Record<string, Resolvers>> = {
   Entity: { aspects: rawAspects as Resolver, relationships: relationships as Resolver },
-  Dataset: { schemaMetadata: schemaMetadata as Resolver },
+  Dataset: { schemaMetadata: schemaMetadata as Resolver, schema: schemaMetadata as Resolver },
   GlossaryTerm: { schemaMetadata: schemaMetadata as Resolver },
   DataJob: { runs: jobRuns as Resolver },
 };

@@ -1,7 +1,8 @@
 /** The queries that return entities by their urns. */
 import { CatalogError } from "../../core/errors.ts";
 import type { Resolver, Viewer } from "../context.ts";
-import { type EntitySource, entityOf } from "./entity-source.ts";
+import type { Maybe } from "../maybe.ts";
+import { type EntitySource, entityOf, namedAs } from "./entity-source.ts";
 
 const urnsMax = 1_000;
 
@@ -10,45 +11,75 @@ const there = async (urn: string, viewer: Viewer): Promise<EntitySource | null> 
   return loaded.exists ? entityOf(loaded.urn) : null;
 };
 
-const ofType = (typename: string): Resolver => {
-  return async (_: never, { urn }: { urn: string }, viewer: Viewer) => {
+/** An entity of one type; null when it does not exist. */
+const existing =
+  (typename: string): Resolver =>
+  async (_: never, { urn }: { urn: string }, viewer: Viewer) => {
     const found = await there(urn, viewer);
     return found?.__typename === typename ? found : null;
   };
-};
 
-export const entityQueries: Readonly<Record<string, Resolver>> = {
-  entity: (_: never, { urn }: { urn: string }, viewer: Viewer) => there(urn, viewer),
-  entities(_: never, { urns }: { urns: readonly string[] }, viewer: Viewer) {
-    if (urns.length <= urnsMax) return urns.map((urn) => there(urn, viewer));
+/** A missing entity of a type with the field `exists`: clients show "not found" when it is false. */
+const withExists =
+  (typename: string): Resolver =>
+  async (_: never, { urn }: { urn: string }, viewer: Viewer) =>
+    namedAs(typename, (await viewer.loader.load(urn)).urn);
+
+interface Urns {
+  readonly urns: readonly string[];
+  readonly checkForExistence?: Maybe<boolean>;
+}
+
+async function entities(_: never, { urns, checkForExistence }: Urns, viewer: Viewer) {
+  if (urns.length > urnsMax) {
     throw new CatalogError("malformed", `urns has ${urns.length} members of at most ${urnsMax}`, {
       hint: "Ask for them in several fields or requests",
     });
-  },
+  }
+  const found = urns.map((urn) => there(urn, viewer));
+  return checkForExistence ? (await Promise.all(found)).filter((one) => one !== null) : found;
+}
+
+export const entityQueries: Readonly<Record<string, Resolver>> = {
+  entity: (_: never, { urn }: { urn: string }, viewer: Viewer) => there(urn, viewer),
+  entities: entities as Resolver,
   entityExists: async (_: never, { urn }: { urn: string }, { catalog }: Viewer) =>
     catalog.exists(urn, { includeSoftDelete: true }),
-  dataset: ofType("Dataset"),
-  chart: ofType("Chart"),
-  dashboard: ofType("Dashboard"),
-  dataJob: ofType("DataJob"),
-  dataFlow: ofType("DataFlow"),
-  container: ofType("Container"),
-  corpUser: ofType("CorpUser"),
-  corpGroup: ofType("CorpGroup"),
-  domain: ofType("Domain"),
-  dataProduct: ofType("DataProduct"),
-  glossaryTerm: ofType("GlossaryTerm"),
-  glossaryNode: ofType("GlossaryNode"),
-  tag: ofType("Tag"),
-  mlModel: ofType("MLModel"),
-  mlModelGroup: ofType("MLModelGroup"),
-  mlFeature: ofType("MLFeature"),
-  mlFeatureTable: ofType("MLFeatureTable"),
-  mlPrimaryKey: ofType("MLPrimaryKey"),
-  dataPlatform: ofType("DataPlatform"),
-  assertion: ofType("Assertion"),
-  appConfig: () => ({
-    telemetryConfig: { enableThirdPartyLogging: false },
-    semanticSearchConfig: { enabled: false, enabledEntities: [] },
-  }),
+  dataset: withExists("Dataset"),
+  chart: withExists("Chart"),
+  dashboard: withExists("Dashboard"),
+  dataJob: withExists("DataJob"),
+  dataFlow: withExists("DataFlow"),
+  dataProcessInstance: withExists("DataProcessInstance"),
+  container: withExists("Container"),
+  notebook: withExists("Notebook"),
+  corpUser: withExists("CorpUser"),
+  corpGroup: withExists("CorpGroup"),
+  dataProduct: withExists("DataProduct"),
+  document: withExists("Document"),
+  glossaryTerm: withExists("GlossaryTerm"),
+  glossaryNode: withExists("GlossaryNode"),
+  metric: withExists("Metric"),
+  mlModel: withExists("MLModel"),
+  mlModelGroup: withExists("MLModelGroup"),
+  mlFeature: withExists("MLFeature"),
+  mlFeatureTable: withExists("MLFeatureTable"),
+  mlPrimaryKey: withExists("MLPrimaryKey"),
+  semanticModel: withExists("SemanticModel"),
+  structuredProperty: withExists("StructuredPropertyEntity"),
+  application: existing("Application"),
+  assertion: existing("Assertion"),
+  businessAttribute: existing("BusinessAttribute"),
+  connection: existing("DataHubConnection"),
+  dataPlatform: existing("DataPlatform"),
+  dataPlatformInstance: existing("DataPlatformInstance"),
+  domain: existing("Domain"),
+  erModelRelationship: existing("ERModelRelationship"),
+  executionRequest: existing("ExecutionRequest"),
+  form: existing("Form"),
+  role: existing("Role"),
+  tag: existing("Tag"),
+  test: existing("Test"),
+  versionSet: existing("VersionSet"),
+  view: existing("DataHubView"),
 };

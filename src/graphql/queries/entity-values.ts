@@ -5,6 +5,7 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
+import { stringsIn } from "../mapping/mapping.ts";
 import { propertiesAspects } from "./aspects-by-type.ts";
 import { type EntitySource, entityOf, namedAs } from "./entity-source.ts";
 
@@ -65,4 +66,13 @@ export function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntityS
   const platform = namedAs("DataPlatform", key.platform ?? instance);
   const tool = text(key.dashboardTool ?? key.orchestrator);
   return platform ?? (tool === null ? null : entityOf(`urn:${namespace}:dataPlatform:${tool}`));
+}
+
+/** The groups of a user. */
+export async function groupsOf(user: string, loader: Viewer["loader"]): Promise<readonly string[]> {
+  const { aspect } = await loader.load(user);
+  return [
+    ...stringsIn(aspect("groupMembership")?.groups),
+    ...stringsIn(aspect("nativeGroupMembership")?.nativeGroups),
+  ];
 }

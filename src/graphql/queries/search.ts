@@ -8,11 +8,12 @@ import type {
   SearchHit,
   SearchRequest,
 } from "../../catalog/catalog.ts";
-import { CatalogError } from "../../core/errors.ts";
 import type { Criterion, Filter } from "../../core/query/filter.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
+import { shownType } from "../schema/entity-types.ts";
 import { searchedTypes, walkedTypes } from "./default-search-types.ts";
+import { bothOf, viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
 
 export interface Asked {
@@ -53,15 +54,12 @@ export function filterOf({
   };
 }
 
-export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest {
-  if ((asked.viewUrn ?? "") !== "") {
-    throw new CatalogError("invalid", "viewUrn is given, but views are not applied", {
-      hint: "Send the filter of the view instead",
-    });
-  }
+/** The request of a search, within its view. */
+export async function requestOf(asked: Asked, viewer: Viewer): Promise<SearchRequest> {
+  const { entityTypes } = viewer;
   const { sortCriteria, sortCriterion } = asked.sortInput ?? {};
   const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
-  return {
+  const request = {
     entities: (asked.types ?? []).map((member) => entityTypes.find(member) ?? member),
     usualEntities: searchedTypes(entityTypes),
     input: asked.query ?? "*",
@@ -69,6 +67,7 @@ export function requestOf(asked: Asked, { entityTypes }: Viewer): SearchRequest 
     sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
     flags: flagsOf(asked, entityTypes),
   };
+  return withinView(request, await viewOf(asked.viewUrn, viewer));
 }
 
 interface AskedGrouping {
@@ -94,7 +93,9 @@ function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): Se
 const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
   entity: entityOf(urn),
   score,
-  matchedFields,
+  // A value that is a urn names an entity.
+  matchedFields: matchedFields.map((field) => ({ ...field, entity: field.value })),
+  insights: [],
   extraProperties: [],
 });
 
@@ -105,29 +106,94 @@ function namedBy(value: string, { entityTypes }: Viewer) {
   return entityTypes.find(entity.type) === undefined ? null : entity;
 }
 
-const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
+export const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
   facets.map(({ name, displayName, values }) => ({
     field: name,
     displayName,
+    entity: name.startsWith(PROPERTIES) ? propertyOf(name, viewer) : null,
     aggregations: values.map(({ value, count }) => ({
-      value,
+      value: name === TYPE || name.startsWith(`${TYPE}${SEPARATOR}`) ? withMember(value) : value,
       count,
-      entity: namedBy(value, viewer),
+      entity: namedBy(value.split(SEPARATOR).at(-1) ?? value, viewer),
     })),
   }));
 
+const TYPE = "_entityType";
+/** Between the parts of a facet on two fields. */
+const SEPARATOR = "␞";
+const PROPERTIES = "structuredProperties.";
+
+/** The entity type in a facet's value, as a member of the enum. */
+const withMember = (value: string): string => {
+  const [type = "", ...rest] = value.split(SEPARATOR);
+  return [shownType(type), ...rest].join(SEPARATOR);
+};
+
+const propertyOf = (facet: string, { namespace }: Viewer) =>
+  entityOf(`urn:${namespace}:structuredProperty:${facet.slice(PROPERTIES.length)}`);
+
 const COUNT = 10;
 
-async function searched(asked: Asked & { readonly start?: Maybe<number> }, viewer: Viewer) {
+/** Drafts and documents for one asset alone are found on their own pages only. */
+const shownDocuments: Filter = {
+  or: [
+    {
+      and: [
+        { field: "state", value: "UNPUBLISHED", negated: true },
+        { field: "showInGlobalContext", value: "false", negated: true },
+      ],
+    },
+  ],
+};
+
+/** Without the documents that only their own pages show. */
+export function withoutDrafts(request: SearchRequest): SearchRequest {
+  const { entities = [], usualEntities = [] } = request;
+  const types = entities.length > 0 ? entities : usualEntities;
+  if (!types.includes("document")) return request;
+  return { ...request, filter: bothOf(request.filter, shownDocuments) };
+}
+
+/** False for the facets that `shownDocuments` adds. */
+const isShown = ({ name }: SearchFacet): boolean =>
+  name !== "state" && name !== "showInGlobalContext";
+
+/** A page of a search with its facets. */
+export async function searched(
+  asked: Asked & { readonly start?: Maybe<number> },
+  viewer: Viewer,
+  change: (request: SearchRequest) => SearchRequest = (request) => request,
+) {
   const page: PageRequest = { start: asked.start ?? 0, count: asked.count ?? COUNT };
-  const found = await viewer.catalog.search(requestOf(asked, viewer), page);
+  const found = await viewer.catalog.search(change(await requestOf(asked, viewer)), page);
   return {
     start: found.from,
     count: found.hits.length,
     total: found.total,
     searchResults: found.hits.map(resultOf),
-    facets: facetsOf(found.facets, viewer),
+    facets: facetsOf(found.facets.filter(isShown), viewer),
     suggestions: found.suggestions ?? [],
+  };
+}
+
+export interface AskedScroll extends Asked {
+  readonly scrollId?: Maybe<string>;
+}
+
+/** A page of a scroll. */
+export async function scrolled(
+  asked: AskedScroll,
+  viewer: Viewer,
+  change: (request: SearchRequest) => SearchRequest = (request) => request,
+) {
+  const scroll = { scrollId: asked.scrollId ?? undefined, count: asked.count ?? COUNT };
+  const found = await viewer.catalog.scroll(change(await requestOf(asked, viewer)), scroll);
+  return {
+    nextScrollId: found.scrollId ?? null,
+    count: found.hits.length,
+    total: found.total,
+    searchResults: found.hits.map(resultOf),
+    facets: facetsOf(found.facets.filter(isShown), viewer),
   };
 }
 
@@ -138,8 +204,11 @@ interface AskedOfLineage extends Asked {
   readonly endTimeMillis?: Maybe<number>;
 }
 
-const lineageRequestOf = (asked: AskedOfLineage, viewer: Viewer): LineageSearchRequest => ({
-  ...requestOf(asked, viewer),
+const lineageRequestOf = async (
+  asked: AskedOfLineage,
+  viewer: Viewer,
+): Promise<LineageSearchRequest> => ({
+  ...(await requestOf(asked, viewer)),
   usualEntities: walkedTypes(viewer.entityTypes),
   urn: asked.urn,
   direction: asked.direction,
@@ -161,7 +230,7 @@ export const searching = {
     viewer: Viewer,
   ) {
     const page = { start: input.start ?? 0, count: input.count ?? COUNT };
-    const found = await viewer.catalog.searchLineage(lineageRequestOf(input, viewer), page);
+    const found = await viewer.catalog.searchLineage(await lineageRequestOf(input, viewer), page);
     return {
       start: found.from,
       count: found.hits.length,
@@ -178,7 +247,7 @@ export const searching = {
     viewer: Viewer,
   ) {
     const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
-    const found = await viewer.catalog.scrollLineage(lineageRequestOf(input, viewer), scroll);
+    const found = await viewer.catalog.scrollLineage(await lineageRequestOf(input, viewer), scroll);
     return {
       nextScrollId: found.scrollId ?? null,
       count: found.hits.length,
@@ -193,21 +262,8 @@ export const searching = {
     searched({ ...input, types: [input.type] }, viewer),
 
   searchAcrossEntities: (_: never, { input }: { input: Asked }, viewer: Viewer) =>
-    searched(input, viewer),
+    searched(input, viewer, withoutDrafts),
 
-  async scrollAcrossEntities(
-    _: never,
-    { input }: { input: Asked & { readonly scrollId?: Maybe<string> } },
-    viewer: Viewer,
-  ) {
-    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
-    const found = await viewer.catalog.scroll(requestOf(input, viewer), scroll);
-    return {
-      nextScrollId: found.scrollId ?? null,
-      count: found.hits.length,
-      total: found.total,
-      searchResults: found.hits.map(resultOf),
-      facets: facetsOf(found.facets, viewer),
-    };
-  },
+  scrollAcrossEntities: (_: never, { input }: { input: AskedScroll }, viewer: Viewer) =>
+    scrolled(input, viewer, withoutDrafts),
 };

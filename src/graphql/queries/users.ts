@@ -1,6 +1,7 @@
-/** Users as fields show them, and the viewer's privileges on tokens, policies and users. */
-import { type Privilege, toGenerateTokens } from "../../auth/policies/privileges.ts";
+/** Users as fields show them, and the viewer's privileges on the platform. */
 import type { Viewer } from "../context.ts";
+import { platformPrivileges } from "./access/platform-privileges.ts";
+import { privilegesOn } from "./access/privilege-checks.ts";
 import { entityOf } from "./entity-source.ts";
 
 export function userOf(urn: string, { entities }: Viewer) {
@@ -11,16 +12,12 @@ export function userOf(urn: string, { entities }: Viewer) {
 }
 
 export async function me(_: never, __: never, viewer: Viewer) {
-  const { authority, actor = "" } = viewer;
-  const may = (privilege: Privilege) => () => authority.allows(actor, [[privilege]]);
+  const { actor = "" } = viewer;
+  const allows = await privilegesOn(undefined, viewer);
   return {
     corpUser: userOf(actor, viewer),
-    platformPrivileges: {
-      generatePersonalAccessTokens: () => authority.allows(actor, toGenerateTokens()),
-      manageTokens: may("MANAGE_ACCESS_TOKENS"),
-      manageServiceAccounts: may("MANAGE_SERVICE_ACCOUNTS"),
-      managePolicies: may("MANAGE_POLICIES"),
-      manageIdentities: may("MANAGE_USERS_AND_GROUPS"),
-    },
+    platformPrivileges: Object.fromEntries(
+      Object.entries(platformPrivileges).map(([name, demand]) => [name, allows(demand)]),
+    ),
   };
 }

@@ -1,5 +1,6 @@
 /** The resolvers of all fields. rules.ts authorizes each root field before its resolver runs. */
 
+import { ownValue } from "../../lib/own-value.ts";
 import type { Resolver } from "../context.ts";
 import { tokenFields, tokenMutations, tokenQueries } from "../mutations/access-tokens.ts";
 import {
@@ -39,16 +40,25 @@ import { browsing } from "../queries/browse.ts";
 import { entityFields } from "../queries/entity-fields.ts";
 import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
+import { readFields, readQueries } from "../queries/read-queries.ts";
 import { searching } from "../queries/search.ts";
 import { me } from "../queries/users.ts";
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
-const { Dataset, ...otherEntities } = entityFields;
+/** The fields of types, from several tables. */
+function joined(tables: readonly Resolvers[]): Resolvers {
+  const all: Record<string, Record<string, Resolver>> = {};
+  for (const [typename, fields] of tables.flatMap((table) => Object.entries(table))) {
+    all[typename] = { ...ownValue(all, typename), ...fields };
+  }
+  return all;
+}
 
 export const resolvers: Resolvers = {
   Query: {
     me,
+    ...readQueries,
     ...tokenQueries,
     ...searching,
     ...browsing,
@@ -86,10 +96,12 @@ export const resolvers: Resolvers = {
     ...globalSettingsMutations,
     ...stepMutations,
   },
-  ...otherEntities,
-  Assertion: eventFields.Assertion as Resolvers[string],
-  Dataset: { ...Dataset, ...eventFields.Dataset } as Resolvers[string],
-  ...sourceFields,
-  ...connectionFields,
-  ...tokenFields,
+  ...joined([
+    entityFields,
+    ...readFields,
+    eventFields as Resolvers,
+    sourceFields,
+    connectionFields,
+    tokenFields,
+  ]),
 };

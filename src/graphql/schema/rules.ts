@@ -45,6 +45,7 @@ import { assertionMutations } from "../queries/assertions.ts";
 import { browsing } from "../queries/browse.ts";
 import { entityQueries } from "../queries/entity-queries.ts";
 import { policyMutations, policyQueries } from "../queries/policies.ts";
+import { readQueries } from "../queries/read-queries.ts";
 import { searching } from "../queries/search.ts";
 import { type FacetFilter, ownValuesOf } from "../queries/token-filter.ts";
 import type { Rule } from "./rule.ts";
@@ -154,6 +155,7 @@ export const rules: Readonly<Record<"Query" | "Mutation", Readonly<Record<string
     listAccessTokens,
     getAccessTokenMetadata,
     getAccessToken,
+    ...withRule(letIn, Object.keys(readQueries)),
     ...withRule(letIn, Object.keys(searching)),
     ...withRule(letIn, Object.keys(browsing)),
     ...withRule(letIn, Object.keys(entityQueries)),

@@ -2,6 +2,7 @@
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { namedBy } from "../../queries/entity-source.ts";
+import { groupsOf } from "../../queries/entity-values.ts";
 import { type FromValue, type Mapping, objectsIn } from "../mapping.ts";
 
 /** The names of column types that are not the record's name in capitals. */
@@ -13,7 +14,7 @@ const columnTypes: Readonly<Record<string, string>> = {
 };
 
 /** `{type: {"com.linkedin.schema.NumberType": {}}}` → NUMBER */
-const columnType: FromValue = ({ type }) => {
+export const columnType: FromValue = ({ type }) => {
   const union = jsonObject(type) && jsonObject(type.type) ? type.type : {};
   const record = Object.keys(union)[0]?.split(".").at(-1) ?? "";
   return ownValue(columnTypes, record) ?? (record.replace(/Type$/, "").toUpperCase() || "NULL");
@@ -52,7 +53,6 @@ export const datasets: Mapping = {
       externalUrl: "datasetProperties/externalUrl",
       uri: "datasetProperties/uri",
       origin: "key/origin",
-      schema: "schemaMetadata",
       editableSchemaMetadata: "editableSchemaMetadata",
       viewProperties: "viewProperties",
       fineGrainedLineages: ({ aspect }) =>
@@ -74,7 +74,19 @@ export const datasets: Mapping = {
       properties: "erModelRelationshipProperties",
       editableProperties: "editableERModelRelationshipProperties",
     },
-    Role: { id: "key/id", actors: "actors" },
+    Role: {
+      id: "key/id",
+      actors: "actors",
+      isAssignedToMe: async ({ aspect }, { actor, loader }) => {
+        const { users, groups } = aspect("actors") ?? {};
+        if (actor === undefined) return false;
+        const mine = await groupsOf(actor, loader);
+        return (
+          objectsIn(users).some(({ user }) => user === actor) ||
+          objectsIn(groups).some(({ group }) => mine.includes(String(group)))
+        );
+      },
+    },
     VersionSet: { latestVersion: "versionSetProperties/latest" },
   },
   values: {

@@ -1,8 +1,10 @@
 /** Structured properties, forms, assertions, incidents, contracts, tests, runs of ingestion. */
 
 import { ownValue } from "../../../lib/own-value.ts";
+import { groupsOf } from "../../queries/entity-values.ts";
 import { shownType } from "../../schema/entity-types.ts";
-import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import { type FromValue, type Mapping, memberAt, objectsIn, stringsIn } from "../mapping.ts";
+import { columnType } from "./datasets.ts";
 import { columnOf } from "./shared.ts";
 
 /** The priority is stored as a number. */
@@ -69,16 +71,17 @@ export const governance: Mapping = {
     DataTypeInfo: { type: (_, owner) => ownValue(dataTypes, idOf(owner)) },
     EntityTypeInfo: { type: (_, owner) => shownType(idOf(owner)) },
     FormPrompt: { formUrn: (_, owner) => owner },
+    // As DataHub, for a property without a definition.
+    StructuredPropertyDefinition: {
+      valueType: ({ valueType }, _, { namespace }) =>
+        valueType ?? `urn:${namespace}:dataType:datahub.string`,
+    },
     StructuredPropertyParams: { structuredProperty: "urn" },
     FormActorAssignment: {
       isAssignedToMe: async ({ users, groups }, _, { actor, loader }) => {
         if (actor === undefined) return false;
         if (stringsIn(users).includes(actor)) return true;
-        const { aspect } = await loader.load(actor);
-        const mine = [
-          ...stringsIn(aspect("groupMembership")?.groups),
-          ...stringsIn(aspect("nativeGroupMembership")?.nativeGroups),
-        ];
+        const mine = await groupsOf(actor, loader);
         return stringsIn(groups).some((group) => mine.includes(group));
       },
     },
@@ -87,7 +90,15 @@ export const governance: Mapping = {
     VolumeAssertionInfo: about,
     SqlAssertionInfo: about,
     FieldAssertionInfo: about,
-    SchemaAssertionInfo: about,
+    SchemaAssertionInfo: {
+      entityUrn: "entity",
+      fields: ({ schema }, owner, viewer) =>
+        objectsIn(memberAt(schema, ["fields"])).map((field) => ({
+          path: field.fieldPath,
+          type: columnType(field, owner, viewer),
+          nativeType: field.nativeDataType,
+        })),
+    },
     CustomAssertionInfo: {
       entityUrn: "entity",
       field: ({ field }) => (typeof field === "string" ? columnOf(field)[0] : null),

@@ -1,4 +1,5 @@
 /** Models, their groups, features and keys. */
+import { jsonObject } from "../../../lib/json.ts";
 import { type FromValue, type Mapping, stringsIn } from "../mapping.ts";
 
 const editable = (aspect: string) => ({ editableProperties: aspect });
@@ -63,6 +64,13 @@ export const machineLearning: Mapping = {
         return first && { key: first[0], value: boxed(first[1]) };
       },
       mlFeatures: ({ mlFeatures }) => stringsIn(mlFeatures),
+    },
+    // The cost is a number or a code.
+    Cost: {
+      costValue: ({ cost }) => {
+        const [value] = jsonObject(cost) ? Object.values(cost) : [cost];
+        return typeof value === "number" ? { costId: value } : { costCode: value };
+      },
     },
     MLModelGroupProperties: { mlModelLineageInfo: lineage },
     QuantitativeAnalyses: {

@@ -1,6 +1,12 @@
 /** Domains, glossary, tags, data products, applications, documents, metrics and semantic models. */
 import { namedBy } from "../../queries/entity-source.ts";
-import { type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+
+/** Time and actor of the first write of the entity. */
+const createdOn: FromValue = async (_, owner, { loader }) => {
+  const [key] = (await loader.load(owner)).found?.aspects ?? [];
+  return key && { time: key.time, actor: key.actor };
+};
 
 export const organisation: Mapping = {
   entities: {
@@ -36,10 +42,10 @@ export const organisation: Mapping = {
   },
   values: {
     DomainProperties: { createdOn: "created" },
-    GlossaryTermProperties: { description: "definition" },
+    GlossaryTermProperties: { description: "definition", createdOn },
     GlossaryTermInfo: { description: "definition" },
-    GlossaryNodeProperties: { description: "definition" },
-    DataProductProperties: { numAssets: ({ assets }) => objectsIn(assets).length },
+    GlossaryNodeProperties: { description: "definition", createdOn },
+    DataProductProperties: { createdOn, numAssets: ({ assets }) => objectsIn(assets).length },
     DocumentParentDocument: { document: "document" },
     MetricRelationships: {
       derivedFrom: ({ derivedFrom }) =>

@@ -1,6 +1,6 @@
 /** Users, groups, roles, policies, views and other settings of people. */
 import { shownType } from "../../schema/entity-types.ts";
-import { type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import { type Mapping, memberAt, objectsIn, stringsIn } from "../mapping.ts";
 
 const userInfo = { manager: "managerUrn" };
 
@@ -13,6 +13,11 @@ export const people: Mapping = {
       editableProperties: "corpUserEditableInfo",
       editableInfo: "corpUserEditableInfo",
       status: "corpUserStatus/status",
+      // The salt and the hash themselves are secret.
+      isNativeUser: async ({ urn }, { entities }) => {
+        const credentials = (await entities.find(urn))?.corpUserCredentials;
+        return memberAt(credentials, ["salt"]) !== undefined;
+      },
       // Clients read the appearance of users who have set nothing.
       settings: ({ aspect }) => ({ appearance: {}, ...aspect("corpUserSettings") }),
     },
@@ -59,6 +64,12 @@ export const people: Mapping = {
     CorpUserEditableProperties: {
       persona: ({ persona }) => (persona === undefined ? null : { urn: persona }),
     },
+    ActorFilter: {
+      resolvedUsers: "users",
+      resolvedGroups: "groups",
+      resolvedRoles: "roles",
+      resolvedOwnershipTypes: "resourceOwnersTypes",
+    },
     PolicyMatchCriterion: {
       values: ({ values }) =>
         stringsIn(values).map((value) => ({
@@ -86,6 +97,7 @@ export const people: Mapping = {
     },
     QueryProperties: { createdOn: "created" },
     CorpUserViewsSettings: {},
+    SummaryElement: { structuredProperty: "structuredPropertyUrn" },
     RoleUser: {},
     RoleGroup: {},
   },

@@ -5,6 +5,7 @@ import { ownValue } from "../../../lib/own-value.ts";
 import { descriptionAspects, propertiesAspects } from "../../queries/aspects-by-type.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { lastIngestedOf, nameOf, platformOf, propertiesOf } from "../../queries/entity-values.ts";
+import { stageOf } from "../../queries/lists/organisation-lists.ts";
 import { type FromEntity, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
 
 /** Null when the entity's own aspect of properties holds the description. */
@@ -99,12 +100,8 @@ export const shared: Mapping = {
       updated: "updateStamp",
     },
     Status: {
-      lifecycleStage: async ({ lifecycleStage }, _, { loader }) => {
-        if (typeof lifecycleStage !== "string") return null;
-        const { urn, aspect } = await loader.load(lifecycleStage);
-        const info = aspect("lifecycleStageTypeInfo");
-        return info && { ...info, urn };
-      },
+      lifecycleStage: ({ lifecycleStage }, _, viewer) =>
+        typeof lifecycleStage === "string" ? stageOf(lifecycleStage, viewer) : null,
     },
     BrowsePathEntry: { name: "id", entity: "urn" },
     RoleAssociation: { role: "urn" },

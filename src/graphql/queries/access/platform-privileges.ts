@@ -1,0 +1,38 @@
+/** The fields of PlatformPrivileges, each with the privileges that grant it. */
+import { type Demand, toGenerateTokens } from "../../../auth/policies/privileges.ts";
+
+export const platformPrivileges: Readonly<Record<string, Demand>> = {
+  viewAnalytics: [["VIEW_ANALYTICS"], ["GET_ANALYTICS_PRIVILEGE"], ["MANAGE_SYSTEM_OPERATIONS"]],
+  managePolicies: [["MANAGE_POLICIES"]],
+  manageIdentities: [["MANAGE_USERS_AND_GROUPS"]],
+  generatePersonalAccessTokens: toGenerateTokens(),
+  createDomains: [["CREATE_DOMAINS"], ["MANAGE_DOMAINS"]],
+  createLogicalModels: [["CREATE_LOGICAL_MODELS"]],
+  manageDomains: [["MANAGE_DOMAINS"]],
+  manageIngestion: [["MANAGE_INGESTION"]],
+  manageSecrets: [["MANAGE_SECRETS"]],
+  manageTokens: [["MANAGE_ACCESS_TOKENS"]],
+  viewTests: [["VIEW_TESTS"], ["MANAGE_TESTS"]],
+  manageTests: [["MANAGE_TESTS"]],
+  manageGlossaries: [["MANAGE_GLOSSARIES"]],
+  manageDocuments: [["MANAGE_DOCUMENTS"]],
+  manageUserCredentials: [["MANAGE_USER_CREDENTIALS"]],
+  createTags: [["CREATE_TAGS"], ["MANAGE_TAGS"]],
+  manageTags: [["MANAGE_TAGS"]],
+  viewManageTags: [["VIEW_MANAGE_TAGS"], ["MANAGE_TAGS"]],
+  manageGlobalViews: [["MANAGE_GLOBAL_VIEWS"]],
+  manageGlobalSettings: [["MANAGE_GLOBAL_SETTINGS"]],
+  manageOwnershipTypes: [["MANAGE_GLOBAL_OWNERSHIP_TYPES"]],
+  manageGlobalAnnouncements: [["MANAGE_GLOBAL_ANNOUNCEMENTS"]],
+  createBusinessAttributes: [["CREATE_BUSINESS_ATTRIBUTE"], ["MANAGE_BUSINESS_ATTRIBUTE"]],
+  manageBusinessAttributes: [["MANAGE_BUSINESS_ATTRIBUTE"]],
+  manageStructuredProperties: [["MANAGE_STRUCTURED_PROPERTIES"]],
+  viewStructuredPropertiesPage: [
+    ["VIEW_STRUCTURED_PROPERTIES_PAGE"],
+    ["MANAGE_STRUCTURED_PROPERTIES"],
+  ],
+  manageApplications: [["MANAGE_APPLICATIONS"]],
+  manageFeatures: [["MANAGE_FEATURES"]],
+  manageHomePageTemplates: [["MANAGE_HOME_PAGE_TEMPLATES"]],
+  manageServiceAccounts: [["MANAGE_SERVICE_ACCOUNTS"]],
+};

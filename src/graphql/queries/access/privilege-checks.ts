@@ -1,0 +1,61 @@
+/** Privileges of the caller, with policies and groups read once for each request. */
+import type { AuthContext } from "../../../auth/policies/authority.ts";
+import { meets } from "../../../auth/policies/policy.ts";
+import { findResource } from "../../../auth/policies/principals.ts";
+import { type Demand, shownDemand } from "../../../auth/policies/privileges.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
+import type { Viewer } from "../../context.ts";
+
+const contexts = new WeakMap<Viewer, Promise<AuthContext | undefined>>();
+
+function contextOf(viewer: Viewer): Promise<AuthContext | undefined> {
+  let context = contexts.get(viewer);
+  if (context === undefined) {
+    const { actor, authority } = viewer;
+    context = actor === undefined ? Promise.resolve(undefined) : authority.authContext(actor);
+    contexts.set(viewer, context);
+  }
+  return context;
+}
+
+/** Decides about many demands on one entity; without a urn, on the platform. */
+export async function privilegesOn(
+  urn: string | undefined,
+  viewer: Viewer,
+): Promise<(demand: Demand) => boolean> {
+  const { actor, namespace, entities } = viewer;
+  if (actor === `urn:${namespace}:corpuser:__datahub_system`) return () => true;
+  const context = await contextOf(viewer);
+  if (context === undefined) return () => false;
+  const resource =
+    urn === undefined ? undefined : await findResource(entities, urn, entityTypeOf(urn));
+  return (demand) => meets(context.policies, context.principal, demand, resource);
+}
+
+/** True when the caller has the privileges on the entity; without a urn, on the platform. */
+export const may = async (viewer: Viewer, demand: Demand, urn?: string): Promise<boolean> =>
+  (await privilegesOn(urn, viewer))(demand);
+
+/** Throws `forbidden` without the privileges. */
+export async function refuseWithout(viewer: Viewer, demand: Demand): Promise<void> {
+  if (await may(viewer, demand)) return;
+  throw refusal(demand);
+}
+
+/** Throws `forbidden` when the caller may not read the entity. */
+export async function refuseUnreadable(viewer: Viewer, demand: Demand, urn: string): Promise<void> {
+  if (!(await mayRead(viewer, demand, urn))) throw refusal(demand);
+}
+
+const refusal = (demand: Demand): CatalogError =>
+  new CatalogError("forbidden", "Unauthorized to perform this action", {
+    hint: `It needs ${shownDemand(demand)}. Please contact your DataHub administrator.`,
+  });
+
+/**
+ * True when the caller may read a part of the entity that needs more than its page. Callers without a
+ * name exist only where the service requires no tokens: they read everything, as over REST.
+ */
+export const mayRead = async (viewer: Viewer, demand: Demand, urn: string): Promise<boolean> =>
+  viewer.actor === undefined || may(viewer, demand, urn);

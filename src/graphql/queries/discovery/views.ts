@@ -1,0 +1,68 @@
+/** Views: stored filters that searches apply beside their own. */
+import type { SearchRequest } from "../../../catalog/catalog.ts";
+import type { Criterion, Filter } from "../../../core/query/filter.ts";
+import type { Viewer } from "../../context.ts";
+import type { LoadedEntity } from "../../entity-loader.ts";
+import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+
+interface ViewDefinition {
+  /** By the model's names; empty: all. */
+  readonly entityTypes: readonly string[];
+  readonly filter: Filter | undefined;
+}
+
+/** Undefined without a view, and for one that does not exist. */
+export async function viewOf(
+  viewUrn: Maybe<string>,
+  { loader }: Viewer,
+): Promise<ViewDefinition | undefined> {
+  if (!viewUrn) return undefined;
+  const { aspect }: LoadedEntity = await loader.load(viewUrn);
+  const definition = aspect("dataHubViewInfo")?.definition;
+  if (definition === undefined) return undefined;
+  const groups = objectsIn(memberAt(definition, ["filter", "or"])).map(({ and }) => ({
+    and: objectsIn(and) as readonly unknown[] as readonly Criterion[],
+  }));
+  return {
+    entityTypes: stringsIn(memberAt(definition, ["entityTypes"])),
+    filter: groups.length === 0 ? undefined : { or: groups },
+  };
+}
+
+/** Matches no entity. */
+const none: Criterion = { field: "urn", condition: "IN", values: [] };
+
+/** The request within the view: its entity types are intersected, both filters must hold. */
+export function withinView<Request extends SearchRequest>(
+  request: Request,
+  view: ViewDefinition | undefined,
+): Request {
+  if (view === undefined) return request;
+  const { entities = [], usualEntities = [] } = request;
+  const asked = entities.length > 0 ? entities : usualEntities;
+  const shown = new Set(view.entityTypes.map((one) => one.toLowerCase()));
+  const kept = shown.size === 0 ? entities : asked.filter((one) => shown.has(one.toLowerCase()));
+  const filter = bothOf(request.filter, view.filter);
+  if (shown.size > 0 && kept.length === 0) {
+    return { ...request, filter: bothOf(filter, { or: [{ and: [none] }] }) };
+  }
+  return { ...request, entities: kept, filter };
+}
+
+/** Entities that both filters match. */
+export function bothOf(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    or: (one.or ?? []).flatMap((left) =>
+      (other.or ?? []).map((right) => ({ and: [...(left.and ?? []), ...(right.and ?? [])] })),
+    ),
+  };
+}
+
+/** The filter, and all of the criteria. */
+export const withCriteria = (
+  filter: Filter | undefined,
+  criteria: readonly Criterion[],
+): Filter | undefined =>
+  criteria.length === 0 ? filter : bothOf(filter, { or: [{ and: criteria }] });

@@ -1,0 +1,123 @@
+/** Health of an asset, its incidents and its contract. */
+import { jsonObject } from "../../../lib/json.ts";
+import type { Resolver, Viewer } from "../../context.ts";
+import type { LoadedEntity } from "../../entity-loader.ts";
+import { memberAt, objectsIn } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { eventsOf } from "../assertions.ts";
+import type { EntitySource } from "../entity-source.ts";
+import { existingIncoming } from "./incoming.ts";
+
+/** The priority is stored as a number. */
+const priorities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
+
+interface IncidentsInput {
+  readonly state?: Maybe<string>;
+  readonly stage?: Maybe<string>;
+  readonly priority?: Maybe<string>;
+  readonly assigneeUrns?: Maybe<readonly string[]>;
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+}
+
+/** Incidents of the asset, newest first. */
+async function incidentsOf(urn: string, viewer: Viewer): Promise<readonly LoadedEntity[]> {
+  const urns = await existingIncoming(urn, "IncidentOn", viewer);
+  const loaded = await Promise.all(urns.map((one) => viewer.loader.load(one)));
+  const createdOf = ({ aspect }: LoadedEntity) =>
+    Number(memberAt(aspect("incidentInfo"), ["created", "time"]) ?? 0);
+  return loaded
+    .filter(({ aspect }) => aspect("incidentInfo") !== undefined)
+    .sort((a, b) => createdOf(b) - createdOf(a));
+}
+
+const statusOf = ({ aspect }: LoadedEntity, member: string): unknown =>
+  memberAt(aspect("incidentInfo"), ["status", member]);
+
+async function incidents({ urn }: EntitySource, asked: IncidentsInput, viewer: Viewer) {
+  const start = Math.max(0, asked.start ?? 0);
+  const count = Math.max(0, asked.count ?? 20);
+  const assignees = new Set(asked.assigneeUrns);
+  const found = (await incidentsOf(urn, viewer)).filter((incident) => {
+    const info = incident.aspect("incidentInfo");
+    const assigned = objectsIn(info?.assignees).map(({ actor }) => String(actor));
+    return (
+      (!asked.state || statusOf(incident, "state") === asked.state) &&
+      (!asked.stage || statusOf(incident, "stage") === asked.stage) &&
+      (!asked.priority || priorities[Number(info?.priority)] === asked.priority) &&
+      (assignees.size === 0 || assigned.some((one) => assignees.has(one)))
+    );
+  });
+  const page = found.slice(start, start + count);
+  return { start, count, total: found.length, incidents: page.map((one) => one.urn) };
+}
+
+async function incidentHealth(urn: string, viewer: Viewer): Promise<object> {
+  const active = (await incidentsOf(urn, viewer)).filter(
+    (one) => statusOf(one, "state") === "ACTIVE",
+  );
+  const [newest] = active;
+  if (newest === undefined) return { type: "INCIDENTS", status: "PASS" };
+  const count = active.length;
+  const updated = memberAt(statusOf(newest, "lastUpdated"), ["time"]);
+  const lastActivityAt = typeof updated === "number" ? updated : 0;
+  return {
+    type: "INCIDENTS",
+    status: "FAIL",
+    message: `${count} active incident${count === 1 ? "" : "s"}`,
+    causes: ["ACTIVE_INCIDENTS"],
+    reportedAt: lastActivityAt,
+    activeIncidentHealthDetails: {
+      latestIncidentUrn: newest.urn,
+      latestIncidentTitle: newest.aspect("incidentInfo")?.title,
+      lastActivityAt,
+      count,
+    },
+  };
+}
+
+const assertionsMax = 500;
+
+/** Undefined without a complete run of an assertion. */
+async function assertionHealth(urn: string, viewer: Viewer): Promise<object | undefined> {
+  const assertions = (await existingIncoming(urn, "Asserts", viewer)).slice(0, assertionsMax);
+  const results = await Promise.all(
+    assertions.map(async (assertion) => {
+      const of = { urn: assertion, entity: "assertion", aspect: "assertionRunEvent" };
+      const complete = { field: "status", value: "COMPLETE" };
+      const [newest] = await eventsOf(of, { limit: 1, filter: { and: [complete] } }, viewer);
+      const type = jsonObject(newest) ? memberAt(newest, ["result", "type"]) : undefined;
+      return type === undefined ? [] : [{ assertion, passed: type === "SUCCESS" }];
+    }),
+  );
+  const run = results.flat();
+  if (run.length === 0) return undefined;
+  const failing = run.filter(({ passed }) => !passed);
+  if (failing.length === 0) {
+    return { type: "ASSERTIONS", status: "PASS", message: "All assertions are passing" };
+  }
+  return {
+    type: "ASSERTIONS",
+    status: "FAIL",
+    message: `${failing.length} of ${run.length} assertions are failing`,
+    causes: failing.map(({ assertion }) => assertion),
+  };
+}
+
+async function health({ urn, __typename }: EntitySource, _: never, viewer: Viewer) {
+  const found = await Promise.all([
+    incidentHealth(urn, viewer),
+    __typename === "Dataset" ? assertionHealth(urn, viewer) : undefined,
+  ]);
+  return found.filter((one) => one !== undefined);
+}
+
+async function contract({ urn }: EntitySource, _: never, viewer: Viewer) {
+  const [first] = await existingIncoming(urn, "ContractFor", viewer);
+  return first ?? null;
+}
+
+export const qualityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Entity: { health: health as Resolver, incidents: incidents as Resolver },
+  Dataset: { contract: contract as Resolver },
+};

@@ -1,0 +1,61 @@
+/** Runs of jobs and flows, runs that read or write a dataset, and the states of a run. */
+import { jsonObject } from "../../../lib/json.ts";
+import type { Resolver, Viewer } from "../../context.ts";
+import { memberAt } from "../../mapping/mapping.ts";
+import type { Maybe } from "../../maybe.ts";
+import { eventsOf, type Range } from "../assertions.ts";
+import { type EntitySource, namedAs } from "../entity-source.ts";
+import { jobRuns } from "../job-runs.ts";
+import { relatedEntities } from "../related.ts";
+import { existingIncoming } from "./incoming.ts";
+
+interface RunsInput {
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly direction?: Maybe<string>;
+}
+
+const reading = ["Consumes", "DataProcessInstanceConsumes"];
+const writing = ["Produces", "DataProcessInstanceProduces"];
+
+/** INCOMING: the runs that read the dataset; OUTGOING: those that write it. Newest first. */
+async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: Viewer) {
+  const start = Math.max(0, asked.start ?? 0);
+  const count = Math.max(0, asked.count ?? 20);
+  const types = asked.direction === "OUTGOING" ? writing : reading;
+  const found = await Promise.all(types.map((type) => existingIncoming(urn, type, viewer)));
+  const urns = new Set(found.flat().filter((one) => namedAs("DataProcessInstance", one) !== null));
+  const runs = await Promise.all([...urns].map((one) => viewer.loader.load(one)));
+  const created = new Map(
+    runs.map((run) => {
+      const time = memberAt(run.aspect("dataProcessInstanceProperties"), ["created", "time"]);
+      return [run.urn, Number(time ?? 0)];
+    }),
+  );
+  const all = [...created.keys()].sort((a, b) => (created.get(b) ?? 0) - (created.get(a) ?? 0));
+  const page = all.slice(start, start + count);
+  return { start, count: page.length, total: all.length, runs: page };
+}
+
+/** Newest first. */
+async function state({ urn }: EntitySource, range: Range, viewer: Viewer) {
+  const of = { urn, entity: "dataProcessInstance", aspect: "dataProcessInstanceRunEvent" };
+  const events = await eventsOf(of, range, viewer);
+  return events.map(({ result, ...event }) => ({
+    ...event,
+    result: jsonObject(result)
+      ? { resultType: result.type, nativeResultType: result.nativeResultType }
+      : null,
+  }));
+}
+
+async function dataJobs({ urn }: EntitySource, _: never, viewer: Viewer) {
+  const jobs = { urn, relationship: "IsPartOf", typename: "DataJob" };
+  return { entities: (await relatedEntities(jobs, viewer)).map((entity) => ({ entity })) };
+}
+
+export const runFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+  Dataset: { runs: datasetRuns as Resolver },
+  DataFlow: { runs: jobRuns as Resolver, dataJobs: dataJobs as Resolver },
+  DataProcessInstance: { state: state as Resolver },
+};

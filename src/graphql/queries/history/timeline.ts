@@ -1,0 +1,123 @@
+/** Changes of an entity, and versions of the schema of a dataset, from its timeline. */
+
+import { toRead } from "../../../auth/policies/privileges.ts";
+import type { ChangeTransaction } from "../../../catalog/catalog.ts";
+import { jsonObject } from "../../../lib/json.ts";
+import type { Resolver, Viewer } from "../../context.ts";
+import type { Maybe } from "../../maybe.ts";
+import { refuseUnreadable } from "../access/privilege-checks.ts";
+import { versionedDataset } from "./versioned-dataset.ts";
+
+/** The categories of the schema's enum ChangeCategoryType. */
+const categories = [
+  ...["DOCUMENTATION", "GLOSSARY_TERM", "OWNERSHIP", "TECHNICAL_SCHEMA", "TAG", "PARENT"],
+  ...["RELATED_ENTITIES", "DOMAIN", "STRUCTURED_PROPERTY", "APPLICATION", "ASSET_MEMBERSHIP"],
+];
+
+const transactionsMax = 100;
+
+/** Clients show versions without the suffix that states how they were found. */
+const versionOf = ({ semVer }: ChangeTransaction): string => semVer.replace(/-computed$/, "");
+
+/** Oldest first. Throws `forbidden` without the right to view the entity. */
+async function transactionsOf(
+  urn: string,
+  asked: readonly string[],
+  viewer: Viewer,
+): Promise<readonly ChangeTransaction[]> {
+  await refuseUnreadable(viewer, toRead, urn);
+  return viewer.catalog.getTimeline({ urn, categories: asked });
+}
+
+interface TimelineInput {
+  readonly urn: string;
+  readonly changeCategories?: Maybe<readonly string[]>;
+}
+
+async function getTimeline(_: never, { input }: { input: TimelineInput }, viewer: Viewer) {
+  const asked = input.changeCategories?.length ? input.changeCategories : categories;
+  const all = await transactionsOf(input.urn, asked, viewer);
+  const shown = all.filter(({ changeEvents }) => changeEvents.length > 0).slice(-transactionsMax);
+  return {
+    changeTransactions: shown.map((transaction) => ({
+      timestampMillis: transaction.timestamp,
+      lastSemanticVersion: versionOf(transaction),
+      versionStamp: transaction.versionStamp,
+      changeType: "MODIFY",
+      actor: transaction.actor,
+      changes: transaction.changeEvents.map(({ entityUrn, parameters, ...event }) => ({
+        ...event,
+        urn: entityUrn,
+        parameters: Object.entries(parameters ?? {}).map(([key, value]) => ({
+          key,
+          value: typeof value === "string" ? value : JSON.stringify(value),
+        })),
+        auditStamp: { time: transaction.timestamp, actor: transaction.actor },
+      })),
+    })),
+  };
+}
+
+const schemaVersion = (transaction: ChangeTransaction) => ({
+  semanticVersion: versionOf(transaction),
+  semanticVersionTimestamp: transaction.timestamp,
+  versionStamp: transaction.versionStamp,
+});
+
+async function getSchemaVersionList(
+  _: never,
+  { input: { datasetUrn } }: { input: { readonly datasetUrn: string } },
+  viewer: Viewer,
+) {
+  const all = await transactionsOf(datasetUrn, ["TECHNICAL_SCHEMA"], viewer);
+  const versions = all.map(schemaVersion).reverse();
+  const [latest] = versions;
+  if (latest === undefined) return null;
+  return { latestVersion: latest, version: latest, semanticVersionList: versions };
+}
+
+interface BlameInput {
+  readonly datasetUrn: string;
+  readonly version?: Maybe<string>;
+}
+
+/** The newest change of each field, up to a version; without the fields that were removed. */
+async function getSchemaBlame(_: never, { input }: { input: BlameInput }, viewer: Viewer) {
+  const all = await transactionsOf(input.datasetUrn, ["TECHNICAL_SCHEMA"], viewer);
+  const last = input.version
+    ? all.findLastIndex((one) => versionOf(one) === input.version)
+    : all.length - 1;
+  const until = all.slice(0, last + 1);
+  const blamed = new Map<string, object>();
+  for (const transaction of until) {
+    for (const { operation, parameters } of transaction.changeEvents) {
+      const path = jsonObject(parameters) ? parameters.fieldPath : undefined;
+      if (typeof path !== "string") continue;
+      blamed.delete(path);
+      if (operation === "REMOVE") continue;
+      const version = versionOf(transaction);
+      blamed.set(path, {
+        timestampMillis: transaction.timestamp,
+        lastSemanticVersion: version,
+        versionStamp: transaction.versionStamp,
+        changeType: operation,
+        lastSchemaFieldChange: `${operation === "ADD" ? "Added" : "Modified"} in v${version}`,
+      });
+    }
+  }
+  const newest = until.at(-1);
+  return {
+    version: newest === undefined ? null : schemaVersion(newest),
+    schemaFieldBlameList: Array.from(blamed, ([fieldPath, schemaFieldChange]) => ({
+      fieldPath,
+      schemaFieldChange,
+    })),
+  };
+}
+
+export const historyQueries: Readonly<Record<string, Resolver>> = {
+  getTimeline: getTimeline as Resolver,
+  getSchemaVersionList: getSchemaVersionList as Resolver,
+  getSchemaBlame: getSchemaBlame as Resolver,
+  versionedDataset: versionedDataset as Resolver,
+};

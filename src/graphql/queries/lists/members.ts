@@ -1,0 +1,226 @@
+/** Members of domains, containers, data products and applications, and searches of documents. */
+import type { Criterion, Filter } from "../../../core/query/filter.ts";
+import type { Resolver, Viewer } from "../../context.ts";
+import type { Maybe } from "../../maybe.ts";
+import { bothOf, viewOf, withCriteria } from "../discovery/views.ts";
+import { type EntitySource, entityOf } from "../entity-source.ts";
+import { type Asked, type AskedScroll, facetsOf, scrolled, searched } from "../search.ts";
+import { assetsIn, documentCriteria, visibleDocuments } from "./organisation-lists.ts";
+
+interface MembersInput {
+  readonly query?: Maybe<string>;
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly filters?: Maybe<readonly object[]>;
+}
+
+/** The entities whose field has the urn. */
+const membersBy =
+  (field: string, options: { readonly types?: readonly string[]; readonly count: number }) =>
+  ({ urn }: EntitySource, { input }: { input?: Maybe<MembersInput & Asked> }, viewer: Viewer) =>
+    searched(
+      { ...input, types: input?.types ?? options.types, count: input?.count ?? options.count },
+      viewer,
+      (request) => ({ ...request, filter: withCriteria(request.filter, [{ field, value: urn }]) }),
+    );
+
+/** The same as a scroll. */
+const scrollBy =
+  (criteria: (urn: string) => readonly Criterion[], types?: readonly string[]) =>
+  ({ urn }: EntitySource, { input }: { input: AskedScroll }, viewer: Viewer) =>
+    scrolled({ ...input, types: input.types ?? types }, viewer, (request) => ({
+      ...request,
+      filter: withCriteria(request.filter, criteria(urn)),
+    }));
+
+interface FacetFilter {
+  readonly field: string;
+  readonly value?: Maybe<string>;
+  readonly values?: Maybe<readonly string[]>;
+  readonly negated?: Maybe<boolean>;
+}
+
+const PORT = "isOutputPort";
+
+/** The assets of a data product. The filter isOutputPort is a field of the product, not of an asset. */
+async function productAssets(product: string, asked: Maybe<Asked>, viewer: Viewer) {
+  const input = asked ?? {};
+  const all = assetsIn(await viewer.loader.load(product));
+  const filters = (input.filters ?? []) as readonly FacetFilter[];
+  const onPorts = filters.filter(({ field }) => field === PORT);
+  const assets = all.filter(({ outputPort }) =>
+    onPorts.every(
+      ({ value, values, negated }) =>
+        [value, ...(values ?? [])].includes(String(outputPort)) !== (negated ?? false),
+    ),
+  );
+  const page = { start: 0, count: input.count ?? 10 };
+  if (assets.length === 0) return { ...page, total: 0, searchResults: [] };
+  const types = [...new Set(assets.map(({ urn }) => entityOf(urn).type))];
+  const values = assets.map(({ urn }) => urn);
+  const found = await searched(
+    {
+      ...input,
+      filters: filters.filter(({ field }) => field !== PORT),
+      types: input.types?.length ? input.types : types,
+    },
+    viewer,
+    (request) => ({ ...request, filter: withCriteria(request.filter, [{ field: "urn", values }]) }),
+  );
+  const ports = new Set(assets.flatMap(({ urn, outputPort }) => (outputPort ? [urn] : [])));
+  return {
+    ...found,
+    searchResults: found.searchResults.map((one) => ({
+      ...one,
+      extraProperties: ports.has(one.entity.urn) ? [{ name: PORT, value: "true" }] : [],
+    })),
+  };
+}
+
+interface DocumentsInput {
+  readonly start?: Maybe<number>;
+  readonly count?: Maybe<number>;
+  readonly query?: Maybe<string>;
+  readonly viewUrn?: Maybe<string>;
+}
+
+/** `sort`: field with a time; latest first. */
+async function documents(
+  input: DocumentsInput,
+  options: { readonly filter: Filter | undefined; readonly sort: string; readonly count: number },
+  viewer: Viewer,
+) {
+  const page = { start: input.start ?? 0, count: input.count ?? options.count };
+  const view = await viewOf(input.viewUrn, viewer);
+  const visible = await visibleDocuments(viewer);
+  const found = await viewer.catalog.search(
+    {
+      entities: ["document"],
+      input: input.query ?? "*",
+      filter: bothOf(bothOf(visible, options.filter), view?.filter),
+      sort: [{ field: options.sort, order: "DESCENDING" }],
+    },
+    page,
+  );
+  return {
+    ...page,
+    total: found.total,
+    documents: found.hits.map(({ urn }) => urn),
+    facets: facetsOf(found.facets, viewer),
+  };
+}
+
+const inContext: Criterion = { field: "showInGlobalContext", value: "false", negated: true };
+
+const searchDocuments = (_: never, { input }: { input: DocumentsInput }, viewer: Viewer) =>
+  documents(
+    input,
+    {
+      filter: withCriteria(undefined, [inContext, ...documentCriteria(input)]),
+      ...{ sort: "createdAt", count: 20 },
+    },
+    viewer,
+  );
+
+const relatedDocuments = (
+  { urn }: EntitySource,
+  { input }: { input: DocumentsInput },
+  viewer: Viewer,
+) =>
+  documents(
+    input,
+    {
+      filter: withCriteria(undefined, [
+        { field: "relatedAssets", value: urn },
+        ...documentCriteria(input),
+      ]),
+      ...{ sort: "lastModifiedAt", count: 100 },
+    },
+    viewer,
+  );
+
+const glossary = ["GLOSSARY_NODE", "GLOSSARY_TERM"];
+
+/** Terms and nodes directly below a node. */
+async function childrenCount({ urn }: EntitySource, _: never, { catalog }: Viewer) {
+  const found = await catalog.search(
+    {
+      entities: ["glossaryNode", "glossaryTerm"],
+      filter: { or: [{ and: [{ field: "parentNode", value: urn }] }] },
+      facets: ["_entityType"],
+    },
+    { start: 0, count: 0 },
+  );
+  const counts = new Map(
+    found.facets.flatMap(({ values }) => values).map((v) => [v.value, v.count]),
+  );
+  return {
+    termsCount: counts.get("glossaryTerm") ?? 0,
+    nodesCount: counts.get("glossaryNode") ?? 0,
+  };
+}
+
+/** Members of a version set, latest first. */
+const versionsSearch = (
+  { urn }: EntitySource,
+  { input }: { input: Asked & { readonly start?: Maybe<number> } },
+  viewer: Viewer,
+) => {
+  const types = input.types?.length ? input.types : versioned;
+  return searched({ ...input, types }, viewer, (request) => ({
+    ...request,
+    filter: withCriteria(request.filter, [{ field: "versionSet", value: urn }]),
+    sort: [...(request.sort ?? []), { field: "versionSortId", order: "DESCENDING" }],
+    flags: { ...request.flags, filterNonLatestVersions: false },
+  }));
+};
+
+const versioned = ["DATASET", "MLMODEL"];
+
+type Fields = Readonly<Record<string, Resolver>>;
+
+export const memberQueries: Fields = {
+  searchDocuments: searchDocuments as Resolver,
+  listDataProductAssets: ((
+    _: never,
+    { urn, input }: { urn: string; input: Asked },
+    viewer: Viewer,
+  ) => productAssets(urn, input, viewer)) as Resolver,
+  listApplicationAssets: ((
+    _: never,
+    { urn, input }: { urn: string; input: Asked },
+    viewer: Viewer,
+  ) => membersBy("applications", { count: 10 })(entityOf(urn), { input }, viewer)) as Resolver,
+};
+
+const parentMetric = (urn: string): readonly Criterion[] => [{ field: "parentMetric", value: urn }];
+const rootMetricsOf = (urn: string): readonly Criterion[] => [
+  { field: "semanticModel", value: urn },
+  { field: "hasParentMetric", value: "true", negated: true },
+];
+
+export const memberFields: Readonly<Record<string, Fields>> = {
+  Entity: { relatedDocuments: relatedDocuments as Resolver },
+  Domain: { entities: membersBy("domains", { count: 20 }) as Resolver },
+  Container: {
+    entities: membersBy("container", {
+      types: ["DATASET", "CHART", "DASHBOARD", "CONTAINER"],
+      count: 20,
+    }) as Resolver,
+  },
+  DataProduct: {
+    entities: (({ urn }: EntitySource, { input }: { input?: Asked }, viewer: Viewer) =>
+      productAssets(urn, input, viewer)) as Resolver,
+  },
+  GlossaryNode: {
+    childrenCount: childrenCount as Resolver,
+    glossaryChildrenSearch: scrollBy(
+      (urn) => [{ field: "parentNode", value: urn }],
+      glossary,
+    ) as Resolver,
+  },
+  Dataset: { siblingsSearch: scrollBy((urn) => [{ field: "siblings", value: urn }]) as Resolver },
+  Metric: { childMetrics: scrollBy(parentMetric, ["METRIC"]) as Resolver },
+  SemanticModel: { metrics: scrollBy(rootMetricsOf, ["METRIC"]) as Resolver },
+  VersionSet: { versionsSearch: versionsSearch as Resolver },
+};
