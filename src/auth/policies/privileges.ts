@@ -78,7 +78,6 @@ export const privileges = {
   EDIT_ENTITY_ASSERTIONS: "Edit Assertions",
   EDIT_ENTITY_ASSERTION_OWNERS: "Edit Assertion Owners",
   EDIT_ENTITY_QUERIES: "Edit Queries",
-  EDIT_DATASET_COL_GLOSSARY_TERMS: "Edit Dataset Column Glossary Terms",
   MANAGE_GLOSSARY_CHILDREN: "Manage Direct Glossary Children",
   MANAGE_ALL_GLOSSARY_CHILDREN: "Manage All Glossary Children",
   VIEW_DATASET_USAGE: "View Dataset Usage",
