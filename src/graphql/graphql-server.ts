@@ -2,15 +2,15 @@
  * The GraphQL server: takes the text of a request and returns the text of the response. It checks
  * limits, validates, and runs the rule and the resolver of each root field.
  */
-import { type DocumentNode, execute, GraphQLError, Kind, parse, validate, visit } from "graphql";
+import { type DocumentNode, execute, GraphQLError, Kind } from "graphql";
 import { processRequest } from "graphql-helix";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { ServerContext, Viewer } from "./context.ts";
+import { createDocumentCache } from "./document-cache.ts";
 import { createEntityLoader } from "./entity-loader.ts";
 import { shownError } from "./graphql-errors.ts";
-import { checkLimits, checkText, tokensMax } from "./limits.ts";
 import { resolveField } from "./long-lists.ts";
 import { createSchema } from "./schema/create-schema.ts";
 import { entityTypesOf } from "./schema/entity-types.ts";
@@ -71,6 +71,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
   const moving = createConcurrencyLimit(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
+  const documents = createDocumentCache(schema);
 
   const textOf = ({ data = null, errors }: Payload): string =>
     JSON.stringify({
@@ -91,15 +92,9 @@ export function createGraphqlServer(options: Options): GraphqlServer {
 
   return {
     async execute({ query, variables, operationName, idempotencyKey, conditions = [] }, actor) {
-      checkText(query);
-      let document: DocumentNode;
-      try {
-        document = parse(query, { maxTokens: tokensMax });
-      } catch (error) {
-        if (!(error instanceof GraphQLError)) throw error;
-        return { json: shown({ errors: [error] }), position: undefined, audited: [] };
-      }
-      checkLimits(document);
+      const { document, errors } = documents.prepare(query);
+      if (errors !== undefined)
+        return { json: shown({ errors }), position: undefined, audited: [] };
       if (has(document, "subscription")) {
         const why = "The service has no subscriptions. Use GET /changes to follow changes";
         const json = shown({ errors: [new GraphQLError(why)] });
@@ -117,7 +112,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       };
       const result = await processRequest<Viewer>({
         schema,
-        query: withCurrentNames(document),
+        query: document,
         variables,
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
@@ -132,8 +127,9 @@ export function createGraphqlServer(options: Options): GraphqlServer {
             audited: (note) => audited.push(note),
           };
         },
+        // Prepared documents are valid.
+        validate: () => [],
         // From the copy of the package that created the schema; helix may find another one.
-        validate,
         execute: (args) => execute({ ...args, fieldResolver: resolveField }),
       });
       if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
@@ -161,29 +157,4 @@ const has = ({ definitions }: DocumentNode, operation: "mutation" | "subscriptio
 const mutationWith = (header: string): CatalogError =>
   new CatalogError("malformed", `mutations take no ${header}`, {
     hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
-  });
-
-/** Replaces older names of input types in variables by the current names. */
-const withCurrentNames = (document: DocumentNode): DocumentNode =>
-  selects(document, "getAccessToken") ? document : renamed(document);
-
-function selects(document: DocumentNode, field: string): boolean {
-  let found = false;
-  visit(document, {
-    Field: ({ name }) => {
-      found ||= name.value === field;
-    },
-  });
-  return found;
-}
-
-const renamed = (document: DocumentNode): DocumentNode =>
-  visit(document, {
-    VariableDefinition: (definition) =>
-      visit(definition, {
-        NamedType: (node) =>
-          node.name.value === "GetAccessTokenInput"
-            ? { ...node, name: { kind: Kind.NAME, value: "CreateAccessTokenInput" } }
-            : undefined,
-      }),
   });

@@ -1,29 +1,26 @@
 /**
- * Limits on the size of a query, checked before validation and execution. Fields of a fragment count
- * wherever it is spread, but each fragment is measured once, so that nested spreads stay cheap.
+ * Limits on the size of a query, checked before validation and execution. Fields count as they are
+ * written, each fragment once, and as they are in the response, where fields of the same name are merged.
  */
 import { type DocumentNode, Kind, type SelectionSetNode } from "graphql";
 import { CatalogError } from "../core/errors.ts";
 
-const queryCharactersMax = 50_000;
+const queryCharactersMax = 100_000;
 /** Limit of the parser. */
-export const tokensMax = 5_000;
-/** The parser recurses into brackets; sixteen levels of fields use about two brackets each. */
+export const tokensMax = 15_000;
+/** The parser recurses into brackets; the levels of fields use about two brackets each. */
 const bracketsMax = 200;
-/** The introspection query is fifteen levels deep. */
-const depthMax = 16;
-const aliasesMax = 30;
-const fieldsMax = 1_000;
+/** The largest queries of DataHub's web app are twenty levels deep. */
+const depthMax = 24;
+const aliasesMax = 100;
+const writtenFieldsMax = 3_000;
+const responseFieldsMax = 10_000;
+/** Selections that are read to merge the fields of the response. */
+const mergedSelectionsMax = 200_000;
+/** Validation compares all fields of the same name with each other. */
+const comparisonsMax = 400_000;
 /** Maximum number of root fields of a request; each is a separate operation. */
 const rootFieldsMax = 20;
-
-interface Size {
-  readonly depth: number;
-  readonly aliases: number;
-  readonly fields: number;
-}
-
-const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
 
 /** Throws `malformed` for text that would overflow the parser's stack. */
 export function checkText(query: string): void {
@@ -47,65 +44,80 @@ function bracketsWithinEachOther(query: string): number {
 
 /** Throws `malformed` and names the exceeded limit. */
 export function checkLimits(document: DocumentNode): void {
+  checkWritten(document);
   const fragments = new Map<string, SelectionSetNode>();
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
     fragments.set(definition.name.value, definition.selectionSet);
   }
-  const sizes = new Map<string, Size>();
+  let selections = 0;
+  let fields = 0;
 
-  function sizeOfFragment(name: string): Size {
-    const known = sizes.get(name);
-    if (known !== undefined) return known;
-    // A fragment that spreads itself counts as empty; validation rejects the cycle.
-    sizes.set(name, NOTHING);
-    const selections = fragments.get(name);
-    const size = selections === undefined ? NOTHING : sizeOf(selections);
-    sizes.set(name, size);
-    return size;
-  }
-
-  function sizeOf({ selections }: SelectionSetNode): Size {
-    let { depth, aliases, fields } = NOTHING;
-    for (const selection of selections) {
-      const field = selection.kind === Kind.FIELD;
-      const inner = field
-        ? selection.selectionSet && sizeOf(selection.selectionSet)
-        : selection.kind === Kind.FRAGMENT_SPREAD
-          ? sizeOfFragment(selection.name.value)
-          : sizeOf(selection.selectionSet);
-      const own = field ? 1 : 0;
-      depth = Math.max(depth, own + (inner?.depth ?? 0));
-      fields += own + (inner?.fields ?? 0);
-      aliases += (field && selection.alias !== undefined ? 1 : 0) + (inner?.aliases ?? 0);
+  /** The merged fields of one level, with the selections below each. */
+  function merged(sets: readonly SelectionSetNode[]): ReadonlyMap<string, SelectionSetNode[]> {
+    const found = new Map<string, SelectionSetNode[]>();
+    const spread = new Set<string>();
+    const open = [...sets];
+    for (let set = open.pop(); set !== undefined; set = open.pop()) {
+      selections += set.selections.length;
+      refuseOver("merges", selections, mergedSelectionsMax, "selections");
+      for (const selection of set.selections) {
+        if (selection.kind === Kind.FIELD) {
+          const name = (selection.alias ?? selection.name).value;
+          const below = found.get(name) ?? [];
+          if (selection.selectionSet !== undefined) below.push(selection.selectionSet);
+          found.set(name, below);
+        } else if (selection.kind === Kind.INLINE_FRAGMENT) open.push(selection.selectionSet);
+        else if (!spread.has(selection.name.value)) {
+          spread.add(selection.name.value);
+          const fragment = fragments.get(selection.name.value);
+          if (fragment !== undefined) open.push(fragment);
+        }
+      }
     }
-    return { depth, aliases, fields };
+    return found;
   }
 
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-    const { depth, aliases, fields } = sizeOf(definition.selectionSet);
-    refuseOver("goes", depth, depthMax, "levels deep");
-    refuseOver("has", aliases, aliasesMax, "aliases");
-    refuseOver("has", fields, fieldsMax, "fields");
-    refuseOver("has", rootFieldsOf(definition.selectionSet), rootFieldsMax, "root fields");
+    let level = [merged([definition.selectionSet])];
+    refuseOver("has", level[0]?.size ?? 0, rootFieldsMax, "root fields");
+    for (let depth = 1; level.length > 0; depth++) {
+      refuseOver("goes", depth, depthMax, "levels deep");
+      const next = [];
+      for (const of of level) {
+        fields += of.size;
+        refuseOver("has", fields, responseFieldsMax, "fields in its response");
+        for (const below of of.values()) if (below.length > 0) next.push(merged(below));
+      }
+      level = next;
+    }
   }
+}
 
-  function rootFieldsOf({ selections }: SelectionSetNode, seen = new Set<string>()): number {
-    let count = 0;
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) count++;
-      else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        count += rootFieldsOf(selection.selectionSet, seen);
-      } else if (!seen.has(selection.name.value)) {
-        // The same fields spread again are merged.
-        seen.add(selection.name.value);
-        const spread = fragments.get(selection.name.value);
-        count += spread === undefined ? 0 : rootFieldsOf(spread, seen);
+/** Counts each definition once. */
+function checkWritten({ definitions }: DocumentNode): void {
+  const names = new Map<string, number>();
+  let fields = 0;
+  let aliases = 0;
+  const open = definitions.flatMap((one) => ("selectionSet" in one ? [one.selectionSet] : []));
+  for (let set = open.pop(); set !== undefined; set = open.pop()) {
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        fields++;
+        if (selection.alias !== undefined) aliases++;
+        const name = (selection.alias ?? selection.name).value;
+        names.set(name, (names.get(name) ?? 0) + 1);
+      }
+      if ("selectionSet" in selection && selection.selectionSet !== undefined) {
+        open.push(selection.selectionSet);
       }
     }
-    return count;
   }
+  refuseOver("has", fields, writtenFieldsMax, "fields");
+  refuseOver("has", aliases, aliasesMax, "aliases");
+  const comparisons = [...names.values()].reduce((sum, count) => sum + count * count, 0);
+  refuseOver("needs", comparisons, comparisonsMax, "comparisons of fields of the same name");
 }
 
 function refuseOver(verb: string, found: number, max: number, what: string): void {

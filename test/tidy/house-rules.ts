@@ -140,6 +140,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "node:",
     "graphql",
     "graphql-helix",
+    "lru-cache",
   ],
   "src/mcp/": [
     "src/core/",

@@ -25,7 +25,10 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
       type: "object",
       required: ["query"],
       properties: {
-        query: { type: "string", description: "At most 50,000 characters, 16 levels, 30 aliases" },
+        query: {
+          type: "string",
+          description: "At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases",
+        },
         variables: { type: ["object", "null"], description: "By name" },
         operationName: { type: ["string", "null"], description: "Where the query has several" },
       },
