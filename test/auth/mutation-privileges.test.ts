@@ -303,6 +303,51 @@ test("a column's tags, terms and description have privileges of their own", asyn
   expect(result).toMatchObject({ success: false, error: expect.stringContaining("may not write") });
 });
 
+test("who manages the children of a glossary node writes the terms in it", async () => {
+  const node = (name: string) => `urn:li:glossaryNode:${name}`;
+  const info = { definition: "", parentNode: node("top") };
+  await write(node("top"), "glossaryNodeInfo", { name: "top", definition: "" });
+  await write(node("low"), "glossaryNodeInfo", { name: "low", ...info });
+  await write(node("other"), "glossaryNodeInfo", { name: "other", definition: "" });
+  for (const [name, privilege] of [
+    ["direct", "MANAGE_GLOSSARY_CHILDREN"],
+    ["deep", "MANAGE_ALL_GLOSSARY_CHILDREN"],
+  ] as const) {
+    await grant(name, []);
+    await write(`urn:li:dataHubPolicy:${name}`, "dataHubPolicyInfo", {
+      ...{ displayName: name, description: "", state: "ACTIVE", privileges: [privilege] },
+      ...{ type: "METADATA", actors: { users: [user(name)] } },
+      resources: { filter: { criteria: [{ field: "URN", values: [node("top")] }] } },
+    });
+  }
+  const create = (id: string, parent: string | undefined) =>
+    [
+      ...["createGlossaryTerm" as const],
+      { input: { id, name: id, parentNode: parent && node(parent) } },
+    ] as const;
+  const codes = async (name: string) => {
+    const found = [];
+    for (const parent of ["top", "low", "other", undefined]) {
+      found.push(await as(name).codeOf(...create(`${name}-${parent}`, parent)));
+    }
+    return found;
+  };
+  expect(await codes("direct")).toEqual([undefined, 403, 403, 403]);
+  expect(await codes("deep")).toEqual([undefined, undefined, 403, 403]);
+  // Without an owner: owners may edit what they created.
+  const term = "urn:li:glossaryTerm:plain";
+  await write(term, "glossaryTermInfo", { ...info, name: "plain", termSource: "INTERNAL" });
+  const related = { urn: term, termUrns: [TERM], relationshipType: "hasA" };
+  await as("direct").run("addRelatedTerms", { input: related });
+  await as("direct").run("updateName", { input: { urn: term, name: "new" } });
+  const move = (to: string) => ({ input: { resourceUrn: term, parentNode: node(to) } });
+  expect(await as("direct").codeOf("updateParentNode", move("other"))).toBe(403);
+  expect(await as("direct").codeOf("updateParentNode", move("low"))).toBe(403);
+  await as("deep").run("updateParentNode", move("low"));
+  expect(await as("direct").codeOf("deleteGlossaryEntity", { urn: term })).toBe(403);
+  await as("deep").run("deleteGlossaryEntity", { urn: term });
+});
+
 test("lineage requires the privilege for both ends", async () => {
   await grant("half", []);
   await write("urn:li:dataHubPolicy:half", "dataHubPolicyInfo", {
