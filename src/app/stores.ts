@@ -219,12 +219,13 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   const { createEventCodec } = await import("../feed/event-codec.ts");
   const { createFeedView } = await import("../feed/previous-values.ts");
   const { projectFeed } = await import("../../projections/feed.ts");
-  // Only schemas of the service's own are written with.
   const codec = createEventCodec({ findSchema: async () => undefined });
   const history = await openAspectHistory(config);
   try {
     const place = { ...placeAt(config, config.kafka), log: config.origin };
-    const sink = openLazily(KAFKA, () => openKafkaFeedSink({ ...place, codec }), sinkMethods);
+    const keyAspectOf = (type: string) => ownValue(config.rules.keyAspects, type);
+    const open = () => openKafkaFeedSink({ ...place, codec, keyAspectOf });
+    const sink = openLazily(KAFKA, open, sinkMethods);
     const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
     return [{ ...view, shared: "led" } as View];
   } catch (error) {

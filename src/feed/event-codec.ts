@@ -10,7 +10,9 @@ import avro, { type Resolver, type Schema, type Type } from "avsc";
 import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import { assert, CatalogError, saidBy } from "../core/errors.ts";
+import { meaningsOf } from "../core/timeline/meanings.ts";
 import type { ChangeEvent } from "./change-event.ts";
+import { entityChangeEvent, keyOfMeaning, payloadOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -31,6 +33,8 @@ export interface SchemaSource {
 export interface EventCodec {
   /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
+  /** The messages of PlatformEvent_v1 for the change; `keyAspect`: that of its entity type. */
+  encodeMeanings(event: ChangeEvent, keyAspect: string | undefined): readonly EventMessage[];
   /**
    * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
    * with errors of the schema source.
@@ -58,6 +62,7 @@ const RESOLVED_MAX = 200;
 
 export function createEventCodec(schemas: SchemaSource): EventCodec {
   const encodeLog = createEncoder(topics.versioned, bytesAsText);
+  const encodePlatform = createEncoder(topics.platformEvents, bytesAsText);
   const encodeFailed = createEncoder(topics.failedProposals, (schema) => schema);
   const readProposal = createProposalReader(schemas);
 
@@ -81,6 +86,20 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
         () => `change of "${change.aspect}" of "${change.urn}" at position ${change.position}`,
       ),
     }),
+
+    encodeMeanings: (event, keyAspect) =>
+      meaningsOf(event, keyAspect).map((meaning) => ({
+        topic: topics.platformEvents,
+        key: keyOfMeaning(meaning),
+        value: encodePlatform(
+          {
+            header: { timestampMillis: meaning.created.time },
+            name: entityChangeEvent,
+            payload: { value: payloadOfMeaning(meaning), contentType: CONTENT_TYPE },
+          },
+          () => `platform event of "${meaning.entityUrn}"`,
+        ),
+      })),
 
     decodeProposal: async (value) => toProposal(await readProposal(value)),
 

@@ -4,8 +4,8 @@
  */
 import avro, { type Schema } from "avsc";
 import type { Meaning } from "../catalog/catalog.ts";
-import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeEvent } from "./change-event.ts";
+import { entityChangeEvent, payloadOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
@@ -44,23 +44,11 @@ export function createEventTexts(): EventTexts {
       });
     },
 
-    meaning({ entityType, created, category, operation, entityUrn, modifier, parameters }) {
-      const { time, actor } = created;
-      const payload = {
-        // A field has a type of its own.
-        entityType: entityTypeOf(entityUrn) || entityType,
-        entityUrn,
-        category: category === "OWNERSHIP" ? "OWNER" : category,
-        operation,
-        modifier,
-        parameters,
-        auditStamp: { time, actor },
-        version: 0,
-      };
+    meaning(meaning) {
       return textOf(typeOf(topics.platformEvents), {
-        header: { timestampMillis: time },
-        name: "entityChangeEvent",
-        payload: generic(JSON.stringify(payload)),
+        header: { timestampMillis: meaning.created.time },
+        name: entityChangeEvent,
+        payload: generic(payloadOfMeaning(meaning)),
       });
     },
   };

@@ -107,6 +107,29 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(await told()).toEqual(placesOf(events));
   });
 
+  test("sends the meaning of a change as a platform event, under its name and urn", async () => {
+    const [event] = eventsFrom(1, 1);
+    if (event === undefined) throw new Error("there is an event");
+    const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
+    const tags = { tags: [{ tag: "urn:li:tag:pii" }] };
+    const change = {
+      ...{ ...event.change, urn, entityType: "dataset", aspect: "globalTags" },
+      ...{ timeseries: false, value: JSON.stringify(tags) },
+    };
+    const sink = await open();
+    await sink.apply([{ change }], change.position);
+    const [found, ...others] = await space.read(topics.platformEvents);
+    expect(others).toEqual([]);
+    expect(found?.key).toBe(`entityChangeEvent-${urn}`);
+    const record = await createReader()(found?.value ?? Buffer.alloc(0));
+    expect(record).toMatchObject({ name: "entityChangeEvent" });
+    const { value } = record.payload as { value: Buffer };
+    expect(JSON.parse(String(value))).toMatchObject({
+      ...{ entityUrn: urn, entityType: "dataset", category: "TAG", operation: "ADD", version: 0 },
+      modifier: "urn:li:tag:pii",
+    });
+  });
+
   test("tells a batch once that it is given twice, in whole or in part", async () => {
     const events = eventsFrom(1, 300);
     const sink = await open();
@@ -295,6 +318,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
           if (event.change.position === broken) throw new CatalogError("invalid", "it is broken");
           return codec.encodeChange(event);
         },
+        encodeMeanings: () => [],
       },
     });
     await expect(sink.apply(events, endOf(events))).rejects.toThrow("it is broken");

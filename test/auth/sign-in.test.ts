@@ -297,6 +297,34 @@ describe("a suspended user", () => {
   });
 });
 
+test("log-ins are found in the audit trail, as DataHub's usage events", async () => {
+  const { name, urn } = await newUser();
+  await verify(urn, "wrong password");
+  await session(name);
+  const path = "/openapi/v1/events/audit/search?size=20";
+  const found = async () => {
+    const { body } = await service.client.call(
+      "POST",
+      path,
+      { actorUrns: [urn] },
+      service.operator,
+    );
+    return body.usageEvents;
+  };
+  const common = { actorUrn: urn, sourceIP: "198.51.100.7", loginSource: "PASSWORD_LOGIN" };
+  await expect.poll(found, { timeout: 20_000 }).toMatchObject([
+    { eventType: "LogInEvent", ...common },
+    { eventType: "FailedLogInEvent", ...common },
+  ]);
+  const own = await service.client.call(
+    "POST",
+    path,
+    {},
+    proxied((await session(name)).body.accessToken, urn),
+  );
+  expect(own.status).toBe(403);
+});
+
 test("a user with a key alone, or a deleted one, gets no session", async () => {
   await writeAsOperator(service, "urn:li:corpuser:bare", "corpUserKey", { username: "bare" });
   expect((await session("bare")).body).toEqual({ loginDenialReason: "NOT_PROVISIONED" });

@@ -90,3 +90,23 @@ test("every message is in one request, in order, and no part goes back", () => {
     { numRuns: 60 },
   );
 });
+
+test("a part has all messages of a change, or none", () => {
+  const mebibytes = 20 * 1024 * 1024;
+  const messages = [
+    message(1, mebibytes),
+    message(2, mebibytes),
+    message(2, 10),
+    message(2, 2_000),
+  ];
+  const { parts } = taken(messages, position(9), limits(mebibytes * 2));
+  expect(parts.map(({ upTo }) => upTo)).toEqual([1, 9]);
+  const large = taken(
+    [message(1, 10), message(2, 10), message(2, 2_000)],
+    position(9),
+    limits(1_000),
+  );
+  expect(places(large.parts)).toEqual([[[1]]]);
+  expect(large.parts.map(({ upTo }) => upTo)).toEqual([1]);
+  expect(large.error).toMatchObject({ code: "too_large" });
+});

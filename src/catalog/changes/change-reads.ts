@@ -1,9 +1,10 @@
 /**
  * Reads of changes, as events or by their meaning: part of the catalog's interface (catalog.ts).
  */
-import type { AuditStamp, PlacedChange, SystemMetadata } from "../../core/change.ts";
+import type { PlacedChange, SystemMetadata } from "../../core/change.ts";
 import type { JsonDiffOperation } from "../../core/patch/json-diff.ts";
 import type { Position } from "../../core/position.ts";
+import type { Meaning } from "../../core/timeline/meanings.ts";
 import type { SemanticChange, SemanticChangeType } from "../../core/timeline/semantic-changes.ts";
 
 /** Maximum number of changes in a page. */
@@ -31,12 +32,7 @@ export interface ChangePage {
   readonly position: Position;
 }
 
-/** A semantic change with its audit stamp. */
-export interface Meaning extends SemanticChange {
-  /** Entity type of the changed aspect's entity. */
-  readonly entityType: string;
-  readonly created: AuditStamp;
-}
+export type { Meaning };
 
 /** The changes that one write made to an entity. */
 export interface ChangeTransaction {

@@ -7,7 +7,7 @@ import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { START } from "../../core/position.ts";
-import { semanticChanges } from "../../core/timeline/semantic-changes.ts";
+import { meaningsOf } from "../../core/timeline/meanings.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
@@ -73,25 +73,13 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
     const meanings: Meaning[] = [];
     for (const one of found) {
-      meanings.push(...meaningsOf(one));
+      const keyAspect = model.entities.get(one.change.entityType)?.keyAspect;
+      meanings.push(...meaningsOf(one, keyAspect));
       const { position } = one.change;
       if (meanings.length >= meaningsMax) return { meanings, position };
       await turn();
     }
     return { meanings, position: end };
-  }
-
-  function meaningsOf({ change, previous }: ChangeEntry): readonly Meaning[] {
-    const { urn, aspect, entityType, value, created } = change;
-    if (change.timeseries) return [];
-    const isKey = model.entities.get(entityType)?.keyAspect === aspect;
-    const before = previous && JSON.parse(previous.value);
-    const after = value === undefined ? undefined : JSON.parse(value);
-    return semanticChanges({ urn, aspect, isKey, before, after }).map((one) => ({
-      ...one,
-      entityType,
-      created,
-    }));
   }
 
   /** Changes after the position, as many as fit into a reply. */

@@ -7,7 +7,8 @@ import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic
 
 type ChangeOperation =
   | ("ADD" | "MODIFY" | "REMOVE")
-  | ("CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE");
+  | ("CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE")
+  | ("STARTED" | "COMPLETED");
 
 /** From the least to the most that it asks of others. */
 export const semanticChangeTypes = ["NONE", "PATCH", "MINOR", "MAJOR"] as const;

@@ -123,6 +123,20 @@ const readers: Readonly<Record<string, Reader>> = {
     records(value.editableSchemaFieldInfo).flatMap((field) =>
       ofField(field, urn, "globalTags", "glossaryTerms"),
     ),
+  documentation: (value, urn) =>
+    records(value.documentations).map((one) => {
+      const source = text(recordOf(one.attribution).source);
+      const documentation = text(one.documentation);
+      return {
+        category: "DOCUMENTATION",
+        id: `documentation ${source}`,
+        about: urn,
+        modifier: source === "" ? undefined : source,
+        parameters: { documentation },
+        words: "documentation",
+        value: documentation,
+      };
+    }),
   dataProductProperties: (value, urn) =>
     named(
       ...(["ASSET_MEMBERSHIP", "asset", "assetUrn"] as const),

@@ -33,7 +33,7 @@ const RECORD_BYTES = 140;
 const BATCH_BYTES = 61;
 
 /**
- * Takes messages in order of position. If a message is too large or the iterable throws, it first
+ * Takes messages in order of position; a part has all messages of a position or none. If a message is too large or the iterable throws, it first
  * yields a part with the messages before, then throws `too_large` or the error of the iterable.
  */
 export function* partsOf(
@@ -46,6 +46,8 @@ export function* partsOf(
   let filled = new Map<string, number>();
   let partBytes = 0;
   let last: Position | undefined;
+  /** The position before `last`. */
+  let before: Position | undefined;
 
   const nextRequest = (): void => {
     if (request.length > 0) requests.push(request);
@@ -72,17 +74,27 @@ export function* partsOf(
       message = next.value;
       bytes = bytesOf(message);
       room = topicBytesMax(message.topic) - BATCH_BYTES;
-      if (bytes > room && !tryLarger) throw tooLarge(message, bytes);
+      if (bytes > room && !tryLarger) {
+        if (message.position === last) {
+          const earlier = ({ position }: FeedMessage) => position !== message.position;
+          requests = requests.map((one) => one.filter(earlier)).filter((one) => one.length > 0);
+          request = request.filter(earlier);
+          last = before;
+        }
+        throw tooLarge(message, bytes);
+      }
     } catch (error) {
       failure = error;
       break;
     }
-    if (last !== undefined && partBytes + bytes > PART_BYTES_MAX) yield nextPart(last);
+    const whole = message.position !== last;
+    if (whole && last !== undefined && partBytes + bytes > PART_BYTES_MAX) yield nextPart(last);
     const inTopic = filled.get(message.topic) ?? 0;
     if (inTopic > 0 && inTopic + bytes > Math.min(room, REQUEST_BYTES_MAX)) nextRequest();
     filled.set(message.topic, (filled.get(message.topic) ?? 0) + bytes);
     request.push(message);
     partBytes += bytes;
+    if (whole) before = last;
     last = message.position;
   }
   if (failure === undefined) yield nextPart(upTo);

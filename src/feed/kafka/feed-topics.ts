@@ -39,7 +39,6 @@ export function feedTopics(
   names: KafkaNames,
   { partitions }: KafkaAddress,
 ): readonly WantedTopic[] {
-  // No platform events are written yet; consumers of them find an empty topic.
   const events = [topics.versioned, topics.timeseries, topics.platformEvents];
   return [
     ...events.map((topic) => ({

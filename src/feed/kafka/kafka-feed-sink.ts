@@ -43,7 +43,9 @@ import { ensureTopics, readMessageLimits } from "./topics.ts";
 
 export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
   /** `url`: see parseKafkaAddress. */
-  readonly codec: Pick<EventCodec, "encodeChange">;
+  readonly codec: Pick<EventCodec, "encodeChange" | "encodeMeanings">;
+  /** The key aspect of an entity type; absent: no platform event says that an entity was created or deleted. */
+  readonly keyAspectOf?: ((entityType: string) => string | undefined) | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -92,7 +94,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   async function prepare(): Promise<void> {
     limits = await withAdmin(client, async (admin) => {
       await ensureTopics(admin, feedTopics(names, address));
-      return readMessageLimits(admin, [topics.versioned, topics.timeseries].map(names.topic));
+      const fed = [topics.versioned, topics.timeseries, topics.platformEvents];
+      return readMessageLimits(admin, fed.map(names.topic));
     });
   }
 
@@ -199,8 +202,13 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     for (const event of events) {
       const { position } = event.change;
       if (position <= after) continue;
-      const message = feed.codec.encodeChange(event);
-      yield { ...message, topic: names.topic(message.topic), position };
+      // All of a change before the first is sent, because the checkpoint covers whole changes.
+      const keyAspect = feed.keyAspectOf?.(event.change.entityType);
+      const messages = [
+        feed.codec.encodeChange(event),
+        ...feed.codec.encodeMeanings(event, keyAspect),
+      ];
+      for (const one of messages) yield { ...one, topic: names.topic(one.topic), position };
     }
   }
 

@@ -23,6 +23,10 @@ const demands: Readonly<Record<string, Demand>> = {
   [`${ofSearch}/restoreIndices openapiRestoreIndicesOf`]: restoring,
   [`${ofSearch}/getTaskStatus openapiGetTaskStatus`]: ofTasks,
   [`${ofSearch}/getIndexSizes openapiGetIndexSizes`]: ofSizes,
+  "/openapi/v1/events/audit/search searchAuditEvents": ownOrAll([
+    ["VIEW_ANALYTICS"],
+    ["GET_ANALYTICS_PRIVILEGE"],
+  ]),
   "/runs rollback": ownOrAll([["DELETE_ENTITY"]]),
   "/entities deleteAll": ownOrAll([["DELETE_ENTITY"]]),
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],

@@ -2,6 +2,7 @@
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { createModelNames } from "../../schemas/openapi-forms.ts";
+import { auditSearchRoutes } from "./openapi-audit.ts";
 import { openApiConsumers } from "./openapi-consumers.ts";
 import { entityReads } from "./openapi-entities.ts";
 import { genericRoutes } from "./openapi-generic.ts";
@@ -30,6 +31,7 @@ export function openApiRoutes(
     ...relationshipScrolls,
     ...openApiOperations,
     ...openApiConsumers,
+    ...auditSearchRoutes,
     ...entityReads("v2", names),
     ...entityLists("v2", names),
     ...entityWrites("v2", names),

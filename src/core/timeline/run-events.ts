@@ -1,0 +1,53 @@
+/**
+ * The meaning of the event of a run: an assertion was evaluated, an instance of a job started or
+ * completed. Each event has a meaning of its own, because timeseries have no value before.
+ */
+import type { SemanticChange } from "./semantic-changes.ts";
+
+type Value = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
+const recordOf = (value: unknown): Value =>
+  typeof value === "object" && value !== null ? (value as Value) : {};
+
+/** Undefined for other aspects, and for an assertion that is still running. */
+export function runEvent(urn: string, aspect: string, value: Value): SemanticChange | undefined {
+  if (aspect === "assertionRunEvent") return assertionRun(urn, value);
+  if (aspect === "dataProcessInstanceRunEvent") return instanceRun(urn, value);
+  return undefined;
+}
+
+function assertionRun(urn: string, value: Value): SemanticChange | undefined {
+  if (value.status !== "COMPLETE") return undefined;
+  const result = text(recordOf(value.result).type);
+  return run(urn, "COMPLETED", {
+    runResult: "COMPLETE",
+    runId: text(value.runId),
+    asserteeUrn: text(value.asserteeUrn),
+    assertionResult: result,
+  });
+}
+
+function instanceRun(urn: string, value: Value): SemanticChange {
+  const result = recordOf(value.result);
+  return run(urn, value.status === "COMPLETE" ? "COMPLETED" : "STARTED", {
+    attempt: typeof value.attempt === "number" ? value.attempt : undefined,
+    runResult: text(result.type),
+  });
+}
+
+const run = (
+  entityUrn: string,
+  operation: "STARTED" | "COMPLETED",
+  parameters: Value,
+): SemanticChange => ({
+  category: "RUN",
+  operation,
+  entityUrn,
+  parameters: Object.fromEntries(
+    Object.entries(parameters).filter(([, value]) => value !== undefined),
+  ),
+  semVerChange: "NONE",
+  description: `The run ${operation.toLowerCase()}: ${entityUrn}`,
+});
