@@ -23,8 +23,6 @@ export const privileges = {
   MANAGE_GLOSSARIES: "Manage Glossaries",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
   MANAGE_SCHEMA_REGISTRY: "Manage Schema Registry",
-  VIEW_ANALYTICS: "View Analytics",
-  GET_ANALYTICS_PRIVILEGE: "Get Analytics",
   RESTORE_INDICES_PRIVILEGE: "Restore Indices",
   GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",
   TRUNCATE_TIMESERIES_INDEX_PRIVILEGE: "Truncate Timeseries Index",
