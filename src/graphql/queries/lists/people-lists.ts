@@ -37,7 +37,7 @@ async function listServiceAccounts(_: never, { input }: { input: PageInput }, vi
   return { start, count, total, serviceAccounts: serviceAccounts.filter((one) => one !== null) };
 }
 
-/** Null for a user that is no account of a service. */
+/** Null for a user that is not a service account. */
 async function accountOf(urn: string, { loader }: Viewer) {
   const { aspect, found, exists } = await loader.load(urn);
   const types = stringsIn(aspect("subTypes")?.typeNames);

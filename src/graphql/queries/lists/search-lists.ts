@@ -51,7 +51,7 @@ const isNot = (field: string, value: string): Criterion => ({ field, value, nega
 const equal = (field: string, value: Maybe<string>): readonly Criterion[] =>
   value ? [{ field, value }] : [];
 
-/** Users that are accounts of services. */
+/** Service accounts: users of programs. */
 export const serviceAccount: Criterion = { field: "typeNames", value: "SERVICE_ACCOUNT" };
 
 const noServiceAccount: Criterion = { ...serviceAccount, negated: true };
