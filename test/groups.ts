@@ -17,6 +17,7 @@ const long: readonly string[] = [
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
   "test/web/{entity,find,graphiql,hostile,operations,pages,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
+  "test/mcp/datahub-mcp-server.test.ts",
   "test/openlineage/reference-clients.test.ts",
   "test/plugins/**",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
