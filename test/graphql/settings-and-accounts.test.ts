@@ -293,6 +293,11 @@ test("service accounts, profiles and requests of ingestion", async () => {
   });
   expect(await codeOf(profile, changed, "urn:li:corpuser:bob")).toBe(403);
 
+  const removeUser = "mutation($urn: String!) { removeUser(urn: $urn) }";
+  expect(await codeOf(removeUser, { urn: ROOT }, ada)).toBe(403);
+  expect(await codeOf(removeUser, { urn: dataset })).toBe(400);
+  expect(await codeOf(removeUser, { urn: "urn:li:corpuser:none" })).toBe(404);
+
   const config = { recipe: '{"source":{"type":"mysql"}}', executorId: "default" };
   const { createIngestionSource: source } = await data(
     sending("createIngestionSource", "UpdateIngestionSourceInput"),

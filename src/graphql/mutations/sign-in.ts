@@ -3,7 +3,7 @@
  * before.
  */
 import type { Viewer } from "../context.ts";
-import { placeOf, proposalOf, refuseMissing, urnOf } from "./writing.ts";
+import { placeOf, proposalOf, refuseMissing, remove, urnOf } from "./writing.ts";
 
 export const signInQueries = { getInviteToken: createInviteToken };
 export const signInMutations = {
@@ -11,6 +11,8 @@ export const signInMutations = {
   createNativeUserResetToken,
   acceptRole,
   updateUserStatus,
+  removeUser: (_: never, { urn }: { readonly urn: string }, viewer: Viewer) =>
+    remove(urnOf(urn, ["corpuser"], viewer), viewer),
 };
 
 interface InviteInput {

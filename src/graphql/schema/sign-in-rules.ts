@@ -39,5 +39,6 @@ export const signInRules = {
     createNativeUserResetToken: resets,
     acceptRole: authenticated,
     updateUserStatus: managesUsers,
+    removeUser: managesUsers,
   },
 } as const;
