@@ -44,7 +44,11 @@ async function install(
   try {
     const environment = join(work, "environment");
     await run("python3", ["-m", "venv", environment], { signal });
-    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    // Python compiles the modules that a test imports, which are few.
+    const pip = [
+      ...["-m", "pip", "install", "--quiet", "--no-compile"],
+      "--disable-pip-version-check",
+    ];
     await run(join(environment, "bin", "python"), [...pip, ...packages], { signal });
     await rename(environment, place).catch((error: unknown) => {
       if (!existsSync(place)) throw error;
