@@ -8,6 +8,7 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
 const user = (name: string) => `urn:li:corpuser:${name}`;
 const [BEDS, ROWS] = [dataset("beds"), dataset("rows")];
+const MODEL = "urn:li:dataset:(urn:li:dataPlatform:logical,plan,PROD)";
 const COLUMN = `urn:li:schemaField:(${BEDS},id)`;
 const DOMAIN = "urn:li:domain:garden";
 const PRODUCT = "urn:li:dataProduct:seeds";
@@ -56,6 +57,7 @@ beforeAll(async () => {
   );
   await write(BEDS, "schemaMetadata", schemaOf("id"));
   await write(ROWS, "schemaMetadata", schemaOf("id"));
+  await write(MODEL, "schemaMetadata", schemaOf("id"));
   await write(dataset("soil"), "schemaMetadata", schemaOf("id"));
   await write(DOMAIN, "domainProperties", { name: "Garden" });
   await write(PRODUCT, "dataProductProperties", { name: "Seeds" });
@@ -174,7 +176,7 @@ const calls: readonly Call[] = [
     URN,
   ],
   ["createLogicalModel", { input: { name: "m", columns: column } }],
-  ["updateLogicalModelSchema", { input: { urn: BEDS, columns: column } }],
+  ["updateLogicalModelSchema", { input: { urn: MODEL, columns: column } }],
   ["setLogicalParent", { input: { resourceUrn: BEDS, parentUrn: ROWS } }],
   ["linkPhysicalChild", { input: { logicalParentUrn: ROWS, childUrn: BEDS } }],
   ["unlinkPhysicalChild", { input: { childUrn: BEDS } }],
@@ -234,7 +236,7 @@ test.each<[string, readonly string[], readonly string[], readonly string[]]>([
   ["members", ["EDIT_ENTITY_DATA_PRODUCTS"], ["dataset"], ["batchAddToDataProducts"]],
   ["apps", ["EDIT_ENTITY_APPLICATIONS_PRIVILEGE"], ["dataset"], ["batchSetApplication"]],
   ["models", ["CREATE_ENTITY_ER_MODEL_RELATIONSHIP"], ["dataset"], ["createERModelRelationship"]],
-  ["logical", ["CREATE_LOGICAL_MODELS"], [], ["createLogicalModel"]],
+  ["logical", ["CREATE_LOGICAL_MODELS"], [], ["createLogicalModel", "updateLogicalModelSchema"]],
   ["glossary", ["MANAGE_GLOSSARIES"], [], ["addRelatedTerms"]],
   ["domains", ["MANAGE_DOMAINS"], [], ["updateDisplayProperties"]],
   [
@@ -358,6 +360,24 @@ test("lineage requires the privilege for both ends", async () => {
   const edgesToAdd = [{ downstreamUrn: BEDS, upstreamUrn: dataset("soil") }];
   const args = { input: { edgesToAdd, edgesToRemove: [] } };
   expect(await as("half").codeOf("updateLineage", args)).toBe(403);
+});
+
+test("the privilege for logical models changes no other dataset", async () => {
+  await grant("modeller", ["CREATE_LOGICAL_MODELS"]);
+  const own = "urn:li:dataset:(urn:li:dataPlatform:inhouse,beds,PROD)";
+  await write(own, "schemaMetadata", schemaOf("id"));
+  const before = await as("operator").aspect(own, "schemaMetadata");
+  for (const urn of [BEDS, own]) {
+    const args = { input: { urn, columns: column } };
+    expect([urn, await as("modeller").codeOf("updateLogicalModelSchema", args)]).toEqual([
+      urn,
+      400,
+    ]);
+  }
+  // A platform that has datasets does not become logical.
+  const model = { input: { name: "m", platform: "inhouse", columns: column } };
+  expect(await as("modeller").codeOf("createLogicalModel", model)).toBe(400);
+  expect(await as("operator").aspect(own, "schemaMetadata")).toEqual(before);
 });
 
 test("a respondent of a form answers and verifies it without another privilege", async () => {

@@ -5,6 +5,7 @@
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
@@ -47,12 +48,13 @@ const fieldsOf = (columns: readonly ColumnInput[]) =>
     ...{ fieldPath, type: columnType(type), nativeDataType: type, nullable: true },
   }));
 
+const nameOf = (platform: string): string => platform.split(":").slice(3).join(":");
+
 /** The proposal for a platform that is created with the first model; undefined for a known one. */
 async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal | undefined> {
-  const loaded = await viewer.loader.load(urn);
-  const info = loaded.aspect("dataPlatformInfo");
-  const name = urn.split(":").slice(3).join(":");
-  if (info === undefined) {
+  const info = (await viewer.loader.load(urn)).aspect("dataPlatformInfo");
+  const name = nameOf(urn);
+  if (info === undefined && !(await hasDatasets(urn, viewer))) {
     if (name.length > platformCharactersMax) {
       const hint = `Names have ${platformCharactersMax} characters at most`;
       throw malformed(`platform "${name}" has too long a name`, hint);
@@ -60,8 +62,28 @@ async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal |
     const value = { name, type: "OTHERS", datasetNameDelimiter: ".", displayName: name };
     return proposalOf(urn, "dataPlatformInfo", { ...value, logical: true });
   }
-  if (info.logical === true || name === "logical") return undefined;
+  refusePhysical(urn, info);
+  return undefined;
+}
+
+/** Throws `malformed` for a platform that holds other datasets than logical models. */
+function refusePhysical(platform: string, info: JsonObject | undefined): void {
+  const name = nameOf(platform);
+  if (info?.logical === true || name === "logical") return;
   throw malformed(`platform "${name}" is not logical`, "Name another platform, or none");
+}
+
+/** Datasets of platforms without an info are physical, too. */
+async function hasDatasets(platform: string, { catalog }: Viewer): Promise<boolean> {
+  const { total } = await catalog.search(
+    {
+      entities: ["dataset"],
+      filter: { or: [{ and: [{ field: "platform", value: platform }] }] },
+      flags: { skipAggregates: true, skipHighlighting: true },
+    },
+    { start: 0, count: 0 },
+  );
+  return total > 0;
 }
 
 interface ModelInput {
@@ -144,10 +166,14 @@ async function updateLogicalModelSchema(
   const urn = urnOf(input.urn, ["dataset"], viewer);
   refuseColumns(input.columns);
   await refuseMissing([urn], viewer);
-  const schema = (await viewer.loader.load(urn)).aspect("schemaMetadata");
+  const model = await viewer.loader.load(urn);
+  const schema = model.aspect("schemaMetadata");
   if (schema === undefined) {
     throw malformed(`"${urn}" has no schema`, "Send a model of createLogicalModel");
   }
+  // The privilege for logical models allows no change of other datasets.
+  const platform = String(model.key().platform);
+  refusePhysical(platform, (await viewer.loader.load(platform)).aspect("dataPlatformInfo"));
   const fields = fieldsOf(input.columns);
   const types = new Map(fields.map(({ fieldPath, type }) => [fieldPath, JSON.stringify(type)]));
   const ended = new Set(
