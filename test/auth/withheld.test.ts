@@ -255,3 +255,10 @@ test("relationships of restricted entity types and aspects show no secret", () =
     ...["globalSettingsInfo", "dataHubExecutionRequestInput"],
   ]);
 });
+
+test("the details of a connection are those of its aspect", async () => {
+  const query =
+    '{ connection(urn: "urn:li:dataHubConnection:slack") { details { name json { blob } } } }';
+  const { body } = await ask(service.client, query, {}, mina);
+  expect(body.data.connection?.details ?? {}).not.toMatchObject({ name: "slack" });
+});

@@ -105,14 +105,17 @@ export const connectionMutations = {
   },
 };
 
-/** The details with the decrypted text, which only those who manage connections get. */
-async function details({ urn }: EntitySource, _: never, viewer: Viewer) {
-  const { authority, actor, entities, secrets } = viewer;
-  const stored = memberAt(await entities.find(urn), ["dataHubConnectionDetails"]);
+/** As far as the caller reads the aspect; the decrypted text for those who manage connections. */
+async function details(
+  { urn }: EntitySource,
+  _: never,
+  { authority, actor, loader, secrets }: Viewer,
+) {
+  const stored = (await loader.load(urn)).aspect("dataHubConnectionDetails");
   const blob = memberAt(stored, ["json", "encryptedBlob"]);
   const reads = await authority.allows(actor, [["MANAGE_CONNECTIONS"]]);
   return {
-    type: memberAt(stored, ["type"]),
+    type: memberAt(stored, ["type"]) ?? "JSON",
     name: memberAt(stored, ["name"]),
     json: reads && typeof blob === "string" ? { blob: secrets.decrypt(blob) } : null,
   };
