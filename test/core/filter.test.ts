@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CatalogError } from "../../src/core/errors.ts";
 import {
+  bothOf,
   type Criterion,
   compileFilter,
   compileFilterOver,
@@ -234,6 +235,19 @@ describe("how much a filter may hold", () => {
     expect(
       refusal({ criteria: [1, 2].map(() => ({ field: "name", values: values(6000) })) }),
     ).toEqual({ code: "malformed", message: "the filter has 12000 values of at most 10000" });
+  });
+
+  test("two filters are joined only if the result is small enough", () => {
+    const groups = (count: number, and: readonly Criterion[]) => ({
+      or: Array.from({ length: count }, () => ({ and })),
+    });
+    const criterion = { field: "name", value: "x" };
+    const joined = bothOf(groups(50, [criterion]), groups(10, [criterion]));
+    expect(joined?.or).toHaveLength(500);
+    for (const and of [[], [criterion]]) {
+      const [left, right] = [groups(2_000, and), groups(2_000, and)];
+      expect(() => bothOf(left, right)).toThrow(/of at most 1000/);
+    }
   });
 
   test("a field of five hundred characters", () => {

@@ -263,3 +263,12 @@ describe("suggestions", () => {
     expect(await suggested("searchAcrossEntities", plain)).toEqual({ total: 0, suggestions: [] });
   });
 });
+
+test("members that are null count as absent", async () => {
+  const flags = "searchFlags: {groupingSpec: {}}";
+  const grouping = `{ search(input: {type: TAG, query: "*", ${flags}}) { total } }`;
+  expect((await ask(service.client, grouping, {}, {})).body.errors).toBeUndefined();
+  const lineage = "{ scrollAcrossLineage(input: {direction: UPSTREAM}) { total } }";
+  const fault = faultOf(await ask(service.client, lineage, {}, {}));
+  expect(fault?.extensions.code).toBe(400);
+});

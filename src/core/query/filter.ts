@@ -124,13 +124,35 @@ function checkSize(groups: readonly (readonly Criterion[])[]): void {
     criteria += Math.max(1, group.length);
     for (const one of group) values += Array.isArray(one?.values) ? one.values.length : 0;
   }
-  const [what, count, max] =
-    criteria > criteriaMax ? ["criteria", criteria, criteriaMax] : ["values", values, valuesMax];
-  if (Number(count) <= Number(max)) return;
+  refuseOver(criteria, "criteria", criteriaMax);
+  refuseOver(values, "values", valuesMax);
+}
+
+function refuseOver(count: number, what: string, max: number): void {
+  if (count <= max) return;
   throw new CatalogError("malformed", `the filter has ${count} ${what} of at most ${max}`, {
     hint: "Ask in several requests",
   });
 }
+
+/**
+ * The entities that both filters match: each group of one is joined with each of the other. Throws
+ * `malformed` before it joins more than a filter may have.
+ */
+export function bothOf(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const [left, right] = [one.or ?? [], other.or ?? []];
+  const joined = sizeOf(left) * right.length + sizeOf(right) * left.length;
+  refuseOver(Math.max(joined, left.length * right.length), "criteria", criteriaMax);
+  return {
+    or: left.flatMap((first) =>
+      right.map((second) => ({ and: [...(first.and ?? []), ...(second.and ?? [])] })),
+    ),
+  };
+}
+
+const sizeOf = (groups: readonly AndGroup[]): number =>
+  groups.reduce((sum, { and = [] }) => sum + and.length, 0);
 
 /** By condition: makes the test of one value of the field from the values of the criterion. */
 const CONDITIONS = {

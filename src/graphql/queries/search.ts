@@ -8,12 +8,13 @@ import type {
   SearchHit,
   SearchRequest,
 } from "../../catalog/catalog.ts";
-import type { Criterion, Filter } from "../../core/query/filter.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { bothOf, type Criterion, type Filter } from "../../core/query/filter.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { shownType } from "../schema/entity-types.ts";
 import { searchedTypes, walkedTypes } from "./default-search-types.ts";
-import { bothOf, viewOf, withinView } from "./discovery/views.ts";
+import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
 
 export interface Asked {
@@ -71,17 +72,19 @@ export async function requestOf(asked: Asked, viewer: Viewer): Promise<SearchReq
 }
 
 interface AskedGrouping {
-  readonly groupingCriteria: readonly {
-    readonly baseEntityType?: Maybe<string>;
-    readonly groupingEntityType: string;
-  }[];
+  readonly groupingCriteria?: Maybe<
+    readonly {
+      readonly baseEntityType?: Maybe<string>;
+      readonly groupingEntityType: string;
+    }[]
+  >;
 }
 
 /** The catalog uses the model's names of entity types. */
 function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): SearchFlags {
   const flags = withoutNulls<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
   const { groupingSpec, ...rest } = flags;
-  if (groupingSpec === undefined) return rest;
+  if (!groupingSpec?.groupingCriteria) return rest;
   const named = (member: string) => entityTypes.find(member) ?? member;
   const groupingCriteria = groupingSpec.groupingCriteria.map((one) => ({
     ...(one.baseEntityType && { baseEntityType: named(one.baseEntityType) }),
@@ -198,10 +201,16 @@ export async function scrolled(
 }
 
 interface AskedOfLineage extends Asked {
-  readonly urn: string;
+  readonly urn?: Maybe<string>;
   readonly direction: string;
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
+}
+
+/** The schema takes null, as DataHub's does. */
+function givenUrn(urn: Maybe<string>): string {
+  if (urn) return urn;
+  throw new CatalogError("malformed", "urn is missing", { hint: "Send the urn of an entity" });
 }
 
 const lineageRequestOf = async (
@@ -210,7 +219,7 @@ const lineageRequestOf = async (
 ): Promise<LineageSearchRequest> => ({
   ...(await requestOf(asked, viewer)),
   usualEntities: walkedTypes(viewer.entityTypes),
-  urn: asked.urn,
+  urn: givenUrn(asked.urn),
   direction: asked.direction,
   startTimeMillis: asked.startTimeMillis ?? undefined,
   endTimeMillis: asked.endTimeMillis ?? undefined,

@@ -1,6 +1,6 @@
 /** Views: stored filters that searches apply beside their own. */
 import type { SearchRequest } from "../../../catalog/catalog.ts";
-import type { Criterion, Filter } from "../../../core/query/filter.ts";
+import { bothOf, type Criterion, type Filter } from "../../../core/query/filter.ts";
 import type { Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
@@ -48,16 +48,6 @@ export function withinView<Request extends SearchRequest>(
     return { ...request, filter: bothOf(filter, { or: [{ and: [none] }] }) };
   }
   return { ...request, entities: kept, filter };
-}
-
-/** Entities that both filters match. */
-export function bothOf(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return {
-    or: (one.or ?? []).flatMap((left) =>
-      (other.or ?? []).map((right) => ({ and: [...(left.and ?? []), ...(right.and ?? [])] })),
-    ),
-  };
 }
 
 /** The filter, and all of the criteria. */

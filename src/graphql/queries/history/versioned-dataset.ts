@@ -1,4 +1,5 @@
 /** A dataset with the schema of an earlier version, which a version stamp names. */
+import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
@@ -15,7 +16,7 @@ export async function versionedDataset(_: never, input: VersionedInput, viewer: 
   const { loader } = viewer;
   const entity = await loader.load(input.urn);
   const { urn, exists, aspect } = entity;
-  if (!exists) return null;
+  if (!exists || entityTypeOf(urn) !== "dataset") return null;
   const version = /(?:^|;)schemaMetadata:(\d+)/.exec(input.versionStamp ?? "")?.[1];
   const stored =
     version === undefined

@@ -1,8 +1,8 @@
 /** Members of domains, containers, data products and applications, and searches of documents. */
-import type { Criterion, Filter } from "../../../core/query/filter.ts";
+import { bothOf, type Criterion, type Filter } from "../../../core/query/filter.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
-import { bothOf, viewOf, withCriteria } from "../discovery/views.ts";
+import { viewOf, withCriteria } from "../discovery/views.ts";
 import { type EntitySource, entityOf } from "../entity-source.ts";
 import { type Asked, type AskedScroll, facetsOf, scrolled, searched } from "../search.ts";
 import { assetsIn, documentCriteria, visibleDocuments } from "./organisation-lists.ts";
