@@ -1,6 +1,7 @@
 /** Urns of OpenLineage's datasets and jobs. */
 import { expect, test } from "vitest";
 import { createUrns, platformName } from "../../src/openlineage/names.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 test.each([
   ["postgres://host:5432", "db.schema.table", "postgres", "db.schema.table"],
@@ -19,6 +20,15 @@ test.each([
   ["kafka://host:9092", "topic", "kafka", "topic"],
 ])("%s %s is a dataset of %s", (namespace, name, platform, expected) => {
   expect(platformName({ namespace, name })).toEqual({ platform, name: expected });
+});
+
+test("slashes within a name take time in proportion to their number", () => {
+  const slashes = "/".repeat(200_000);
+  const began = cpuMilliseconds();
+  const { name } = platformName({ namespace: `s3://b${slashes}c`, name: `${slashes}a${slashes}b` });
+  expect(name).toHaveLength(400_005);
+  // In the square of the number it is a minute.
+  expect(cpuMilliseconds() - began).toBeLessThan(1000);
 });
 
 test("a table names its files", () => {
