@@ -82,10 +82,10 @@ test("tokens outlive the rotation of keys, and end with the key that signed them
 
 test.each([
   ["is empty", []],
-  ["holds a line that is no key", ["short"]],
-  ["holds a line that is no key", [one, "with blanks in it, though it is long enough"]],
-  ["holds a key that everybody knows", ["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]],
-  ["holds a key twice", [one, two, one]],
+  ["contains a line that is not a key", ["short"]],
+  ["contains a line that is not a key", [one, "with blanks in it, though it is long enough"]],
+  ["contains a key that is public", ["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]],
+  ["contains a key twice", [one, two, one]],
 ])("a file that %s stops the start, without telling the key: %j", (why, lines) => {
   let message = "";
   try {

@@ -1,7 +1,7 @@
 /**
- * Privileges for the children of a glossary node allow creating, changing, moving and deleting the
- * terms and nodes in it: Manage Direct Glossary Children for the node itself, Manage All Glossary
- * Children for all nodes in it, too. Terms and nodes without a parent need Manage Glossaries.
+ * Privileges for the children of a glossary node. They allow creating, changing, moving and deleting terms and
+ * nodes: Manage Direct Glossary Children those directly in the node, Manage All Glossary Children those at any
+ * depth. Terms and nodes without a parent need Manage Glossaries.
  */
 import { jsonObject } from "../../lib/json.ts";
 import type { AuthContext } from "../policies/authority.ts";
@@ -16,7 +16,7 @@ const infoAspects: ReadonlyMap<string, string> = new Map([
   ["glossaryNode", "glossaryNodeInfo"],
 ]);
 
-/** The other aspects that managers of children write. */
+/** The aspects that these privileges allow writing. */
 const managed: ReadonlySet<string> = new Set([
   ...["glossaryTermInfo", "glossaryNodeInfo", "glossaryRelatedTerms", "institutionalMemory"],
   ...["ownership", "domains", "displayProperties"],

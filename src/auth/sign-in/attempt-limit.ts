@@ -1,6 +1,6 @@
 /**
- * Limits attempts to guess a password: per user, and per address. An attempt counts before its password
- * is checked, so that parallel attempts cannot exceed the limit; a successful one is taken back.
+ * Limits failed attempts to sign in, per user and per address. An attempt counts before its password is
+ * checked, so that parallel attempts cannot exceed the limit; a successful attempt is subtracted again.
  */
 import { LRUCache } from "lru-cache";
 import { CatalogError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import { networkOf } from "../tokens/failure-limit.ts";
 
 export interface AttemptLimit {
   /**
-   * Counts an attempt. Returns a function that takes it back. Throws `rate_limited` for one too many,
+   * Counts an attempt. Returns a function that subtracts it again. Throws `rate_limited` beyond the limit,
    * whether the user exists or not.
    */
   take(attempt: { readonly user: string; readonly address: string }): () => void;
@@ -23,7 +23,7 @@ const windowMs = 10 * 60_000;
 const perUserMax = 10;
 /** Several users may share an address. */
 const perAddressMax = 50;
-/** Per kind; the oldest are evicted. */
+/** Maximum number of users, and of addresses, that are counted; the least recently used are evicted. */
 const windowsMax = 10_000;
 
 export function createAttemptLimit(now: () => number): AttemptLimit {

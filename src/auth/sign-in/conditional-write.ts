@@ -4,9 +4,9 @@ import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 
 export interface StoredAspect<T> {
-  /** Undefined without the aspect. */
+  /** Undefined when the aspect does not exist. */
   readonly value: T | undefined;
-  /** -1 without the aspect. */
+  /** -1 when the aspect does not exist. */
   readonly version: number;
 }
 
@@ -21,7 +21,7 @@ export async function readAspect<T>(
   return { value: JSON.parse(found.value) as T, version: found.version };
 }
 
-/** An upsert; with `version`, of an aspect that still has this version. */
+/** An upsert. With `version`, the write is rejected unless the aspect has this version. */
 export const upsert = (
   urn: string,
   aspectName: string,
@@ -36,6 +36,6 @@ export const upsert = (
   ...(version !== undefined && { headers: { "If-Version-Match": String(version) } }),
 });
 
-/** True if a concurrent write came first. */
+/** True for the rejection of a conditional write because a concurrent write came first. */
 export const isOvertaken = (error: unknown): boolean =>
   error instanceof CatalogError && error.failedCondition;

@@ -13,11 +13,14 @@ import type { StoredEntities } from "../stored-entities.ts";
 import { isOvertaken, readAspect, upsert } from "./conditional-write.ts";
 
 export interface Invites {
-  /** Throws `invalid` for an unknown role. Returns the token, and the position of its record. */
+  /**
+   * Creates an invite. Returns the token, and the position of its record. Throws `invalid` for an
+   * unknown role.
+   */
   create(role: string | undefined, by: string): Promise<NewInvite>;
   /** Throws `invalid` for a token that is unknown, expired, or used by another user. */
   check(token: string, user: string): Promise<Invite>;
-  /** The same, and reserves the invite for the user. */
+  /** Checks the token like `check`, and reserves the invite for the user. */
   use(token: string, user: string): Promise<Invite>;
 }
 
@@ -81,7 +84,9 @@ export function createInvites(dependencies: Dependencies): Invites {
   return {
     async create(role, by) {
       if (role !== undefined && (await entities.find(role))?.dataHubRoleInfo === undefined) {
-        throw new CatalogError("invalid", `the role "${role}" does not exist`);
+        throw new CatalogError("invalid", `the role "${role}" does not exist`, {
+          hint: "The query listRoles lists the roles",
+        });
       }
       const token = newSecret();
       const value: Stored = { token: hashOfSecret(token), expiresAt: now() + lifeMs };

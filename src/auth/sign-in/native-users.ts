@@ -34,9 +34,15 @@ export interface Attempt {
 export interface NativeUsers {
   /** Throws `invalid` for an unknown invite or a short password, `conflict` for an existing user. */
   signUp(user: NewUser): Promise<Position | undefined>;
-  /** Throws `rate_limited`. Takes as long for an unknown user. */
+  /**
+   * Checks a password. Takes as long for an unknown user. Throws `rate_limited` after too many failed
+   * attempts.
+   */
   verify(attempt: Attempt): Promise<Verdict>;
-  /** Throws `not_found` for a user without a password. */
+  /**
+   * Creates a token that sets a new password once, within a day. Throws `not_found` for a user without
+   * a password.
+   */
   createResetToken(user: string, by: string): Promise<NewResetToken>;
   /** Throws `invalid` for a token that is unknown, expired or used, and for a short password. */
   reset(user: string, password: string, resetToken: string): Promise<void>;
@@ -44,7 +50,7 @@ export interface NativeUsers {
 
 interface Verdict {
   readonly matches: boolean;
-  /** Also with a matching password: a suspended user stays suspended. */
+  /** May be set for a matching password, too: a suspended user may not sign in. */
   readonly denial: LoginDenial | undefined;
 }
 
@@ -75,7 +81,7 @@ const CREDENTIALS = "corpUserCredentials";
 const resetMs = 86_400_000;
 const passwordCharactersMin = 8;
 const passwordCharactersMax = 1_000;
-/** Ids that nobody may take. */
+/** Ids that a user may not have. */
 const reservedIds: ReadonlySet<string> = new Set(["UNKNOWN"]);
 
 export function createNativeUsers(dependencies: Dependencies): NativeUsers {
@@ -91,7 +97,7 @@ export function createNativeUsers(dependencies: Dependencies): NativeUsers {
     return { salt: hashedPassword.split("$")[3] ?? "", hashedPassword };
   }
 
-  /** Replaces a hash with older parameters. Another write of the aspect comes first. */
+  /** Replaces a hash with older parameters, unless another write changes the aspect in between. */
   async function renew(urn: string, password: string, version: number, old: Credentials) {
     const hashedPassword = await hashes.hash(password);
     const renewed = { ...old, salt: hashedPassword.split("$")[3] ?? "", hashedPassword };
@@ -169,7 +175,7 @@ export function createNativeUsers(dependencies: Dependencies): NativeUsers {
       if (!same || ends <= now()) throw unknownResetToken();
       const denial = denialOf(await entities.find(user));
       if (denial === "SUSPENDED" || denial === "SOFT_DELETED") throw unknownResetToken();
-      // The new value has no token, and the condition lets one of several requests with it succeed.
+      // The new value has no reset token. The condition on the version lets one of several requests succeed.
       const credentials = await withPassword(password);
       try {
         await catalog.ingest([upsert(user, CREDENTIALS, credentials, version)], own);
@@ -189,11 +195,14 @@ const create = (urn: string, aspectName: string, value: object): Proposal => ({
 function checkPassword(password: string): void {
   if (password.length >= passwordCharactersMin && password.length <= passwordCharactersMax) return;
   throw new CatalogError("invalid", `the password has ${password.length} characters`, {
-    hint: `It needs ${passwordCharactersMin} to ${passwordCharactersMax}`,
+    hint: `A password has ${passwordCharactersMin} to ${passwordCharactersMax} characters`,
   });
 }
 
-/** Throws `malformed` for another urn than that of a user, or that of a user of the service itself. */
+/**
+ * The urn in the namespace. Throws `malformed` unless it is the urn of a user, and not one of the
+ * service itself.
+ */
 export function userUrn(given: string, namespace: string): string {
   const urn = withNamespace(given, namespace);
   const known = entityTypeOf(urn) === "corpuser" ? parseUrn(urn).id : "";

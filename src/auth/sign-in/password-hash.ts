@@ -1,7 +1,7 @@
 /**
  * Hashes of passwords: scrypt with a salt of its own for each password, as text that names its
- * parameters: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. A hash with older parameters stays valid, and
- * `outdated` says that the next sign-in should replace it.
+ * parameters: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. A hash with older parameters stays valid; `outdated`
+ * is true for it, so that the next sign-in replaces it.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -16,6 +16,7 @@ interface Cost {
 }
 
 export interface PasswordHashes {
+  /** A hash with a new salt. Throws `rate_limited` when too many requests wait; so does `verify`. */
   hash(password: string): Promise<string>;
   /**
    * True if the password has this hash. Without a hash it takes the same time and returns false, so
@@ -26,14 +27,14 @@ export interface PasswordHashes {
   outdated(hash: string): boolean;
 }
 
-/** Needs 32 MiB for about a third of a second. */
+/** The cost of new hashes: 32 MiB for about a third of a second. */
 const currentCost: Cost = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const memoryBytesMax = 256 * 1024 * 1024;
-/** Hashes that are computed at a time: each occupies a thread and 32 MiB. */
+/** Maximum number of hashes computed at the same time: each occupies a thread and 32 MiB. */
 const atOnceMax = 2;
-/** Further ones wait; beyond this number they are rejected. */
+/** Maximum number of waiting requests; further ones are rejected. */
 const waitingMax = 50;
 const FORMAT = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]{22})\$([\w-]{43})$/;
 
@@ -45,7 +46,7 @@ export function createPasswordHashes(cost: Cost = currentCost): PasswordHashes {
 
   async function hashOf(password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> {
     if (pending >= atOnceMax + waitingMax) {
-      throw new CatalogError("rate_limited", "too many passwords are checked at this time", {
+      throw new CatalogError("rate_limited", "too many passwords are being checked", {
         hint: "Try again in a few seconds",
         retryAfterSeconds: 5,
       });

@@ -1,7 +1,7 @@
 /**
- * The catalog as interfaces write it: passwords and invites are written by sign-in alone, so that nobody
- * sets the password of another user, or an invite for a role, with an ordinary write. And a suspended
- * user stays suspended: DataHub's web container writes the status ACTIVE at each single sign-on.
+ * The catalog for interfaces. Only sign-in writes passwords and invites, so that an ordinary write cannot set
+ * the password of another user, or create an invite for a role. A suspended user stays suspended, because
+ * DataHub's web container writes the status ACTIVE at each single sign-on.
  */
 import type { Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -55,6 +55,10 @@ export function sealWrites<C extends Catalog>(catalog: C, dependencies: Dependen
 }
 
 const sealedWrite = ({ entityType, aspectName = "" }: Proposal): CatalogError =>
-  new CatalogError("forbidden", `"${aspectName}" of "${entityType}" is written by sign-in only`, {
-    hint: "Users sign up with an invite, and reset their password with a reset token",
-  });
+  new CatalogError(
+    "forbidden",
+    `only sign-in writes the aspect "${aspectName}" of "${entityType}"`,
+    {
+      hint: "Users sign up with an invite, and reset their password with a reset token",
+    },
+  );

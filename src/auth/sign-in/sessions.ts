@@ -9,8 +9,12 @@ import type { AccessTokens, TokenRecord } from "../tokens/access-tokens.ts";
 import { denialOf, type LoginDenial } from "./login-denial.ts";
 
 export interface Sessions {
+  /**
+   * Creates a token of the user that is valid for a day at most. Returns a denial for a user who may
+   * not sign in.
+   */
   begin(user: string): Promise<Begun>;
-  /** Revokes the token if it is one of a session; other tokens stay valid. */
+  /** Revokes the token if it is that of a session; other tokens stay valid. */
   end(token: string): Promise<void>;
   /** Ends all sessions of the user. */
   endAll(user: string): Promise<void>;

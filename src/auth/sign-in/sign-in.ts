@@ -18,7 +18,10 @@ export interface SignIn {
   readonly users: Pick<NativeUsers, "signUp" | "createResetToken">;
   readonly sessions: Pick<Sessions, "end">;
   readonly invites: Pick<Invites, "create">;
-  /** Checks a password. `user`: a urn or a user name. */
+  /**
+   * Checks a password. `user`: a urn or a user name. Throws `rate_limited` after too many failed
+   * attempts.
+   */
   verify(attempt: Login): ReturnType<NativeUsers["verify"]>;
   /** Begins a session for a user whom the caller has authenticated. */
   beginSession(login: Omit<Login, "password">): Promise<Begun>;
@@ -26,7 +29,10 @@ export interface SignIn {
   logIn(login: Login): Promise<{ token: string; expiresAt: number | undefined; actor: string }>;
   /** Sets a new password and ends the sessions of the user. */
   resetPassword(user: string, password: string, resetToken: string): Promise<void>;
-  /** Gives the caller the role of an invite. Returns the position of the write, if there is one. */
+  /**
+   * Adds the role of an invite to the caller's roles. Returns the position of the write; undefined
+   * without one.
+   */
   acceptRole(inviteToken: string, actor: string): Promise<Position | undefined>;
   /** The stored settings of single sign-on, with its secret: for the system client only. */
   ssoSettings(): Promise<SsoSettings | undefined>;

@@ -1,10 +1,10 @@
 /**
  * The system client: programs of the operator, such as DataHub's web container, that act for the
  * service itself. Its credentials are one line `<id>:<secret>` of a file. The first start creates the
- * file; there are no default credentials that others could know.
+ * file with a random secret; there are no default credentials.
  *
- * The Authorization header has them as DataHub's clients send them, `Basic <id>:<secret>` in plain text,
- * or in Base64 as RFC 7617 defines it.
+ * The Authorization header has the credentials in plain text, `Basic <id>:<secret>`, as DataHub's clients
+ * send them, or in Base64, as RFC 7617 defines it.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -23,14 +23,17 @@ export interface SystemClient {
 const ID = "__datahub_system";
 /** 256 bits. */
 const SECRET_BYTES = 32;
-/** Shorter secrets could be guessed. */
+/** Minimum length of a configured secret; shorter ones could be guessed. */
 const secretCharactersMin = 16;
 const CREDENTIALS = /^([\w.@-]{1,100}):([\x21-\x7e]{1,1000})$/;
 const BASIC = /^Basic +([\x21-\x7e]+) *$/i;
 /** The default of DataHub. */
-const KNOWN_TO_ALL = new Set(["JohnSnowKnowsNothing"]);
+const PUBLIC_SECRETS = new Set(["JohnSnowKnowsNothing"]);
 
-/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
+/**
+ * Reads or creates the file. `given`: a configured file outside the data directory, read at each start; empty
+ * for `system.client` in the data directory. Throws `invalid` for a file without valid credentials.
+ */
 export function openSystemClient(place: {
   readonly data: string;
   readonly given: string;
@@ -42,11 +45,11 @@ export function openSystemClient(place: {
   const text = own ? keepText(file, make).text : readGiven(file);
   keepFromOthers({ file, own }, place.logger);
   const secret = CREDENTIALS.exec(text)?.[2];
-  if (secret === undefined || KNOWN_TO_ALL.has(secret) || secret.length < secretCharactersMin) {
-    const why =
-      secret !== undefined && KNOWN_TO_ALL.has(secret) ? "that are public" : "in this form";
-    throw new CatalogError("invalid", `the file "${file}" holds no credentials, or some ${why}`, {
-      hint: `One line <id>:<secret>, with a secret of at least ${secretCharactersMin} characters without blanks; make one with: openssl rand -base64 32`,
+  if (secret === undefined || PUBLIC_SECRETS.has(secret) || secret.length < secretCharactersMin) {
+    const isPublic = secret !== undefined && PUBLIC_SECRETS.has(secret);
+    const why = isPublic ? "a secret that is public" : "no valid credentials";
+    throw new CatalogError("invalid", `the file "${file}" contains ${why}`, {
+      hint: `Write one line <id>:<secret>, with a secret of at least ${secretCharactersMin} characters without blanks; create one with: openssl rand -base64 32`,
     });
   }
   const expected = digest(text);

@@ -29,12 +29,15 @@ const charactersMin = 32;
 const KEY_ID_CHARACTERS = 16;
 
 /** Published keys, from DataHub's sources and examples. */
-const KNOWN_TO_ALL = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
+const PUBLIC_KEYS = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
 
-/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
+/**
+ * Reads or creates the file. `given`: a configured file outside the data directory, read at each start; empty
+ * for the one in the data directory. Throws `invalid` for a file without valid keys.
+ */
 export function openKeys(place: {
   readonly data: string;
-  /** Of the file in the data directory: `signing.key`. */
+  /** Name of the file in the data directory, such as `signing.key`. */
   readonly name: string;
   readonly given: string;
   readonly logger: Warning;
@@ -50,15 +53,18 @@ export function openKeys(place: {
   const [current] = keys;
   if (current === undefined) throw unfit(file, "is empty");
   const byId = new Map(keys.map((key) => [key.id, key]));
-  if (byId.size < keys.length) throw unfit(file, "holds a key twice");
+  if (byId.size < keys.length) throw unfit(file, "contains a key twice");
   return { file, current, find: (id) => byId.get(id) };
 }
 
 function keyOf(line: string, file: string): Key {
   if (line.length < charactersMin || /[^\x21-\x7e]/.test(line)) {
-    throw unfit(file, `holds a line that is no key of ${charactersMin} characters or more`);
+    throw unfit(
+      file,
+      `contains a line that is not a key of ${charactersMin} or more characters without blanks`,
+    );
   }
-  if (KNOWN_TO_ALL.has(line)) throw unfit(file, "holds a key that everybody knows");
+  if (PUBLIC_KEYS.has(line)) throw unfit(file, "contains a key that is public");
   const secret = Buffer.from(line, "utf8");
   const id = createHmac("sha256", secret).update("key id").digest("hex");
   return { id: id.slice(0, KEY_ID_CHARACTERS), secret };
@@ -67,7 +73,7 @@ function keyOf(line: string, file: string): Key {
 /** The error never contains the key. */
 const unfit = (file: string, why: string): CatalogError =>
   new CatalogError("invalid", `the key file "${file}" ${why}`, {
-    hint: "One key in a line, the one in use first; make one with: openssl rand -base64 48",
+    hint: "Write one key on each line, the current one first; create one with: openssl rand -base64 48",
   });
 
 function readGiven(file: string): string {

@@ -29,7 +29,7 @@ export function keepFromOthers({ file, own }: SecretFile, logger: Warning): void
   if ((mode & (READ_BY_OTHERS | WRITTEN_BY_OTHERS)) === 0) return;
   const fields = { file, mode: mode.toString(8).padStart(4, "0") };
   if (own) {
-    mend(fields, logger);
+    restrict(fields, logger);
   } else if ((mode & WRITTEN_BY_OTHERS) === 0) {
     logger.warn(fields, "others may read this secret: chmod 600 the file, where they should not");
   } else {
@@ -39,7 +39,7 @@ export function keepFromOthers({ file, own }: SecretFile, logger: Warning): void
   }
 }
 
-function mend(fields: { readonly file: string }, logger: Warning): void {
+function restrict(fields: { readonly file: string }, logger: Warning): void {
   try {
     chmodSync(fields.file, OWNER_ONLY);
     logger.warn(fields, "others could read this secret until now: make another if they should not");
