@@ -1,6 +1,6 @@
 /**
- * Queries that were parsed, checked and validated before, by their text: clients send the same few
- * queries again, and the largest take longer to validate than to answer.
+ * A cache of valid queries by their text, parsed and checked: clients repeat the same few queries, and the
+ * largest take longer to validate than to execute.
  */
 import {
   type DocumentNode,
@@ -14,7 +14,7 @@ import {
 import { LRUCache } from "lru-cache";
 import { checkLimits, checkText, tokensMax } from "./limits.ts";
 
-/** `errors` for a text that is no valid query. */
+/** `errors`: the reasons why the text is not a valid query. */
 type Prepared =
   | { readonly document: DocumentNode; readonly errors?: undefined }
   | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
@@ -24,7 +24,10 @@ export interface DocumentCache {
   prepare(query: string): Prepared;
 }
 
-/** Maximum size of all texts. A parsed document takes some thirty times as many bytes. */
+/**
+ * Maximum number of characters of all cached texts. A parsed document takes about thirty times as many
+ * bytes.
+ */
 const charactersMax = 1_000_000;
 
 export function createDocumentCache(schema: GraphQLSchema): DocumentCache {

@@ -27,19 +27,19 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
 /** Only CatalogErrors of resolvers are shown. Other errors are internal: logged, without details here. */
 export function shownError(error: GraphQLError, onFault: (fault: unknown) => void): object {
   const { message, locations, path, originalError } = error;
-  const place = { locations, path };
+  const position = { locations, path };
   if (originalError instanceof CatalogError) {
     const extensions = { ...extensionOf[originalError.code], classification: FETCHING };
-    return { message: originalError.text, ...place, extensions };
+    return { message: originalError.text, ...position, extensions };
   }
   if (path !== undefined) {
     onFault(originalError ?? error);
     const extensions = { ...extensionOf.internal, classification: FETCHING };
-    return { message: "An unknown error occurred.", ...place, extensions };
+    return { message: "An unknown error occurred.", ...position, extensions };
   }
   const syntax = message.startsWith("Syntax Error");
   const classification = syntax ? "InvalidSyntax" : "ValidationError";
-  return { message, ...place, extensions: { classification } };
+  return { message, ...position, extensions: { classification } };
 }
 
 const FETCHING = "DataFetchingException";

@@ -95,7 +95,7 @@ export function checkLimits(document: DocumentNode): void {
   }
 }
 
-/** Counts each definition once. */
+/** Checks the fields as they are written; each definition counts once. */
 function checkWritten({ definitions }: DocumentNode): void {
   const names = new Map<string, number>();
   let fields = 0;
@@ -123,6 +123,6 @@ function checkWritten({ definitions }: DocumentNode): void {
 function refuseOver(verb: string, found: number, max: number, what: string): void {
   if (found <= max) return;
   throw new CatalogError("malformed", `the query ${verb} ${found} ${what} of at most ${max}`, {
-    hint: "Ask in several requests",
+    hint: "Send several smaller queries",
   });
 }

@@ -17,7 +17,10 @@ export const resolveField: GraphQLFieldResolver<unknown, unknown> = (
   return Array.isArray(value) && value.length > pieceItems ? inPieces(value) : value;
 };
 
-/** The same items; other work of the thread runs between two pieces of a long list. */
+/**
+ * Returns the same items. A long list is split into pieces, and other work of the thread runs between
+ * them.
+ */
 export function inPieces(items: readonly unknown[]): readonly unknown[] {
   let turn: Promise<void> = Promise.resolve();
   return items.map((item, index) => {

@@ -1,6 +1,6 @@
 /**
  * Conversion of JSON values to the types of the schema, decided once for each field: a urn becomes an
- * entity, a map a list of entries, an audit stamp a time where a number is asked for. A required field
+ * entity, a map a list of entries, an audit stamp a time for a field that is a number. A required field
  * without a value takes the empty value of its type, because an error would discard the whole entity.
  */
 import {
@@ -19,7 +19,10 @@ import { type EntitySource, namedBy } from "../queries/entity-source.ts";
 import { shownType, typenames } from "../schema/entity-types.ts";
 import { AspectValue } from "./aspect-value.ts";
 
-/** `owner`: urn of the entity that has the value. Returns undefined for a value of another kind. */
+/**
+ * `owner`: urn of the entity that has the value. Returns undefined for a value that the type does not
+ * allow.
+ */
 export type Convert = (value: unknown, owner: string) => unknown;
 
 const entityTypenames: ReadonlySet<string> = new Set([
@@ -45,7 +48,10 @@ export function converterTo(type: GraphQLOutputType, schema: GraphQLSchema): Con
   return scalars[type.name as keyof typeof scalars] ?? ((value) => value ?? undefined);
 }
 
-/** Entity types stand in aspects by their names in the model. */
+/**
+ * The member of an enum. Aspects hold entity types by their names in the model, the enum by those of
+ * the schema.
+ */
 const toMember =
   (type: GraphQLEnumType): Convert =>
   (value) =>
@@ -128,11 +134,14 @@ const scalars = {
 
 const emptyScalars = { Int: 0, Long: 0, Float: 0, String: "", ID: "", Boolean: false };
 
-/** As DataHub: in the namespace of the entity that has no platform. */
+/** The platform `unknown`, as in DataHub, in the namespace of the owner. */
 const unknownPlatform = (owner: string) =>
   namedBy(`urn:${owner.split(":")[1]}:dataPlatform:unknown`) ?? undefined;
 
-/** The value of a required field that has none; undefined where only an error is right. */
+/**
+ * The value of a required field without one; undefined for a type without an empty value, which is an
+ * error.
+ */
 function emptyOf(type: GraphQLOutputType): (owner: string) => unknown {
   if (isListType(type)) return () => [];
   if (isObjectType(type) && type.name === "DataPlatform") return unknownPlatform;

@@ -1,6 +1,6 @@
 /**
- * How the fields of the schema are read from aspects, as tables: one file for each family of entity
- * types (tables/). resolve-fields.ts turns them into resolvers.
+ * The types of the tables that map fields of the schema to values of aspects. tables/ has one file for each
+ * family of entity types; resolve-fields.ts builds resolvers from them.
  */
 import type { JsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
@@ -14,7 +14,7 @@ export type FromEntity = (entity: LoadedEntity, viewer: Viewer) => unknown;
 export type FromValue = (value: JsonObject, owner: string, viewer: Viewer) => unknown;
 
 /**
- * Fields of an entity type: the place of the value, which is `aspect`, `aspect/member/member` or
+ * Fields of an entity type: the path of the value, which is `aspect`, `aspect/member/member` or
  * `key/member` (part of the urn), or a function.
  */
 export type EntityFields = Readonly<Record<string, string | FromEntity>>;
@@ -31,7 +31,10 @@ export interface Mapping {
   readonly values?: Readonly<Record<string, ValueFields>>;
 }
 
-/** The members at a path; undefined where one is missing. Aspects of clients have any names. */
+/**
+ * The value at a path of members; undefined where a member is missing. Clients choose some names of
+ * members.
+ */
 export function memberAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (found, name) =>

@@ -1,4 +1,4 @@
-/** The resolver of each field of the schema: a function of its own, or the place in the mapping. */
+/** The resolver of each field of the schema: a function of its own, or one built from the mapping. */
 import {
   type GraphQLFieldResolver,
   type GraphQLObjectType,
@@ -16,7 +16,10 @@ import { entityMappings, valueMappings } from "./tables/all.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;
 
-/** Sets the resolver of every field. A resolver that a field has already keeps its place. */
+/**
+ * Sets the resolver of every field. The result of a resolver that a field already has is converted to
+ * its type.
+ */
 export function resolveFields(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith("__")) continue;
@@ -35,13 +38,13 @@ export function resolveFields(schema: GraphQLSchema): void {
   }
 }
 
-/** A resolver of its own gets the JSON value. */
+/** Calls a resolver with the JSON value of the source. */
 const ofJson =
   (resolve: Resolve): Resolve =>
   (source, ...rest) =>
     resolve(source instanceof AspectValue ? source.json : source, ...rest);
 
-/** Urn of the entity to which a source belongs. */
+/** Urn of the entity to which a source belongs; empty for other sources. */
 function ownerOf(source: unknown): string {
   if (source instanceof AspectValue) return source.owner;
   const urn = memberAt(source, ["urn"]) ?? memberAt(source, ["associatedUrn"]);
@@ -51,8 +54,8 @@ function ownerOf(source: unknown): string {
 function entityReader(type: GraphQLObjectType): (field: string) => Resolve {
   const fields: EntityFields = { ...entityMappings.Entity, ...ownValue(entityMappings, type.name) };
   return (name) => {
-    const place = ownValue(fields, name);
-    const read = typeof place === "function" ? place : placeReader(place);
+    const mapped = ownValue(fields, name);
+    const read = typeof mapped === "function" ? mapped : pathReader(mapped);
     return async (source, _, viewer) => {
       const entity = source as EntitySource;
       // Fields of the source itself, such as the urn, need no read.
@@ -63,9 +66,9 @@ function entityReader(type: GraphQLObjectType): (field: string) => Resolve {
   };
 }
 
-function placeReader(place: string | undefined) {
-  if (place === undefined) return undefined;
-  const [aspect = "", ...path] = place.split("/");
+function pathReader(mapped: string | undefined) {
+  if (mapped === undefined) return undefined;
+  const [aspect = "", ...path] = mapped.split("/");
   return aspect === "key"
     ? (entity: LoadedEntity) => memberAt(entity.key(), path)
     : (entity: LoadedEntity) => memberAt(entity.aspect(aspect), path);
@@ -74,15 +77,15 @@ function placeReader(place: string | undefined) {
 function valueReader(type: GraphQLObjectType): (field: string) => Resolve {
   const fields: ValueFields = ownValue(valueMappings, type.name) ?? {};
   return (name) => {
-    const place = ownValue(fields, name) ?? name;
-    const path = typeof place === "string" ? place.split("/") : [];
+    const mapped = ownValue(fields, name) ?? name;
+    const path = typeof mapped === "string" ? mapped.split("/") : [];
     return (source, _, viewer) => {
       const json = source instanceof AspectValue ? source.json : source;
-      // Results of resolvers have the names of the schema, and may compute a field when it is asked for.
+      // Results of resolvers have the names of the schema. A function computes the field on request.
       const own = memberAt(json, [name]);
       if (typeof own === "function") return own();
-      if (typeof place === "function") {
-        return place((json ?? {}) as Record<string, unknown>, ownerOf(source), viewer);
+      if (typeof mapped === "function") {
+        return mapped((json ?? {}) as Record<string, unknown>, ownerOf(source), viewer);
       }
       const found = memberAt(json, path);
       if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-/** Shared by several families of mutations: new entities, changes of a whole aspect, privileges. */
+/** Functions of several families of mutations: new entities, changes of a whole aspect, privileges. */
 import { randomUUID } from "node:crypto";
 import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
 import type { Proposal } from "../../catalog/catalog.ts";
@@ -8,7 +8,7 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { proposalOf, write } from "./writing.ts";
 
-/** The time and the caller. */
+/** An audit stamp: the current time in milliseconds, and the urn of the caller. */
 export const stampOf = ({ now, actor, namespace }: Viewer) => ({
   time: now(),
   actor: actor ?? `urn:${namespace}:corpuser:unknown`,
@@ -29,14 +29,14 @@ export async function createEntity(
 }
 
 interface NewEntity {
-  /** A random one when absent. */
+  /** The id of the urn; random when absent or blank. */
   readonly id?: Maybe<string>;
   readonly aspects: Readonly<Record<string, object>>;
 }
 
 /**
- * Changes an aspect from its stored value. The write is rejected with `conflict` when another one has
- * changed the aspect meanwhile.
+ * Returns a proposal that changes an aspect from its stored value ({} when absent). The write is rejected
+ * if another write has changed the aspect in between.
  */
 export async function changeOf(
   urn: string,
@@ -53,7 +53,7 @@ export async function changeOf(
   };
 }
 
-/** The members that are given: null and undefined leave a member as it is. */
+/** The members of an input that have a value, without null and undefined. */
 export function given<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const present = Object.entries(members).filter(
     ([, value]) => value !== null && value !== undefined,

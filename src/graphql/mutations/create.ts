@@ -284,8 +284,8 @@ export const making = {
     viewer: Viewer,
   ) => {
     const { parentDomain: parent, resourceUrn } = input;
-    const place = { field: "parentDomain", parent, type: "domain" };
-    return move(urnOf(resourceUrn, ["domain"], viewer), place, viewer);
+    const newParent = { field: "parentDomain", parent, type: "domain" };
+    return move(urnOf(resourceUrn, ["domain"], viewer), newParent, viewer);
   },
   deleteDomain: deleting("domain"),
 
@@ -297,8 +297,8 @@ export const making = {
     viewer: Viewer,
   ) => {
     const { parentNode: parent, resourceUrn } = input;
-    const place = { field: "parentNode", parent, type: "glossaryNode" };
-    return move(urnOf(resourceUrn, ["glossaryTerm", "glossaryNode"], viewer), place, viewer);
+    const newParent = { field: "parentNode", parent, type: "glossaryNode" };
+    return move(urnOf(resourceUrn, ["glossaryTerm", "glossaryNode"], viewer), newParent, viewer);
   },
   deleteGlossaryEntity: deleting("glossaryTerm", "glossaryNode"),
 

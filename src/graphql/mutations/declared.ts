@@ -1,6 +1,6 @@
 /**
- * Mutations that are declared: one creates an entity from its input, one changes members of an aspect,
- * one deletes an entity. The declarations are the tables of the folders beside this file.
+ * Builds mutations from declarations: `creating` an entity from its input, `updating` members of an aspect,
+ * `deleting` an entity. The folders beside this file have the declarations.
  */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
@@ -22,7 +22,7 @@ import {
 
 export type Mutation<Args> = (source: never, args: Args, viewer: Viewer) => Promise<unknown>;
 
-/** The entity itself, its urn, or true. */
+/** The result of the mutation: the entity itself, its urn, or true. */
 type Answer = "entity" | "urn" | true;
 
 const answered = (urn: string, answer: Answer): unknown => {
@@ -32,13 +32,16 @@ const answered = (urn: string, answer: Answer): unknown => {
 
 export interface Creation<Input> {
   readonly entityType: string;
-  /** The id; a random one when absent. */
+  /** The id of the urn; random when absent or blank. */
   id?(input: Input): Maybe<string>;
   /** Names that must not be empty. */
   names?(input: Input): readonly Maybe<string>[];
   /** Entities that must exist. */
-  needs?(input: Input): readonly Maybe<string>[];
-  /** Values of aspects by name; the first one creates the entity. */
+  dependencies?(input: Input): readonly Maybe<string>[];
+  /**
+   * Values of aspects by name. The first one is written with CREATE_ENTITY; undefined ones are left
+   * out.
+   */
   aspects(
     input: Input,
     viewer: Viewer,
@@ -55,15 +58,18 @@ export const creating =
   async (_, { input }, viewer) =>
     answered(await create(creation, input, viewer), creation.answer);
 
-/** Returns the urn. */
+/**
+ * Creates the entity and returns its urn. Throws `malformed` for an empty name, `not_found` for a
+ * missing dependency.
+ */
 export async function create<Input>(
   creation: Creation<Input>,
   input: Input,
   viewer: Viewer,
 ): Promise<string> {
-  const { entityType, id, names, needs, aspects, owned, required } = creation;
+  const { entityType, id, names, dependencies, aspects, owned, required } = creation;
   for (const name of names?.(input) ?? []) refuseBlank(name);
-  await refuseMissing(distinct(needs?.(input) ?? []), viewer);
+  await refuseMissing(distinct(dependencies?.(input) ?? []), viewer);
   const urn = `urn:${viewer.namespace}:${entityType}:${id?.(input)?.trim() || randomUUID()}`;
   const values = Object.entries(await aspects(input, viewer));
   const owner = viewer.actor;
@@ -84,7 +90,7 @@ export const ownershipOf = async (owners: readonly Owner[], viewer: Viewer) => (
   lastModified: stampOf(viewer),
 });
 
-/** The strings of a list that are present. */
+/** The non-empty strings of a list, each once. */
 export const distinct = (urns: readonly Maybe<string>[]): readonly string[] =>
   [...new Set(urns.filter((urn) => typeof urn === "string" && urn !== ""))] as readonly string[];
 
@@ -100,7 +106,7 @@ export interface Update<Args> {
   readonly entityTypes?: readonly string[];
   readonly aspect: string;
   /** Entities that must exist besides the changed one. */
-  needs?(args: Args): readonly Maybe<string>[];
+  dependencies?(args: Args): readonly Maybe<string>[];
   /** By path (`member/member`): null removes the member, undefined leaves it unchanged. */
   members(args: Args, viewer: Viewer, urn: string): Readonly<Record<string, unknown>>;
   required?(args: Args, urn: string, viewer: Viewer): Required | Promise<Required> | undefined;
@@ -111,10 +117,10 @@ export interface Update<Args> {
 export const updating =
   <Args>(update: Update<Args>): Mutation<Args> =>
   async (_, args, viewer) => {
-    const { entityTypes, aspect, needs, members, required, answer } = update;
+    const { entityTypes, aspect, dependencies, members, required, answer } = update;
     const text = update.urn(args);
     const urn = entityTypes === undefined ? text : urnOf(text, entityTypes, viewer);
-    await refuseMissing([urn, ...distinct(needs?.(args) ?? [])], viewer);
+    await refuseMissing([urn, ...distinct(dependencies?.(args) ?? [])], viewer);
     const operations = operationsOf(members(args, viewer, urn));
     const proposals = operations.length === 0 ? [] : [patchOf(urn, aspect, operations)];
     await write(proposals, viewer, await required?.(args, urn, viewer));
@@ -124,9 +130,9 @@ export const updating =
 export const operationsOf = (
   members: Readonly<Record<string, unknown>>,
 ): readonly PatchOperation[] =>
-  Object.entries(members).flatMap(([place, value]): readonly PatchOperation[] => {
+  Object.entries(members).flatMap(([name, value]): readonly PatchOperation[] => {
     if (value === undefined) return [];
-    const path = place.split("/");
+    const path = name.split("/");
     return value === null ? [{ op: "remove", path }] : [{ op: "add", path, value }];
   });
 

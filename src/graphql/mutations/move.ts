@@ -1,7 +1,7 @@
 /**
- * ReparentingGuard domains below domains, and glossary terms and nodes below nodes. No entity may become its own
- * ancestor. One write cannot check this, because two valid moves together can close a cycle. ReparentingGuard
- * of one node run in sequence; another node may write between the check and the write:
+ * Moves domains below domains, and glossary terms and nodes below nodes. No entity may become its own
+ * ancestor. One write cannot check this, because two valid moves together can close a cycle. The moves of
+ * one node run in sequence; another node may write between the check and the write:
  *
  *   node 1 moves A below B: check, write      node 2 moves B below A: check, write
  *
@@ -17,9 +17,9 @@ import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { domainNames, refuseTakenName } from "./unique-names.ts";
-import { patchOf, placeOf, refuseMissing, urnOf, write } from "./writing.ts";
+import { patchOf, refuseMissing, urnOf, write, writeProposals } from "./writing.ts";
 
-export interface Place {
+export interface NewParent {
   /** Path of the parent's urn in the aspect: `member` or `member/member`. */
   readonly field: string;
   readonly parent: Maybe<string>;
@@ -106,11 +106,11 @@ async function refuseTakenNameAt(
 }
 
 /**
- * ReparentingGuard an entity below another parent, or to the top. Throws `invalid` when the parent is the entity
- * or lies below it, and `conflict` after reverting a move that closed a cycle.
+ * Moves an entity below another parent, or to the top. Throws `invalid` when the parent is the entity or
+ * lies below it, and `conflict` after reverting a move that closed a cycle.
  */
-export async function move(urn: string, place: Place, viewer: Viewer): Promise<true> {
-  const { field, parent, type } = place;
+export async function move(urn: string, newParent: NewParent, viewer: Viewer): Promise<true> {
+  const { field, parent, type } = newParent;
   const to = parent ? urnOf(parent, [type], viewer) : undefined;
   await refuseMissing(to === undefined ? [urn] : [urn, to], viewer);
   if (to === urn) {
@@ -127,7 +127,7 @@ export async function move(urn: string, place: Place, viewer: Viewer): Promise<t
       });
     }
     const from = await parentOf(urn, field, viewer);
-    const position = await placeOf([placed(urn, field, to)], viewer);
+    const position = await writeProposals([placed(urn, field, to)], viewer);
     // Includes all earlier writes of others.
     await viewer.catalog.reach("entities", position ?? START);
     if (!(await liesAbove(urn, to, field, viewer))) return true;

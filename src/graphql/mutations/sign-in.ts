@@ -3,7 +3,7 @@
  * before.
  */
 import type { Viewer } from "../context.ts";
-import { placeOf, proposalOf, refuseMissing, remove, urnOf } from "./writing.ts";
+import { proposalOf, refuseMissing, remove, urnOf, writeProposals } from "./writing.ts";
 
 export const signInQueries = { getInviteToken: createInviteToken };
 export const signInMutations = {
@@ -56,6 +56,6 @@ async function updateUserStatus(
   const user = urnOf(urn, ["corpuser"], viewer);
   await refuseMissing([user], viewer);
   const lastModified = { time: viewer.now(), actor: viewer.actor ?? user };
-  await placeOf([proposalOf(user, "corpUserStatus", { status, lastModified })], viewer);
+  await writeProposals([proposalOf(user, "corpUserStatus", { status, lastModified })], viewer);
   return user;
 }

@@ -19,10 +19,13 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
-/** Privileges in place of those for the written aspects: any of them (core/required-privileges.ts). */
+/**
+ * Requirements in place of the privileges for the written aspects (core/required-privileges.ts). `none`: no
+ * privilege is required.
+ */
 export type Required = readonly RequiredPrivileges[] | "none";
 
-/** Any of the privileges, on all entities; without entities, platform privileges. */
+/** Requires any of the privileges, on each of the entities; without entities, on the platform. */
 export const anyOf = (
   privileges: readonly Privilege[],
   urns: readonly string[] = [],
@@ -73,12 +76,12 @@ export async function write(
   viewer: Viewer,
   required?: Required,
 ): Promise<true> {
-  if (proposals.length > 0) await placeOf(proposals, viewer, required);
+  if (proposals.length > 0) await writeProposals(proposals, viewer, required);
   return true;
 }
 
 /** Writes the proposals. Returns their position; undefined when they change nothing. */
-export async function placeOf(
+export async function writeProposals(
   proposals: readonly Proposal[],
   { catalog, actor, wrote, loader }: Viewer,
   required?: Required,
@@ -93,17 +96,25 @@ export async function placeOf(
 export function urnOf(text: string, entityTypes: readonly string[], { namespace }: Viewer): string {
   const urn = withNamespace(text, namespace);
   if (entityTypes.includes(entityTypeOf(urn))) return urn;
-  throw new CatalogError("malformed", `"${text.slice(0, 120)}" is no ${entityTypes.join(" or ")}`, {
-    hint: `Send urn:${namespace}:${entityTypes[0]}:…`,
-  });
+  throw new CatalogError(
+    "malformed",
+    `"${text.slice(0, 120)}" is not a urn of type ${entityTypes.join(" or ")}`,
+    {
+      hint: `Send urn:${namespace}:${entityTypes[0]}:…`,
+    },
+  );
 }
 
 /** Throws `not_found` with the first missing urn, `malformed` for too many. */
 export async function refuseMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
   if (urns.length > membersMax) {
-    throw new CatalogError("malformed", `${urns.length} urns are given, of at most ${membersMax}`, {
-      hint: "Send them in several requests",
-    });
+    throw new CatalogError(
+      "malformed",
+      `the request has ${urns.length} urns of at most ${membersMax}`,
+      {
+        hint: "Send them in several requests",
+      },
+    );
   }
   const there = new Set(await viewer.catalog.filterExisting(urns, { includeSoftDelete: true }));
   const missing = urns.find((urn) => !there.has(urn));
@@ -123,7 +134,7 @@ export async function remove(urn: string, viewer: Viewer, required?: Required): 
   return true;
 }
 
-/** Maximum attempts to change an aspect while others write it. */
+/** Maximum attempts to change an aspect that other requests write, too. */
 const attemptsMax = 10;
 
 /**
@@ -154,5 +165,6 @@ export async function rewrite(
       viewer.loader.forget();
     }
   }
-  throw new CatalogError("conflict", `"${urn}" changes too often`, { hint: "Send it again" });
+  const message = `other writes changed "${aspectName}" of "${urn}" during ${attemptsMax} attempts`;
+  throw new CatalogError("conflict", message, { hint: "Send the request again" });
 }

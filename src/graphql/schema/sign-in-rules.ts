@@ -2,7 +2,7 @@
 import { privileges, toManageUsers } from "../../auth/policies/privileges.ts";
 import type { Rule } from "./rule.ts";
 
-/** An invite to a role gives the role, so it needs the privilege to assign roles, too. */
+/** An invite to a role grants the role, so it also needs the privilege to assign roles. */
 const invites: Rule = {
   audited: true,
   needs: `the privilege ${privileges.MANAGE_USER_CREDENTIALS}, and ${privileges.MANAGE_POLICIES} with a role`,

@@ -1,4 +1,7 @@
-/** Copies the rows of a log into a new file, without using any index of the old one. The new file takes its place. */
+/**
+ * Copies the rows of a log into a new file, without using any index of the old one. The new file takes
+ * its place.
+ */
 import {
   chmodSync,
   chownSync,
@@ -54,7 +57,7 @@ export function replaceFile(file: string, check: (fresh: DatabaseSync) => void):
   }
 }
 
-/** ReparentingGuard the write-ahead log into the file. Returns true if rows have checksums. */
+/** Moves the write-ahead log into the file. Returns true if rows have checksums. */
 function settle(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX });
   try {

@@ -107,7 +107,7 @@ export function replace(path: string, by: string): void {
   removeLeftovers(path);
 }
 
-/** ReparentingGuard the write-ahead log of a closed database into its file, which can then be renamed alone. */
+/** Moves the write-ahead log of a closed database into its file, which can then be renamed alone. */
 function withoutWriteAheadLog(path: string): void {
   const db = new DatabaseSync(path);
   try {

@@ -20,13 +20,13 @@ import { refuseMissing, remove, urnOf, write } from "../writing.ts";
 
 const ACCOUNT = "SERVICE_ACCOUNT";
 
-/** The urn of a service account. Throws `malformed` for another user, `not_found` for none. */
+/** The urn of a service account. Throws `malformed` for another user, `not_found` for an unknown one. */
 async function accountOf(text: string, viewer: Viewer): Promise<string> {
   const urn = urnOf(text, ["corpuser"], viewer);
   await refuseMissing([urn], viewer);
   const { aspect } = await viewer.loader.load(urn);
   if (stringsIn(aspect("subTypes")?.typeNames).includes(ACCOUNT)) return urn;
-  throw new CatalogError("malformed", `"${urn}" is no service account`, {
+  throw new CatalogError("malformed", `"${urn}" is not a service account`, {
     hint: "Send the urn that createServiceAccount returned",
   });
 }
@@ -64,7 +64,7 @@ export const accountMutations = {
   },
 };
 
-/** Of others: users edit their own profile. */
+/** Any of these for the profile of another user. Users edit their own profile without a privilege. */
 const toEditProfiles: Demand = [
   ["MANAGE_USERS_AND_GROUPS"],
   ["EDIT_ENTITY"],
@@ -151,7 +151,7 @@ interface FileInput {
 }
 
 export const fileMutations = {
-  /** Describes a file; the service stores none. */
+  /** Stores the description of a file. The service does not store files. */
   async createDataHubFile(_: never, { input }: { input: FileInput }, viewer: Viewer) {
     const { id, storageKey, ...rest } = input;
     const dataHubFileInfo = {

@@ -1,4 +1,4 @@
-/** Mutations of requests to run an ingestion: stored for executors, which this service is not. */
+/** Requests to run an ingestion. The service stores them; executors outside the service run them. */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject, parsedValue } from "../../../lib/json.ts";
@@ -16,8 +16,8 @@ const defaultExecutor = "default";
 function recipeFor(text: unknown, names: { runId: string; pipeline: string }): string {
   const recipe = typeof text === "string" ? parsedValue(text) : undefined;
   if (!jsonObject(recipe)) {
-    throw new CatalogError("malformed", "the recipe is no JSON object", {
-      hint: "Store the recipe as JSON text; YAML is converted by the client",
+    throw new CatalogError("malformed", "the recipe is not a JSON object", {
+      hint: "Store the recipe as JSON text; convert YAML to JSON first",
     });
   }
   return JSON.stringify({ pipeline_name: names.pipeline, ...recipe, run_id: names.runId });

@@ -1,4 +1,4 @@
-/** Secrets and connections: stored encrypted, and decrypted for callers with the privilege. */
+/** Secrets and connections. They are stored encrypted, and decrypted for callers with the privilege. */
 import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
@@ -48,16 +48,20 @@ export const secretMutations = {
 const secretsMax = 1_000;
 
 export const secretQueries = {
-  /** The values of the secrets that exist, in the order of the names. */
+  /** The decrypted values of the secrets that exist, in the order of the names. */
   async getSecretValues(
     _: never,
     { input }: { input: { readonly secrets: readonly string[] } },
     { entities, secrets, namespace }: Viewer,
   ) {
     if (input.secrets.length > secretsMax) {
-      throw new CatalogError("malformed", `${input.secrets.length} secrets are asked for`, {
-        hint: `Ask for at most ${secretsMax} at once`,
-      });
+      throw new CatalogError(
+        "malformed",
+        `secrets has ${input.secrets.length} names of at most ${secretsMax}`,
+        {
+          hint: "Send them in several requests",
+        },
+      );
     }
     const found = await Promise.all(
       input.secrets.map(async (name) => {
@@ -105,7 +109,10 @@ export const connectionMutations = {
   },
 };
 
-/** As far as the caller reads the aspect; the decrypted text for those who manage connections. */
+/**
+ * The details of a connection whose aspect the caller may read; `json` has the decrypted text if the caller
+ * manages connections, else it is null.
+ */
 async function details(
   { urn }: EntitySource,
   _: never,

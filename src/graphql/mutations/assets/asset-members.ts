@@ -39,21 +39,21 @@ interface StageArgs {
 
 const invalid = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
 
-/** Throws `invalid` when the stage does not admit the entity, or its present stage. */
+/** Throws `invalid` unless the stage applies to the entity's type and may follow its current stage. */
 async function refuseStage(urn: string, stage: string, { loader }: Viewer): Promise<void> {
   const info = (await loader.load(stage)).aspect("lifecycleStageTypeInfo") ?? {};
   const entityType = entityTypeOf(urn);
   const types = stringsIn(info.entityTypes);
   if (types.length > 0 && !types.includes(entityType) && !types.includes(shownType(entityType))) {
-    const why = `stage "${stage}" is not for entities of type ${entityType}`;
-    throw invalid(why, `It is for ${types.join(", ")}`);
+    const why = `stage "${stage}" does not apply to entities of type ${entityType}`;
+    throw invalid(why, `It applies to ${types.join(", ")}`);
   }
   const previous = stringsIn(memberAt(info, ["transitionPolicy", "allowedPreviousStages"]));
   const current = (await loader.load(urn)).aspect("status")?.lifecycleStage;
   if (previous.length === 0 || current === stage || previous.includes(String(current))) return;
   throw invalid(
-    `"${urn}" cannot go from ${current ? `stage "${String(current)}"` : "no stage"} to "${stage}"`,
-    `The stage before must be ${previous.join(" or ")}`,
+    `"${urn}" cannot change from ${current ? `stage "${String(current)}"` : "no stage"} to "${stage}"`,
+    `The current stage must be ${previous.join(" or ")}`,
   );
 }
 
@@ -74,7 +74,7 @@ async function setLifecycleStage(_: never, args: StageArgs, viewer: Viewer): Pro
 const updateSettings = updating<{ input: SettingsInput }>({
   urn: ({ input }) => input.urn,
   aspect: "assetSettings",
-  needs: ({ input }) => [input.summary?.template],
+  dependencies: ({ input }) => [input.summary?.template],
   members: ({ input: { summary } }) => ({
     "assetSummary/templates": summary ? [{ template: summary.template }] : undefined,
   }),

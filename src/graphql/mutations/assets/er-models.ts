@@ -81,7 +81,7 @@ async function createERModelRelationship(
   const creation = {
     entityType: "erModelRelationship",
     id: () => idOf(value),
-    needs: () => [value.source, value.destination],
+    dependencies: () => [value.source, value.destination],
     aspects: () => ({
       erModelRelationshipProperties: value,
       ...(editableProperties && {

@@ -1,6 +1,6 @@
 /**
- * Lineage that users draw: edges between two assets. The aspect of one end holds the edge; the table
- * says which aspect and list, by the entity types of downstream and upstream.
+ * Lineage that users edit: edges between two assets. An aspect of one end holds the edge. The table
+ * `locations` has this aspect and its list, by the entity types of downstream and upstream.
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
@@ -15,7 +15,8 @@ interface LineageEdge {
   readonly upstreamUrn: string;
 }
 
-interface Place {
+/** The aspect and list that hold an edge. */
+interface Location {
   readonly holder: "downstream" | "upstream";
   readonly aspect: string;
   readonly list: string;
@@ -23,8 +24,8 @@ interface Place {
   readonly older?: string;
 }
 
-/** By `downstream←upstream`. */
-const places: ReadonlyMap<string, Place> = new Map<string, Place>([
+/** By the entity types `downstream←upstream`. */
+const locations: ReadonlyMap<string, Location> = new Map<string, Location>([
   ["dataset←dataset", { holder: "downstream", aspect: "upstreamLineage", list: "upstreams" }],
   [
     "dataset←dataJob",
@@ -33,11 +34,11 @@ const places: ReadonlyMap<string, Place> = new Map<string, Place>([
       ...{ list: "outputDatasetEdges", older: "outputDatasets" },
     },
   ],
-  ...["dataset", "chart"].map((upstream): [string, Place] => [
+  ...["dataset", "chart"].map((upstream): [string, Location] => [
     `chart←${upstream}`,
     { holder: "downstream", aspect: "chartInfo", list: "inputEdges", older: "inputs" },
   ]),
-  ...["chart", "dataset"].map((upstream): [string, Place] => [
+  ...["chart", "dataset"].map((upstream): [string, Location] => [
     `dashboard←${upstream}`,
     {
       ...{ holder: "downstream", aspect: "dashboardInfo" },
@@ -60,12 +61,12 @@ const places: ReadonlyMap<string, Place> = new Map<string, Place>([
   ],
 ]);
 
-function placeOf({ downstreamUrn, upstreamUrn }: LineageEdge): Place {
+function locationOf({ downstreamUrn, upstreamUrn }: LineageEdge): Location {
   const ends = `${entityTypeOf(downstreamUrn)}←${entityTypeOf(upstreamUrn)}`;
-  const place = places.get(ends);
-  if (place !== undefined) return place;
-  throw new CatalogError("malformed", `lineage of the kind ${ends} is not edited`, {
-    hint: `Edges are of the kinds ${[...places.keys()].join(", ")}`,
+  const location = locations.get(ends);
+  if (location !== undefined) return location;
+  throw new CatalogError("malformed", `updateLineage does not support edges ${ends}`, {
+    hint: `Supported (downstream←upstream): ${[...locations.keys()].join(", ")}`,
   });
 }
 
@@ -73,7 +74,7 @@ function placeOf({ downstreamUrn, upstreamUrn }: LineageEdge): Place {
 function operationsFor(
   op: "add" | "remove",
   edge: LineageEdge,
-  { holder, list, older, aspect }: Place,
+  { holder, list, older, aspect }: Location,
   viewer: Viewer,
 ): readonly PatchOperation[] {
   const stamp = stampOf(viewer);
@@ -91,8 +92,8 @@ function operationsFor(
   return [operation, { op: "remove", path: [older, other] }];
 }
 
-/** Urns of the members that a list of the aspect has. */
-async function listed(urn: string, { aspect, list, older }: Place, viewer: Viewer) {
+/** Urns of the other ends of the edges that the aspect has. */
+async function listed(urn: string, { aspect, list, older }: Location, viewer: Viewer) {
   const value = (await viewer.loader.load(urn)).aspect(aspect);
   const members = [value?.[list], older === undefined ? undefined : value?.[older]].flatMap(
     (one) => (Array.isArray(one) ? one : []),
@@ -113,21 +114,21 @@ async function updateLineage(_: never, { input }: { input: LineageInput }, viewe
   const edges = [
     ...input.edgesToAdd.map((edge) => ({ op: "add" as const, edge })),
     ...input.edgesToRemove.map((edge) => ({ op: "remove" as const, edge })),
-  ].flatMap(({ op, edge }) => (edge ? [{ op, edge, place: placeOf(edge) }] : []));
+  ].flatMap(({ op, edge }) => (edge ? [{ op, edge, location: locationOf(edge) }] : []));
   const ends = distinct(edges.flatMap(({ edge }) => [edge.downstreamUrn, edge.upstreamUrn]));
   await refuseMissing(ends, viewer);
   /** By holder and aspect, so that each aspect is written once. */
   const patches = new Map<string, { urn: string; aspect: string; operations: PatchOperation[] }>();
-  for (const { op, edge, place } of edges) {
+  for (const { op, edge, location } of edges) {
     const [urn, other] =
-      place.holder === "downstream"
+      location.holder === "downstream"
         ? [edge.downstreamUrn, edge.upstreamUrn]
         : [edge.upstreamUrn, edge.downstreamUrn];
-    if (op === "add" && (await listed(urn, place, viewer)).has(other)) continue;
-    const key = `${place.aspect} ${urn}`;
-    const patch = patches.get(key) ?? { urn, aspect: place.aspect, operations: [] };
+    if (op === "add" && (await listed(urn, location, viewer)).has(other)) continue;
+    const key = `${location.aspect} ${urn}`;
+    const patch = patches.get(key) ?? { urn, aspect: location.aspect, operations: [] };
     patches.set(key, patch);
-    patch.operations.push(...operationsFor(op, edge, place, viewer));
+    patch.operations.push(...operationsFor(op, edge, location, viewer));
   }
   const proposals = Array.from(patches.values(), ({ urn, aspect, operations }) =>
     patchOf(urn, aspect, operations),

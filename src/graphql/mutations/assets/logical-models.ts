@@ -50,14 +50,17 @@ const fieldsOf = (columns: readonly ColumnInput[]) =>
 
 const nameOf = (platform: string): string => platform.split(":").slice(3).join(":");
 
-/** The proposal for a platform that is created with the first model; undefined for a known one. */
+/**
+ * The proposal that creates the platform; undefined for one that exists. Throws `malformed` for one
+ * that is not logical.
+ */
 async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal | undefined> {
   const info = (await viewer.loader.load(urn)).aspect("dataPlatformInfo");
   const name = nameOf(urn);
   if (info === undefined && !(await hasDatasets(urn, viewer))) {
     if (name.length > platformCharactersMax) {
-      const hint = `Names have ${platformCharactersMax} characters at most`;
-      throw malformed(`platform "${name}" has too long a name`, hint);
+      const why = `has ${name.length} characters of at most ${platformCharactersMax}`;
+      throw malformed(`the name of platform "${name}" ${why}`, "Send a shorter name");
     }
     const value = { name, type: "OTHERS", datasetNameDelimiter: ".", displayName: name };
     return proposalOf(urn, "dataPlatformInfo", { ...value, logical: true });
@@ -70,7 +73,7 @@ async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal |
 function refusePhysical(platform: string, info: JsonObject | undefined): void {
   const name = nameOf(platform);
   if (info?.logical === true || name === "logical") return;
-  throw malformed(`platform "${name}" is not logical`, "Name another platform, or none");
+  throw malformed(`platform "${name}" is not logical`, "Send another platform, or leave it out");
 }
 
 /** Datasets of platforms without an info are physical, too. */
@@ -169,7 +172,7 @@ async function updateLogicalModelSchema(
   const model = await viewer.loader.load(urn);
   const schema = model.aspect("schemaMetadata");
   if (schema === undefined) {
-    throw malformed(`"${urn}" has no schema`, "Send a model of createLogicalModel");
+    throw malformed(`"${urn}" has no schema`, "Send a urn that createLogicalModel returned");
   }
   // The privilege for logical models allows no change of other datasets.
   const platform = String(model.key().platform);
@@ -197,12 +200,12 @@ async function updateLogicalModelSchema(
   return write(proposals, viewer, toModel);
 }
 
-/** Columns take the privilege of their dataset. */
+/** The privilege that links require: for a column, that of its dataset. */
 const toLink = (urns: readonly string[]): Required => [
   anyOf(["EDIT_ENTITY"], distinct(urns.map(datasetOf))),
 ];
 
-/** Rejects a missing dataset or column. */
+/** Throws `not_found` for a missing dataset, `malformed` for a missing column. */
 async function refuseMissingEnds(urns: readonly string[], viewer: Viewer): Promise<void> {
   await refuseMissing(distinct(urns.map(datasetOf)), viewer);
   const columns = urns
@@ -227,7 +230,7 @@ async function setLogicalParent(
     return write([unlinked(urn)], viewer, toLink([urn]));
   }
   const parent = urnOf(input.parentUrn, [entityTypeOf(urn)], viewer);
-  if (parent === urn) throw malformed(`"${urn}" cannot be its own parent`, "Name another one");
+  if (parent === urn) throw malformed(`"${urn}" cannot be its own parent`, "Send another parent");
   await refuseMissingEnds([urn, parent], viewer);
   return write([linked(urn, parent, viewer)], viewer, toLink([urn, parent]));
 }
@@ -247,7 +250,8 @@ async function linkPhysicalChild(
 ): Promise<true> {
   const parent = urnOf(input.logicalParentUrn, ["dataset"], viewer);
   const child = urnOf(input.childUrn, ["dataset"], viewer);
-  if (parent === child) throw malformed(`"${child}" cannot be its own parent`, "Name another one");
+  if (parent === child)
+    throw malformed(`"${child}" cannot be its own parent`, "Send another parent");
   const pairs = (input.columnMappings ?? []).map(({ parentFieldPath, childFieldPath }) => ({
     own: columnUrn(child, childFieldPath, viewer),
     above: columnUrn(parent, parentFieldPath, viewer),

@@ -1,4 +1,7 @@
-/** Patches of any aspect. A rejected patch is no error of the field: the result has its error. */
+/**
+ * Patches of any aspect. The error of a rejected patch is in its result, not in the errors of the
+ * response.
+ */
 import { randomUUID } from "node:crypto";
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
@@ -89,7 +92,7 @@ function nameIn({ patch }: PatchInput): string | null {
 
 const UNKNOWN = "urn:li:unknown:error";
 
-/** One write; a rejected patch rejects all, and every result has the error. */
+/** Applies all patches in one write. A rejected patch rejects all, and every result has its error. */
 async function patched(inputs: readonly PatchInput[], viewer: Viewer) {
   let urns: readonly string[] = [];
   try {

@@ -193,8 +193,9 @@ async function updateDatasets(
   const members = input.map((one) => ({ ...one, urn: urnOf(one.urn, ["dataset"], viewer) }));
   const urns = members.map(({ urn }) => urn);
   await refuseMissing(urns, viewer);
-  if (new Set(urns).size < urns.length) {
-    throw new CatalogError("malformed", "a dataset occurs twice in the batch", {
+  const repeated = urns.find((urn, i) => urns.indexOf(urn) < i);
+  if (repeated !== undefined) {
+    throw new CatalogError("malformed", `"${repeated}" occurs twice in the batch`, {
       hint: "Send one update for each dataset",
     });
   }

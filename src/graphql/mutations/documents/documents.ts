@@ -65,7 +65,7 @@ const newDocument: Creation<NewDocument> = {
   entityType: "document",
   id: ({ id }) => id,
   names: ({ title }) => [title],
-  needs: ({ parentDocument, relatedAssets, relatedDocuments }) => [
+  dependencies: ({ parentDocument, relatedAssets, relatedDocuments }) => [
     ...[parentDocument, ...(relatedAssets ?? []), ...(relatedDocuments ?? [])],
   ],
   async aspects(input, viewer) {

@@ -154,7 +154,7 @@ export const productMutations = {
     entityType: "dataProduct",
     id: ({ id }) => id,
     names: ({ properties }) => [properties.name],
-    needs: ({ domainUrn }) => [domainUrn],
+    dependencies: ({ domainUrn }) => [domainUrn],
     aspects: ({ properties, domainUrn }, viewer) => ({
       dataProductProperties: given({ ...properties }),
       domains: { domains: [urnOf(domainUrn, ["domain"], viewer)] },
@@ -189,7 +189,7 @@ export const productMutations = {
     entityType: "application",
     id: ({ id }) => id,
     names: ({ properties }) => [properties.name],
-    needs: ({ domainUrn }) => [domainUrn],
+    dependencies: ({ domainUrn }) => [domainUrn],
     aspects: ({ properties, domainUrn }, viewer) => ({
       applicationProperties: given({ ...properties }),
       domains: domainUrn ? { domains: [urnOf(domainUrn, ["domain"], viewer)] } : undefined,

@@ -147,7 +147,9 @@ async function submitFormPrompt(
   if (answer.type === FIELDS) {
     const { fieldPath } = answer;
     if (!fieldPath)
-      throw new CatalogError("malformed", "fieldPath is missing", { hint: "Send it" });
+      throw new CatalogError("malformed", "fieldPath is missing", {
+        hint: "Send the fieldPath of a column",
+      });
     const column = { subResource: fieldPath, subResourceType: "DATASET_FIELD" };
     await refuseUnknownColumns([{ resourceUrn: urn, ...column }], viewer);
     target = columnUrn(urn, fieldPath, viewer);

@@ -113,7 +113,7 @@ export const formMutations = {
     entityType: "form",
     id: ({ id }) => id,
     names: ({ name }) => [name],
-    needs: ({ prompts }) => propertiesOf(prompts),
+    dependencies: ({ prompts }) => propertiesOf(prompts),
     aspects: ({ name, description, type, prompts, actors }) => ({
       formInfo: given({
         ...{ name, description },

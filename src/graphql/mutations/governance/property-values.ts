@@ -20,7 +20,7 @@ export interface PropertyInput {
   readonly values: readonly PropertyValue[];
 }
 
-/** A value as the aspect has it; exactly one of the members is set. */
+/** A value in the form of the aspect. Throws `malformed` unless exactly one of the members is set. */
 export function storedValue({ stringValue, numberValue }: PropertyValue): object {
   if (typeof stringValue === "string" && typeof numberValue !== "number") {
     return { string: stringValue };
@@ -28,8 +28,8 @@ export function storedValue({ stringValue, numberValue }: PropertyValue): object
   if (typeof numberValue === "number" && typeof stringValue !== "string") {
     return { double: numberValue };
   }
-  throw new CatalogError("malformed", "a value has not exactly one of its members", {
-    hint: "Send either stringValue or numberValue",
+  throw new CatalogError("malformed", "a value has both or none of stringValue and numberValue", {
+    hint: "Send exactly one of them",
   });
 }
 

@@ -24,7 +24,7 @@ const template = { entityType: "dataHubPageTemplate", aspect: "dataHubPageTempla
 const module = { entityType: "dataHubPageModule", aspect: "dataHubPageModuleProperties" };
 type Kind = typeof template;
 
-/** A global page belongs to those who manage pages, a personal one to its creator. */
+/** Throws `forbidden` unless the caller manages global pages, or created the personal page. */
 async function requireOwn(page: JsonObject, viewer: Viewer): Promise<void> {
   if (memberAt(page, ["visibility", "scope"]) === "GLOBAL") {
     await requirePrivilege(toManagePages, viewer);
@@ -32,7 +32,7 @@ async function requireOwn(page: JsonObject, viewer: Viewer): Promise<void> {
   }
   if (viewer.actor !== undefined && memberAt(page, ["created", "actor"]) === viewer.actor) return;
   throw new CatalogError("forbidden", "Unauthorized to perform this action", {
-    hint: "Only its creator changes a personal page",
+    hint: "Only the creator of a personal page may change it",
   });
 }
 
@@ -109,9 +109,13 @@ export const pageMutations = {
     const { urn, name, type, scope, params } = input;
     const needed = moduleParams.get(type);
     if (needed === undefined || !memberAt(params, [needed])) {
-      throw new CatalogError("malformed", `a module of type ${type} has not the parameters`, {
-        hint: `Send ${[...moduleParams].map(([of, name]) => `${name} for ${of}`).join(", ")}`,
-      });
+      throw new CatalogError(
+        "malformed",
+        `the module of type ${type} has no parameters of this type`,
+        {
+          hint: `Send params with ${[...moduleParams].map(([of, name]) => `${name} for ${of}`).join(", ")}`,
+        },
+      );
     }
     const members = { name, type, params: withoutNulls(params) };
     return put(module, { urn, scope, members }, viewer);

@@ -34,7 +34,7 @@ interface Definition {
   readonly filter: { readonly operator: "AND" | "OR"; readonly filters: readonly Criterion[] };
 }
 
-/** As the model has it: criteria in clauses, of which one has to hold. */
+/** The definition in the form of the model: a list of clauses, of which one has to match. */
 function definitionOf({ entityTypes, filter }: Definition, viewer: Viewer) {
   const criteria = filter.filters.map(({ field, values, value, condition, negated }) => ({
     field,
@@ -57,7 +57,7 @@ interface NewView {
   readonly definition: Definition;
 }
 
-/** A view belongs to its creator; a global one also to those who manage global views. */
+/** The urn. Throws `forbidden` unless the caller created the view, or manages global views. */
 async function ownViewOf(text: string, viewer: Viewer): Promise<string> {
   const urn = urnOf(text, [TYPE], viewer);
   const info = await storedAspect(urn, INFO, viewer);
@@ -66,7 +66,7 @@ async function ownViewOf(text: string, viewer: Viewer): Promise<string> {
   if (info.type === "GLOBAL") await requirePrivilege(toManageViews, viewer);
   else {
     throw new CatalogError("forbidden", "Unauthorized to perform this action", {
-      hint: "Only its creator changes a personal view",
+      hint: "Only the creator of a personal view may change it",
     });
   }
   return urn;

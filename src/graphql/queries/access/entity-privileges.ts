@@ -40,7 +40,10 @@ const fields: Readonly<Record<string, Field>> = {
 
 const ancestorsMax = 50;
 
-/** Managing the children of a glossary node: of this node, or of every node below one. */
+/**
+ * True if the caller may manage the children of this glossary node, or those of all nodes below an
+ * ancestor.
+ */
 async function managesChildren(node: string, viewer: Viewer): Promise<boolean> {
   if (await may(viewer, [["MANAGE_GLOSSARIES"]])) return true;
   let above: unknown = node;

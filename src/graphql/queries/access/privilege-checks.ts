@@ -19,7 +19,7 @@ function contextOf(viewer: Viewer): Promise<AuthContext | undefined> {
   return context;
 }
 
-/** Decides about many demands on one entity; without a urn, on the platform. */
+/** Returns a check for privileges on one entity; without a urn, on the platform. */
 export async function privilegesOn(
   urn: string | undefined,
   viewer: Viewer,
@@ -37,7 +37,7 @@ export async function privilegesOn(
 export const may = async (viewer: Viewer, demand: Demand, urn?: string): Promise<boolean> =>
   (await privilegesOn(urn, viewer))(demand);
 
-/** Throws `forbidden` without the privileges. */
+/** Throws `forbidden` unless the caller has the privileges on the platform. */
 export async function refuseWithout(viewer: Viewer, demand: Demand): Promise<void> {
   if (await may(viewer, demand)) return;
   throw refusal(demand);
@@ -50,7 +50,7 @@ export async function refuseUnreadable(viewer: Viewer, demand: Demand, urn: stri
 
 const refusal = (demand: Demand): CatalogError =>
   new CatalogError("forbidden", "Unauthorized to perform this action", {
-    hint: `It needs ${shownDemand(demand)}. Please contact your DataHub administrator.`,
+    hint: `It needs the privilege ${shownDemand(demand)}. Please contact your DataHub administrator.`,
   });
 
 /**

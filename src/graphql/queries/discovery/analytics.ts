@@ -1,4 +1,4 @@
-/** Analytics: counts from the search view. The service stores no events of its web application. */
+/** Analytics: counts of entities from the search view. The service stores no usage events. */
 import type { SearchFacet } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import { entityTypeOf } from "../../../core/urn.ts";

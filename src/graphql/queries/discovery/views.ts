@@ -1,4 +1,4 @@
-/** Views: stored filters that searches apply beside their own. */
+/** Views: stored filters that searches apply in addition to their own. */
 import type { SearchRequest } from "../../../catalog/catalog.ts";
 import { bothOf, type Criterion, type Filter } from "../../../core/query/filter.ts";
 import type { Viewer } from "../../context.ts";
@@ -7,12 +7,12 @@ import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 
 interface ViewDefinition {
-  /** By the model's names; empty: all. */
+  /** Names of the model; empty for all types. */
   readonly entityTypes: readonly string[];
   readonly filter: Filter | undefined;
 }
 
-/** Undefined without a view, and for one that does not exist. */
+/** The definition of a view; undefined without a urn, and for a view that does not exist. */
 export async function viewOf(
   viewUrn: Maybe<string>,
   { loader }: Viewer,
@@ -50,7 +50,7 @@ export function withinView<Request extends SearchRequest>(
   return { ...request, entities: kept, filter };
 }
 
-/** The filter, and all of the criteria. */
+/** A filter that also requires all of the criteria. */
 export const withCriteria = (
   filter: Filter | undefined,
   criteria: readonly Criterion[],

@@ -8,7 +8,7 @@ import type { EntitySource } from "../entity-source.ts";
 const ancestorsMax = 50;
 const metricsMax = 20;
 
-/** `paths`: where an entity names its parent, as `aspect/member/…`. */
+/** The urns of the ancestors. `paths`: the members that may hold the parent, as `aspect/member/…`. */
 async function ancestorsOf(
   urn: string,
   options: { readonly paths: readonly string[]; readonly max: number },
@@ -54,7 +54,7 @@ const siblingsMax = 20;
 
 /**
  * The neighbours in the lineage. Siblings describe one asset on several platforms: their neighbours
- * are merged unless they are asked for separately.
+ * are merged unless `separateSiblings` is true.
  */
 async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }, viewer: Viewer) {
   const { catalog, loader } = viewer;

@@ -1,6 +1,6 @@
 /**
- * Entities with an edge to an entity. Questions of the same tick and relationship are answered by one
- * scroll over the edges of all their entities.
+ * Entities with an edge to an entity. Requests for the same relationship in one tick of the event loop are
+ * one scroll over the edges of all their entities.
  */
 import type { Viewer } from "../../context.ts";
 
@@ -13,7 +13,7 @@ interface Waiting {
 const batches = new WeakMap<Viewer, Map<string, Waiting[]>>();
 
 const pageMax = 1_000;
-/** Edges of one batch. */
+/** Maximum number of edges that a batch reads. */
 const edgesMax = 20_000;
 
 /** The urns of the entities with such an edge, in the order of the writes. */
@@ -62,9 +62,9 @@ async function sourcesOf(urns: readonly string[], type: string, { catalog }: Vie
       ...(scrollId !== undefined && { scrollId }),
     });
     for (const { source, destination } of page.relationships) {
-      const known = sources.get(destination);
-      if (known === undefined) sources.set(destination, [source]);
-      else known.push(source);
+      const list = sources.get(destination);
+      if (list === undefined) sources.set(destination, [source]);
+      else list.push(source);
     }
     edges += page.relationships.length;
     scrollId = page.scrollId;
@@ -72,7 +72,7 @@ async function sourcesOf(urns: readonly string[], type: string, { catalog }: Vie
   return sources;
 }
 
-/** The same, without entities that do not exist or are soft-deleted. */
+/** The urns of `incoming`, without entities that do not exist or are soft-deleted. */
 export async function existingIncoming(
   urn: string,
   relationship: string,

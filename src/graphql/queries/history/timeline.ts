@@ -16,10 +16,10 @@ const categories = [
 
 const transactionsMax = 100;
 
-/** Clients show versions without the suffix that states how they were found. */
+/** The semantic version without the suffix `-computed`, which clients do not show. */
 const versionOf = ({ semVer }: ChangeTransaction): string => semVer.replace(/-computed$/, "");
 
-/** Oldest first. Throws `forbidden` without the right to view the entity. */
+/** The changes by category, oldest first. Throws `forbidden` for a caller who may not view the entity. */
 async function transactionsOf(
   urn: string,
   asked: readonly string[],
