@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("an update of an entity", () => {
-  test("changes the aspects that it names, and keeps their other members", async () => {
+  test("an update changes the aspects that it names, and keeps their other members", async () => {
     await service.client.upsert(orders, "editableDatasetProperties", { name: "Orders" });
     await service.client.upsert(orders, "editableSchemaMetadata", {
       editableSchemaFieldInfo: [{ fieldPath: "id", description: "the id" }],
@@ -116,7 +116,7 @@ test("members of one aspect are changed", async () => {
   ).toBe(404);
 });
 
-test("a lifecycle stage must admit the entity and its present stage", async () => {
+test("a lifecycle stage must apply to the entity type and follow the current stage", async () => {
   const stage = (name: string) => `urn:li:lifecycleStageType:${name}`;
   const stamp = { time: 1, actor: ada };
   const info = { settings: {}, created: stamp, lastModified: stamp };
@@ -272,7 +272,7 @@ test("a logical model links datasets and columns, and unlinks changed columns", 
   expect(await parent(lines)).toBeUndefined();
 });
 
-test("a patch reports its error as its result, and patches of one request are one write", async () => {
+test("a patch returns its error in its result, and patches of one request are one write", async () => {
   const result = "{ urn name success error }";
   const patch = (urn: string, aspectName: string, path: string, value: string) => ({
     ...{ urn, aspectName, patch: [{ op: "ADD", path, value }] },

@@ -6,31 +6,42 @@ import { resolvers } from "../../src/graphql/schema/resolvers.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { coverageOf } from "./coverage.ts";
 
-/** By field; a field of an entity type that is not listed has no aspect in the model. */
+/** Reasons by field. Fields that are not listed here belong to an aspect that the entity type lacks. */
 const reasons: Readonly<Record<string, string>> = {
-  "SchemaMetadata.aspectVersion": "In an assertion, a schema is no aspect of its own.",
-  "SchemaMetadata.createdAt": "In an assertion, a schema is no aspect of its own.",
-  "Dataset.platformNativeType": "The model has no member for it; DataHub has none either.",
+  "SchemaMetadata.aspectVersion": "The schema of an assertion is not a stored aspect.",
+  "SchemaMetadata.createdAt": "The schema of an assertion is not a stored aspect.",
+  "Dataset.platformNativeType": "The model has no such member; DataHub returns null, too.",
 };
 
-/** Fields that have a resolver, or a member, which is always empty. */
+/** Fields with a resolver or a member that is always empty. */
 const constant: readonly (readonly [field: string, value: string, reason: string])[] = [
-  ["Query.latestProductUpdate", "null", "The releases of DataHub do not concern this service."],
+  ["Query.latestProductUpdate", "null", "The service has no news about releases of DataHub."],
   ["Query.semanticSearch", "error", "The service computes no embeddings."],
   ["Query.semanticSearchAcrossEntities", "error", "The service computes no embeddings."],
-  ["Query.getPresignedUploadUrl", "error", "The service has no bucket for files."],
+  ["Query.getPresignedUploadUrl", "error", "The service stores no files."],
   ["AppConfig.semanticSearchConfig", "disabled", "The service computes no embeddings."],
   ["AggregationMetadata.displayName", "null", "Clients show the name of the entity."],
-  ["EntityRelationship.created", "null", "The graph lists ends of edges without their times."],
-  ["Entity.aspects(autoRenderOnly: true)", "[]", "No aspect of the model has a rendering."],
-  ["Health.latestAssertionStatusByType", "null", "Runs are summed over all types."],
-  ["RawAspect.renderSpec", "null", "No aspect of the model has a rendering."],
-  ["SearchAcrossLineageResults.freshness", "null", "Answers come from the current views."],
-  ["SearchAcrossLineageResults.lineageSearchPath", "null", "There is one way to search."],
-  ["SearchResult.insights", "[]", "DataHub has none either."],
+  ["EntityRelationship.created", "null", "The graph view returns edges without their times."],
+  ["Entity.aspects(autoRenderOnly: true)", "[]", "The model annotates no aspect with a rendering."],
+  [
+    "Health.latestAssertionStatusByType",
+    "null",
+    "The health counts assertions of all types together.",
+  ],
+  ["RawAspect.renderSpec", "null", "The model annotates no aspect with a rendering."],
+  [
+    "SearchAcrossLineageResults.freshness",
+    "null",
+    "Lineage is read from the views, not from a cache.",
+  ],
+  [
+    "SearchAcrossLineageResults.lineageSearchPath",
+    "null",
+    "Searches across lineage have a single algorithm.",
+  ],
+  ["SearchResult.insights", "[]", "DataHub returns none, too."],
 ];
 
-const NO_ASPECT = "The model has no such aspect for these entity types.";
 /** Type of entities without a type of their own; its fields are those that any of them may have. */
 const ANY = "EntityProperties";
 
@@ -56,13 +67,13 @@ function page(): string {
     .map(([type, field]) => `| \`${type}.${field}\` | null | ${reasons[`${type}.${field}`]} |`);
   return `# GraphQL fields without data
 
-The schema has every type and field of DataHub's. This page lists the fields that are always null or
-empty. \`npm test -- test/graphql/coverage-page.test.ts -u\` generates it from the schema, the mapping
-and the metadata model.
+The schema has every type and field of DataHub's schema. This page lists the fields that are always
+null, empty, disabled or an error. \`npm test -- test/graphql/coverage-page.test.ts -u\` generates it
+from the schema, the mapping and the metadata model.
 
-## Entity types without an aspect
+## Fields of aspects that entity types lack
 
-${NO_ASPECT} The fields are null there.
+These entity types do not have the aspect of the field, so it is null.
 
 | Field | Types |
 | --- | --- |

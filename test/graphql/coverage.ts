@@ -1,6 +1,6 @@
 /**
- * Compares the mapping with the model: follows the fields of the schema and the aspects together, from
- * each entity type down. Finds the fields without a value, and the places that the model does not have.
+ * Compares the mapping with the model: walks the fields of the schema and the aspects together, down from each
+ * entity type. Finds the fields without a value, and the mapped paths that the model does not have.
  */
 import {
   type GraphQLNamedType,
@@ -19,11 +19,11 @@ import type { FieldType, Model } from "../../src/model/model.ts";
 export interface Coverage {
   /** `Type.field` of fields that no aspect fills. */
   readonly empty: readonly string[];
-  /** `Type.field: place` of places that are not in the model. */
+  /** `Type.field: path` of mapped paths that are not in the model. */
   readonly wrong: readonly string[];
 }
 
-/** `resolved`: true for a field with a resolver of its own. */
+/** `resolved`: returns true for a field with a resolver of its own. */
 export function coverageOf(
   schema: GraphQLSchema,
   model: Model,
@@ -51,16 +51,16 @@ export function coverageOf(
   function walkRecord(typename: string, record: string): void {
     if (isEntityTypename(typename) || walked.has(`${typename} ${record}`)) return;
     walked.add(`${typename} ${record}`);
-    const places = ownValue(valueMappings, typename) ?? {};
+    const mappings = ownValue(valueMappings, typename) ?? {};
     for (const { name, type } of fieldsOf(typename)) {
-      const place = ownValue(places, name) ?? name;
-      if (typeof place === "function" || name === "associatedUrn" || resolved(typename, name)) {
+      const mapped = ownValue(mappings, name) ?? name;
+      if (typeof mapped === "function" || name === "associatedUrn" || resolved(typename, name)) {
         filled.add(`${typename}.${name}`);
         continue;
       }
-      const found = membersAt([{ kind: "named", name: record }], place.split("/"), model);
+      const found = membersAt([{ kind: "named", name: record }], mapped.split("/"), model);
       if (found.length === 0) {
-        if (Object.hasOwn(places, name)) wrong.add(`${typename}.${name}: ${record} ${place}`);
+        if (Object.hasOwn(mappings, name)) wrong.add(`${typename}.${name}: ${record} ${mapped}`);
         else empty.add(`${typename}.${name}`);
         continue;
       }
@@ -72,32 +72,32 @@ export function coverageOf(
   for (const [entityType, typename] of Object.entries(typenames)) {
     const entity = model.entities.get(entityType);
     if (entity === undefined) continue;
-    const places = { ...entityMappings.Entity, ...ownValue(entityMappings, typename) };
+    const mappings = { ...entityMappings.Entity, ...ownValue(entityMappings, typename) };
     for (const { name, type } of fieldsOf(typename)) {
       const field = `${typename}.${name}`;
-      const place = ownValue(places, name);
+      const mapped = ownValue(mappings, name);
       if (name === "urn" || name === "type" || resolved(typename, name)) continue;
-      if (typeof place === "function") {
+      if (typeof mapped === "function") {
         const record = ownValue(entityRecords, name);
         const aspect = record === undefined ? undefined : record(entityType);
         if (aspect !== undefined) walk(getNamedType(type), aspectTypes(aspect, model));
         continue;
       }
-      if (place === undefined) {
+      if (mapped === undefined) {
         empty.add(field);
         continue;
       }
-      const [aspect = "", ...path] = place.split("/");
+      const [aspect = "", ...path] = mapped.split("/");
       const own = Object.hasOwn(ownValue(entityMappings, typename) ?? {}, name);
       if (aspect === "key") {
         const key = entity.keyFields.find((one) => one.name === path[0]);
-        if (key === undefined) wrong.add(`${field}: ${place}`);
+        if (key === undefined) wrong.add(`${field}: ${mapped}`);
         continue;
       }
       const has = entity.aspects.includes(aspect);
       const found = has ? membersAt(aspectTypes(aspect, model), path, model) : [];
       if (found.length > 0) walk(getNamedType(type), found);
-      else if (own) wrong.add(`${field}: ${place}`);
+      else if (own) wrong.add(`${field}: ${mapped}`);
       else empty.add(field);
     }
   }

@@ -1,4 +1,4 @@
-/** Entities and what is done to them, as clients of the reference ask it in GraphQL. */
+/** Entities and what is done to them, as clients of DataHub ask it in GraphQL. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -78,7 +78,7 @@ describe("an entity", () => {
     });
   });
 
-  test("a missing entity is null, and of a typed query has exists: false", async () => {
+  test("a missing entity is null; a query of its type returns exists: false", async () => {
     const query = `query($urns: [String!]!, $urn: String!) {
       entities(urns: $urns) { urn } entityExists(urn: $urn) dataset(urn: $urn) { exists platform { urn } } }`;
     const urns = [missing, dataset, "urn:li:spaceship:x"];

@@ -66,7 +66,7 @@ test("a data product belongs to a domain and lists its assets", async () => {
   expect(await codeOf("deleteDataProduct", { urn: product })).toBe(404);
 });
 
-test("an asset has any number of applications", async () => {
+test("an asset may have several applications", async () => {
   const create = (id: string, more = {}) =>
     run("createApplication", { input: { id, properties: { name: id }, ...more } }, "{ urn }");
   const [shop, till] = ["urn:li:application:shop", "urn:li:application:till"];
@@ -93,7 +93,7 @@ test("an asset has any number of applications", async () => {
   expect(await of(orders)).toEqual([]);
 });
 
-test("a column has one business attribute", async () => {
+test("a column has at most one business attribute", async () => {
   const input = { id: "mail", name: "Mail", type: "STRING" };
   const { urn } = await run("createBusinessAttribute", { input }, "{ urn }");
   expect(await aspect(urn, "businessAttributeInfo")).toMatchObject({

@@ -1,5 +1,5 @@
 /**
- * The served schema compared with the one that clients are written for (reference-schema.json), and the
+ * The served schema compared with the one that clients are written for (datahub-schema.json), and the
  * mapping of its fields compared with the model.
  */
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ import { coverageOf } from "./coverage.ts";
 
 type Field = string | { readonly type: string; readonly args?: Readonly<Record<string, string>> };
 
-interface ReferenceType {
+interface DataHubType {
   readonly kind: string;
   readonly fields?: Readonly<Record<string, Field>>;
   readonly values?: readonly string[];
@@ -29,13 +29,13 @@ interface ReferenceType {
   readonly implements?: readonly string[];
 }
 
-const reference: Readonly<Record<string, ReferenceType>> = JSON.parse(
-  readFileSync(new URL("./reference-schema.json", import.meta.url), "utf8"),
+const datahub: Readonly<Record<string, DataHubType>> = JSON.parse(
+  readFileSync(new URL("./datahub-schema.json", import.meta.url), "utf8"),
 );
 const model = loadModel();
 const schema = createSchema(entityTypesOf(model.entities.keys()).members);
 
-/** Arguments and inputs may be optional where the reference requires them. */
+/** Arguments and inputs may be optional where DataHub requires them. */
 const accepts = (served: string, asked: string) =>
   served === asked || served === asked.replace(/!$/, "") || `${served}!` === asked;
 
@@ -54,7 +54,7 @@ function missingArguments(
   });
 }
 
-function missingIn(all: GraphQLSchema, name: string, asked: ReferenceType): readonly string[] {
+function missingIn(all: GraphQLSchema, name: string, asked: DataHubType): readonly string[] {
   const type = all.getType(name);
   if (isEnumType(type)) {
     return (asked.values ?? []).filter((one) => !type.getValue(one)).map((one) => `${name}.${one}`);
@@ -86,8 +86,8 @@ function missingIn(all: GraphQLSchema, name: string, asked: ReferenceType): read
   ];
 }
 
-test("the schema has every type, field, argument and value of the reference", () => {
-  const missing = Object.entries(reference).flatMap(([name, asked]) =>
+test("the schema has every type, field, argument and value of DataHub's schema", () => {
+  const missing = Object.entries(datahub).flatMap(([name, asked]) =>
     missingIn(schema, name, asked),
   );
   expect(missing).toEqual([]);
@@ -96,6 +96,6 @@ test("the schema has every type, field, argument and value of the reference", ()
 const hasResolver = (type: string, field: string): boolean =>
   [resolvers[type], resolvers.Entity].some((own) => own !== undefined && Object.hasOwn(own, field));
 
-test("every place of the mapping is in the model", () => {
+test("every path of the mapping is in the model", () => {
   expect(coverageOf(schema, model, hasResolver).wrong).toEqual([]);
 });

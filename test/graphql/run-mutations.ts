@@ -1,4 +1,4 @@
-/** Runs mutations with the signatures of DataHub's schema (reference-schema.json). */
+/** Runs mutations with the signatures of DataHub's schema (datahub-schema.json). */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { type Client, encoded } from "../support/client.ts";
@@ -10,7 +10,7 @@ interface Signature {
 }
 
 const signatures: Readonly<Record<string, Signature>> = JSON.parse(
-  readFileSync(new URL("./reference-schema.json", import.meta.url), "utf8"),
+  readFileSync(new URL("./datahub-schema.json", import.meta.url), "utf8"),
 ).Mutation.fields;
 
 type Args = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Searching with GraphQL, as command lines and libraries of the reference do. */
+/** Searching with GraphQL, as DataHub's command line and libraries do. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf } from "./graphql-client.ts";
@@ -7,7 +7,7 @@ const dataset = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,seeds.t
 const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
 let service: RunningService;
 
-/** As the library of the reference asks for the urns that fulfil a filter. */
+/** The query of DataHub's library for the urns that match a filter. */
 const SCROLL = `query scrollUrnsWithFilters($types: [EntityType!], $query: String!, $orFilters: [AndFilterInput!],
   $batchSize: Int!, $scrollId: String, $skipCache: Boolean!, $sortInput: SearchSortInput, $includeSoftDeleted: Boolean) {
   scrollAcrossEntities(input: {query: $query, count: $batchSize, scrollId: $scrollId, types: $types,

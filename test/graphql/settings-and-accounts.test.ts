@@ -120,7 +120,7 @@ test("posts, queries and ownership types are created, changed and deleted", asyn
   expect(await aspect(builtIn, "status")).toMatchObject({ removed: true });
 });
 
-test("pages and settings belong to their creators, or to those who manage them", async () => {
+test("pages and settings are changed by their creators, or by users who manage them", async () => {
   const module = {
     ...{ name: "Links", type: "LINK", scope: "PERSONAL" },
     params: { linkParams: { linkUrl: "https://example.org" } },
@@ -231,7 +231,7 @@ test("incidents, contracts and tests are stored as their aspects", async () => {
   expect(await codeOf(create, given, ada)).toBe(403);
 });
 
-test("secrets are stored encrypted, and given to those who manage them", async () => {
+test("secrets are stored encrypted, and decrypted for callers who manage them", async () => {
   const create = sending("createSecret", "CreateSecretInput");
   const input = { name: "warehouse", value: "open sesame" };
   const { createSecret: urn } = await data(create, { input });
@@ -270,7 +270,7 @@ test("secrets are stored encrypted, and given to those who manage them", async (
   expect(await codeOf(upsert, { input: connection }, ada)).toBe(403);
 });
 
-test("service accounts, profiles and requests of ingestion", async () => {
+test("service accounts, profiles and ingestion requests are stored as entities", async () => {
   const create = sending(
     "createServiceAccount",
     "CreateServiceAccountInput",

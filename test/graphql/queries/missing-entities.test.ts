@@ -1,4 +1,4 @@
-/** Typed queries of a urn that does not exist: an object without errors, whatever is selected. */
+/** Queries of one type for an unknown urn return an object without errors, for every selection. */
 import {
   type GraphQLOutputType,
   getNamedType,
@@ -51,7 +51,7 @@ const urns: Readonly<Record<string, string>> = {
 
 const DEPTH = 3;
 
-/** Selects the fields that may not be null, and at the first level all without arguments. */
+/** Selects all fields without arguments of the first level; below it, the fields that may not be null. */
 function selectionOf(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   if (!isCompositeType(named)) return "";

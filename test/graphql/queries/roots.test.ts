@@ -1,4 +1,4 @@
-/** Every query on a small catalog, against golden answers, and the privileges that they need. */
+/** The queries on a small catalog return their golden answers, and require their privileges. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningService, runningService } from "../../support/running-service.ts";
 import { asActor, ask, faultOf, ROOT } from "../graphql-client.ts";
@@ -139,7 +139,7 @@ test("every member of the configuration has a value", async () => {
   expect(Object.keys(me.platformPrivileges)).toHaveLength(30);
 });
 
-test("queries of administration are refused to other users", async () => {
+test("queries for administrators are rejected for other users", async () => {
   const refused = [
     "{ listGroups(input: {}) { total } }",
     "{ listTests(input: {}) { total } }",
@@ -155,7 +155,7 @@ test("queries of administration are refused to other users", async () => {
   }
 });
 
-test("semantic search and a user that is no service account are errors", async () => {
+test("semantic search and a user that is not a service account return errors", async () => {
   const semantic = await ask(
     service.client,
     '{ semanticSearch(input: {type: TAG, query: "x"}) { total } }',

@@ -29,7 +29,7 @@ test("a fresh catalog has the settings of the first page", async () => {
   expect(found).toMatchSnapshot();
 });
 
-test("lists of a fresh catalog are empty, but for its roles and ownership types", async () => {
+test("lists of a fresh catalog are empty, except roles and ownership types", async () => {
   const found = await data(`{
     listPosts(input: {}) { total posts { urn } }
     listRoles(input: {}) { total roles { name } }
