@@ -1,7 +1,7 @@
 /**
- * Writes an event: reads the entities that it names, merges, and proposes the aspects that change, all or
- * none. Every proposal states the version that it was merged with, so that concurrent events do not
- * overwrite each other; the merge is repeated after a lost race.
+ * Writes an event as a whole or not at all: reads the entities that it names, merges, and proposes the aspects
+ * that change. Every proposal requires the version that it was merged with, so that concurrent events do not
+ * overwrite each other. After a lost race, the merge is repeated.
  */
 import type { Caller, Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -10,12 +10,12 @@ import { entityTypeOf } from "../core/urn.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { type MappedEvent, mapEvent } from "./map-event.ts";
-import { knowsEvent, mergeEntity, STATE } from "./merge.ts";
+import { hasEvent, mergeEntity, STATE } from "./merge.ts";
 import { validateEvent } from "./validate-event.ts";
 
 type Writer = Pick<Catalog, "findEntities" | "ingest">;
 
-/** Undefined for a repeated event: there was nothing to write. */
+/** Returns the position of the write; undefined for a repeated event, which writes nothing. */
 type AcceptEvent = (
   event: unknown,
   catalog: Writer,
@@ -24,14 +24,17 @@ type AcceptEvent = (
 
 const attemptsMax = 20;
 
-/** Throws `malformed` for an invalid event, and the errors of proposals. */
+/**
+ * `namespace`: that of the urns. The result throws `malformed` for an invalid event, `too_large` for one with too
+ * many parts, `conflict` after too many lost races, and the errors of rejected proposals.
+ */
 export function createAcceptEvent(namespace: string): AcceptEvent {
-  const again = createConcurrencyLimit(1);
+  const retryLimit = createConcurrencyLimit(1);
   return async (body, catalog, caller) => {
     const mapped = mapEvent(validateEvent(body), namespace);
     const attempt = () => write(mapped, catalog, caller);
     const first = await attempt();
-    return first === LOST ? retried(attempt, again) : first;
+    return first === LOST ? retried(attempt, retryLimit) : first;
   };
 }
 
@@ -40,16 +43,15 @@ const LOST = Symbol("lost race");
 /** Events that lost a race are merged again one at a time. */
 const retried = (
   attempt: () => Promise<Position | undefined | typeof LOST>,
-  inTurn: ConcurrencyLimit,
+  limit: ConcurrencyLimit,
 ): Promise<Position | undefined> =>
-  inTurn(async () => {
+  limit(async () => {
     for (let attempts = 2; attempts <= attemptsMax; attempts++) {
       const written = await attempt();
       if (written !== LOST) return written;
     }
-    throw new CatalogError("conflict", "other events kept changing the entities of this one", {
-      hint: "Send it again",
-    });
+    const message = `other writes changed entities of the event during ${attemptsMax} attempts`;
+    throw new CatalogError("conflict", message, { hint: "Send the event again" });
   });
 
 async function write(
@@ -71,15 +73,15 @@ async function proposalsOf(
   { subject, name, time, contributions }: MappedEvent,
   catalog: Writer,
 ): Promise<readonly Proposal[]> {
-  // The subject comes last: its state says that the event is written.
+  // The subject comes last, because its state records that the event is written.
   const urns = [...contributions.keys()].filter((urn) => urn !== subject);
   const aspects = new Set([STATE]);
   for (const list of contributions.values()) {
     for (const one of list) if ("aspect" in one) aspects.add(one.aspect);
   }
   const found = await catalog.findEntities([...urns, subject], [...aspects]);
-  const isKnown = found.at(-1)?.aspects.find((aspect) => aspect.name === STATE);
-  if (isKnown !== undefined && knowsEvent(JSON.parse(isKnown.value), name)) return [];
+  const state = found.at(-1)?.aspects.find((aspect) => aspect.name === STATE);
+  if (state !== undefined && hasEvent(JSON.parse(state.value), name)) return [];
   return [...urns, subject].flatMap((urn, index) => {
     const list = contributions.get(urn) ?? [];
     const stored = new Map((found[index]?.aspects ?? []).map((aspect) => [aspect.name, aspect]));
@@ -98,7 +100,10 @@ async function proposalsOf(
   });
 }
 
-/** With the version that the aspect must have; events of timeseries have none. */
+/**
+ * An upsert. `version`: that of the stored aspect, which the write requires; absent for timeseries
+ * events.
+ */
 const proposal = (
   urn: string,
   aspectName: string,

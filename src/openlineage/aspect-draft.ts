@@ -1,6 +1,6 @@
 /**
- * The value of an aspect while contributions are merged into it. Maps and lists are indexed, so that an event
- * of many columns takes time in proportion to them.
+ * The value of an aspect while contributions are merged into it. Maps and lists are indexed, so that the time
+ * of a merge is proportional to the number of columns.
  */
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 
@@ -8,9 +8,10 @@ export interface AspectDraft {
   readonly fields: Map<string, unknown>;
   /** The members of a field that is a map. */
   readonly map: (field: string) => Map<string, unknown>;
+  /** The items of a field that is a list, by key. */
   readonly list: (field: string, keyOf: (item: unknown) => string) => ListDraft;
   readonly replace: (value: JsonObject) => void;
-  /** Undefined: the aspect does not exist. */
+  /** The merged value; undefined when the aspect does not exist. */
   readonly value: () => JsonObject | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface LatestField extends Target {
   readonly value: unknown;
 }
 
-/** A stamp with the earliest event time. */
+/** A field with a stamp. The stamp of the earliest event time counts. */
 export interface EarliestField extends Target {
   readonly kind: "earliest";
   readonly field: string;
@@ -34,11 +34,11 @@ export interface Stamp {
 export interface WholeAspect extends Target {
   readonly kind: "whole";
   readonly value: JsonObject;
-  /** Returns the part of a stored value that identifies it as this value. */
+  /** The part of a value that is compared, to find whether another source has replaced it. */
   readonly mark: (value: JsonObject) => unknown;
 }
 
-/** An item that is added to a list once: a person who removes it keeps it removed. */
+/** An item that events add to a list once. After a person removes it, events do not add it again. */
 export interface ListItem extends Target {
   readonly kind: "item";
   readonly field: string;

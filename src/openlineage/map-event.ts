@@ -30,6 +30,7 @@ export interface MappedEvent {
   readonly contributions: ReadonlyMap<string, readonly Contribution[]>;
 }
 
+/** Throws `too_large` for an event with too many columns, edges and properties. */
 export function mapEvent(event: OpenLineageEvent, namespace: string): MappedEvent {
   const context = contextOf(event, namespace);
   const { time } = context;
@@ -46,7 +47,10 @@ export function mapEvent(event: OpenLineageEvent, namespace: string): MappedEven
   return { subject, name, time, contributions: Map.groupBy(contributions, ({ urn }) => urn) };
 }
 
-/** Columns, edges, properties and the like of one event: they are merged and written as a whole. */
+/**
+ * Maximum number of contributions (columns, edges, properties …) of one event, which is written as a
+ * whole.
+ */
 const contributionsMax = 10_000;
 
 function refuseTooMany(count: number): void {
@@ -94,14 +98,17 @@ const rawEvent = (
   },
 });
 
-/** Contributions of the facets of an entity; those without an entry become custom properties. */
+/**
+ * Contributions of the facets of an entity. Facets without an entry in the tables become custom
+ * properties.
+ */
 function facetContributions(
   facets: Facets = {},
   tables: readonly FacetTable[],
   { owner, context, others = owner }: FacetsOf,
 ): readonly Contribution[] {
   return Object.entries(facets).flatMap(([key, facet]) => {
-    // An event erases nothing.
+    // Events never remove values.
     if (facet._deleted === true) return [];
     const rule = tables.map((table) => table.get(key)).find((found) => found !== undefined);
     if (rule !== undefined) return rule.contributes(facet, owner, context);
@@ -112,7 +119,7 @@ function facetContributions(
 interface FacetsOf {
   readonly owner: FacetOwner;
   readonly context: EventContext;
-  /** Takes the facets without an entry. */
+  /** The entity whose custom properties hold the facets without an entry; by default the owner. */
   readonly others?: FacetOwner;
 }
 
@@ -234,7 +241,7 @@ function oneDataset(dataset: Dataset, context: EventContext): readonly Contribut
   ];
 }
 
-/** A lineage facet replaces the columnLineage of its dataset. */
+/** True if a lineage facet describes the dataset; it replaces the dataset's columnLineage. */
 function hasLineage(dataset: Dataset, { urns, job }: EventContext): boolean {
   if (dataset.facets?.lineage !== undefined) return true;
   const { entries = [] } = (job?.facets?.lineage ?? {}) as { entries?: readonly JsonObject[] };

@@ -4,7 +4,7 @@
  *
  *   latest, whole   the value of the latest event time; of equal times, that of the greater hash
  *   earliest, edge  the least stamp
- *   item            added once; the state knows it after somebody has removed it
+ *   item            added once; the state records it, so it is not added again after its removal
  *   member, column  the union
  *
  * A value of another source is never overwritten, and nothing is removed.
@@ -31,14 +31,17 @@ interface Write {
   readonly hash: string;
 }
 
-/** The aspect openLineageState. */
+/** The value of the aspect openLineageState. */
 interface State {
   readonly written: Readonly<Record<string, Write>>;
   /** Hashes of the latest events that the entity is the subject of. */
   readonly events: readonly string[];
 }
 
-/** Repetitions of older events are written again, with the same result. */
+/**
+ * Maximum number of recorded events. An older event that is repeated is merged again, with the same
+ * result.
+ */
 const eventsMax = 64;
 
 /** Required members of aspects that an event may create. */
@@ -56,14 +59,18 @@ const emptyAspects: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject
   ["editableSchemaMetadata", { editableSchemaFieldInfo: [] }],
 ]);
 
-/** Names an event of a subject: its time, so that names have the order of events, and its content. */
+/** The name of an event: its time, so that names sort in the order of events, and a hash of its text. */
 export const eventName = (time: number, text: string): string =>
   `${String(time).padStart(14, "0")}:${hashOf(text)}`;
 
-export const knowsEvent = (state: JsonObject | undefined, name: string): boolean =>
+/** True if the state records the event, which is then a repetition. */
+export const hasEvent = (state: JsonObject | undefined, name: string): boolean =>
   Array.isArray(state?.events) && state.events.includes(name);
 
-/** The aspects of one entity that change, with their new values. */
+/**
+ * The aspects of one entity that change, with their new values. `current`: the stored aspects; `event`: name of
+ * the event, if the entity is its subject.
+ */
 export function mergeEntity(
   contributions: readonly Contribution[],
   current: ReadonlyMap<string, JsonObject>,
@@ -92,8 +99,9 @@ export function mergeEntity(
 }
 
 interface Writes {
+  /** Updated by the merge: the last write of each `aspect/field`. */
   readonly written: Map<string, Write>;
-  /** Of the event. */
+  /** Time of the event in epoch milliseconds. */
   readonly time: number;
 }
 
@@ -125,8 +133,8 @@ function mergeWhole(draft: AspectDraft, part: WholeAspect, writes: Writes): void
 }
 
 /**
- * Notes the write and returns true if the value replaces the stored one: it is later than the last write of
- * an event, and the stored value is absent or the one of that write.
+ * Records the write and returns true if the value replaces the stored one: it is later than the last write by
+ * an event, and the stored value is absent or that of this last write.
  */
 function isLater(
   key: string,

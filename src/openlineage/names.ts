@@ -1,6 +1,6 @@
 /**
- * Urns of the datasets, jobs and runs of OpenLineage: those of DataHub's endpoint, where these depend on
- * the event alone. Pure.
+ * Urns of the datasets, jobs and runs of OpenLineage. They equal those of DataHub's endpoint wherever these
+ * depend only on the event. Pure.
  */
 import { ownValue } from "../lib/own-value.ts";
 import type { DatasetName, JobName } from "./event.ts";
@@ -28,7 +28,10 @@ const platformOfScheme: Readonly<Record<string, string>> = {
   wasbs: "abs",
 };
 
-/** Stores whose names are paths: `authority` is a part of the name. */
+/**
+ * Platforms whose names are paths. `authority`: the name includes the authority of the namespace, such
+ * as a bucket.
+ */
 const pathPlatforms: Readonly<Record<string, { readonly authority: boolean }>> = {
   s3: { authority: true },
   gcs: { authority: true },
@@ -56,7 +59,7 @@ export function platformName({ namespace, name, facets }: DatasetName): Platform
   return physicalName({ namespace, name });
 }
 
-/** The same without its symlinks. */
+/** The platform and the name of a dataset, without its symlinks. */
 function physicalName({ namespace, name }: DatasetName): PlatformName {
   if (namespace.startsWith(GLUE)) return { platform: "glue", name: dotted(name) };
   const [scheme = "", rest] = namespace.split("://", 2);

@@ -1,4 +1,4 @@
-/** Redacts secrets in events: values of members with such a name, and passwords in URLs. */
+/** Redacts secrets in events: values of members named like a secret, and passwords in URLs. */
 import { jsonObject } from "../lib/json.ts";
 
 export const REDACTED = "***";

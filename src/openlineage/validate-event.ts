@@ -1,4 +1,7 @@
-/** Validates events of OpenLineage 2-0-2 and the facets that are mapped. Other members and facets pass. */
+/**
+ * Validates events of OpenLineage 2-0-2 and the facets that are mapped. Other members and facets are
+ * not checked.
+ */
 import { createRequire } from "node:module";
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { CatalogError } from "../core/errors.ts";
@@ -56,10 +59,10 @@ const kindOf = (event: JsonObject): Kind | undefined => {
 const require = createRequire(import.meta.url);
 const validators = new Map<Kind, ValidateFunction>();
 
-/** The first event loads ajv. */
+/** Compiles a schema at its first use. The first event loads ajv. */
 function validatorOf(kind: Kind): ValidateFunction {
-  const known = validators.get(kind);
-  if (known !== undefined) return known;
+  const cached = validators.get(kind);
+  if (cached !== undefined) return cached;
   const { Ajv }: typeof import("ajv") = require("ajv");
   const ajv = new Ajv({ verbose: true, strictRequired: false });
   const validate = ajv.compile(schemas[kind]);
@@ -71,8 +74,8 @@ function validatorOf(kind: Kind): ValidateFunction {
 export function validateEvent(body: unknown): OpenLineageEvent {
   const event = withoutNulls(body);
   if (!jsonObject(event)) {
-    throw new CatalogError("malformed", "an OpenLineage event is an object", {
-      hint: "Send a list of events to …/lineage/batch",
+    throw new CatalogError("malformed", "an OpenLineage event must be a JSON object", {
+      hint: "Send a list of events to the path with /batch",
     });
   }
   const kind = kindOf(event);
@@ -102,7 +105,7 @@ function errorOf(kind: Kind, error: ErrorObject | undefined): CatalogError {
   switch (error?.keyword) {
     case "required":
       return new CatalogError("malformed", `${at} has no ${String(error.params.missingProperty)}`, {
-        hint: "OpenLineage requires it",
+        hint: "Send this member, which OpenLineage requires",
       });
     case "enum":
       return new CatalogError("malformed", `${at} is ${shown}`, {
@@ -115,7 +118,7 @@ function errorOf(kind: Kind, error: ErrorObject | undefined): CatalogError {
   }
 }
 
-/** Nulls are absent members, as the clients mean them. */
+/** Removes nulls, which producers send for absent members. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
   if (!jsonObject(value)) return value;

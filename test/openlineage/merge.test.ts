@@ -87,7 +87,7 @@ test("a repeated event writes nothing", async () => {
   expect(catalog.proposals()).toBe(before);
 });
 
-describe("an event erases nothing", () => {
+describe("an event removes no values", () => {
   const job = "urn:li:dataJob:(urn:li:dataFlow:(python,nightly,shop),nightly.load_revenue)";
   const output = "urn:li:dataset:(urn:li:dataPlatform:postgres,shop.mart.revenue,PROD)";
   const described = runEvent({
@@ -182,7 +182,7 @@ test("concurrent events do not overwrite each other", async () => {
   expect(catalog.contents()).toEqual((await resultOf(events)).contents());
 });
 
-test("a large event is kept in part", async () => {
+test("the first part of a large event is stored", async () => {
   const event = runEvent({ run: { custom_plan: { text: "x".repeat(100_000) } } });
   const catalog = await resultOf([event]);
   const [raw] = Object.entries(catalog.contents()).filter(([name]) =>

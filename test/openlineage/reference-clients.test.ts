@@ -38,30 +38,34 @@ const job = (orchestrator: string, flow: string, name: string) =>
   `urn:li:dataJob:(urn:li:dataFlow:(${orchestrator},${flow},shop),${name})`;
 const edgeTo = (name: string) => expect.objectContaining({ destinationUrn: dataset(name) });
 
-test("the Python client", installing, async (context) => {
-  const python = await pythonWith(["openlineage-python==1.54.0"], context);
-  await run(python, [join(clients, "producer.py"), service.address, RUN_ID, PARENT_ID]);
-  const written = await aspectsOf(job("python", "python", "python.load"));
-  expect(written.dataJobInputOutput?.value).toMatchObject({
-    inputDatasetEdges: [edgeTo("shop.public.orders")],
-    outputDatasetEdges: [edgeTo("shop.mart.revenue")],
-    fineGrainedLineages: [{ transformOperation: "DIRECT:AGGREGATION" }],
-  });
-  expect(written.dataJobInfo?.value).toMatchObject({ description: "Loads" });
-  expect(await aspectsOf(`urn:li:dataProcessInstance:${RUN_ID}`)).toMatchObject({
-    dataProcessInstanceProperties: {
-      value: { customProperties: { errorMessage: "late", nominalStartTime: expect.anything() } },
-    },
-    dataProcessInstanceRelationships: {
-      value: { parentInstance: `urn:li:dataProcessInstance:${PARENT_ID}` },
-    },
-  });
-  expect(await aspectsOf(dataset("shop.mart.revenue"))).toHaveProperty("schemaMetadata");
-  expect(await aspectsOf(dataset("shop.mart.of_python"))).toHaveProperty("openLineageState");
-  expect(await aspectsOf(job("python", "python", "python.design"))).toHaveProperty("dataJobInfo");
-});
+test(
+  "the Python client writes jobs, runs, datasets and their lineage",
+  installing,
+  async (context) => {
+    const python = await pythonWith(["openlineage-python==1.54.0"], context);
+    await run(python, [join(clients, "producer.py"), service.address, RUN_ID, PARENT_ID]);
+    const written = await aspectsOf(job("python", "python", "python.load"));
+    expect(written.dataJobInputOutput?.value).toMatchObject({
+      inputDatasetEdges: [edgeTo("shop.public.orders")],
+      outputDatasetEdges: [edgeTo("shop.mart.revenue")],
+      fineGrainedLineages: [{ transformOperation: "DIRECT:AGGREGATION" }],
+    });
+    expect(written.dataJobInfo?.value).toMatchObject({ description: "Loads" });
+    expect(await aspectsOf(`urn:li:dataProcessInstance:${RUN_ID}`)).toMatchObject({
+      dataProcessInstanceProperties: {
+        value: { customProperties: { errorMessage: "late", nominalStartTime: expect.anything() } },
+      },
+      dataProcessInstanceRelationships: {
+        value: { parentInstance: `urn:li:dataProcessInstance:${PARENT_ID}` },
+      },
+    });
+    expect(await aspectsOf(dataset("shop.mart.revenue"))).toHaveProperty("schemaMetadata");
+    expect(await aspectsOf(dataset("shop.mart.of_python"))).toHaveProperty("openLineageState");
+    expect(await aspectsOf(job("python", "python", "python.design"))).toHaveProperty("dataJobInfo");
+  },
+);
 
-test("the Java client", installing, async (context) => {
+test("the Java client writes jobs, datasets and their lineage", installing, async (context) => {
   const folder = await fromPackage(JAVA_PACKAGE)
     .program(context.signal)
     .catch((error) => context.skip(`the client could not be installed: ${error.message}`));

@@ -1,4 +1,4 @@
-/** A table of facets: for each key its schema, and what an event with it contributes. */
+/** Tables of facets: for each key its JSON Schema, and the function that returns its contributions. */
 import type { JsonObject } from "../../lib/json.ts";
 import type { Contribution, Stamp } from "../contribution.ts";
 import type { Dataset, Job, OpenLineageEvent, Run } from "../event.ts";
@@ -17,12 +17,12 @@ export interface EventContext {
   readonly run?: Run & { readonly urn: string };
 }
 
-/** The entity with the facet. */
+/** The entity that has the facet. */
 export interface FacetOwner {
   readonly urn: string;
-  /** The aspect whose customProperties take its facets. */
+  /** The aspect whose customProperties hold facets without an aspect of their own. */
   readonly properties: string;
-  /** For a facet of a dataset. */
+  /** The dataset, if the facet is one of a dataset. */
   readonly dataset?: Dataset;
 }
 
@@ -57,7 +57,7 @@ export const mapOf = (additionalProperties: Schema): Schema => ({
   additionalProperties,
 });
 
-/** An object; the names of optional members end with `?`. Other members pass. */
+/** The schema of an object. Names of optional members end with `?`. Other members are not checked. */
 export function object(members: Readonly<Record<string, Schema>>): Schema {
   const names = Object.entries(members);
   return {
@@ -67,7 +67,7 @@ export function object(members: Readonly<Record<string, Schema>>): Schema {
   };
 }
 
-/** The schema of the facets of an entity. */
+/** The schema of the facets of an entity. Facets that no table lists are any objects. */
 export const facetsSchema = (...tables: readonly FacetTable[]): Schema => ({
   type: "object",
   properties: Object.fromEntries(

@@ -19,7 +19,7 @@ const edge = (
   item: { destinationUrn, created: stamp, ...(properties && { properties }) },
 });
 
-/** The job reads or writes the dataset; so does the run of the event. */
+/** Edges for a dataset that the job and the run of the event read or write. */
 export function datasetEdges(
   dataset: DatasetName,
   direction: "input" | "output",
@@ -39,7 +39,7 @@ const runMember = (urn: string, direction: "input" | "output", value: string): S
     ? { kind: "member", urn, aspect: "dataProcessInstanceInput", field: "inputs", value }
     : { kind: "member", urn, aspect: "dataProcessInstanceOutput", field: "outputs", value };
 
-/** The event's job depends on another job. */
+/** The edge from the event's job to a job that it depends on. */
 export function jobEdge(
   context: EventContext,
   upstream: JobName,
@@ -51,7 +51,7 @@ export function jobEdge(
   return [edge(job.urn, "inputDatajobEdges", urn, context, properties)];
 }
 
-/** Another job writes the dataset. */
+/** The edge from another job to a dataset that it writes. */
 export const producedBy = (job: JobName, dataset: string, context: EventContext): Edge =>
   edge(context.urns.job(job), "outputDatasetEdges", dataset, context);
 
@@ -63,7 +63,7 @@ export const upstreamRun = ({ urns }: EventContext, urn: string, runId: string):
   value: urns.run(runId),
 });
 
-/** The dataset depends on another one, without a job. */
+/** The edge between two datasets, for an event without a job. */
 export const upstreamDataset = (urn: string, dataset: string, { stamp }: EventContext): Edge => ({
   kind: "edge",
   urn,

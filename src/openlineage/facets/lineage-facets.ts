@@ -36,11 +36,11 @@ const inputField = object({
   "transformations?": transformations,
 });
 
-/** `DIRECT:IDENTITY`. */
+/** Such as `DIRECT:IDENTITY`. */
 const operationOf = ({ type, subtype }: Transformation): string =>
   subtype === undefined ? type : `${type}:${subtype}`;
 
-/** On the job where there is one; else on the dataset. */
+/** The edge from columns to a column, in an aspect of the event's job; without a job, of the dataset. */
 function columnEdge(
   { urn }: FacetOwner,
   downstream: string,
@@ -136,7 +136,7 @@ const sources = {
   "fields?": mapOf(object({ inputs: listOf(input) })),
 };
 
-/** Jobs without a name are the event's own. */
+/** The named job; undefined for a source that means the job of the event. */
 const jobOf = ({ namespace, name }: Partial<JobName>): JobName | undefined =>
   namespace === undefined || name === undefined ? undefined : { namespace, name };
 
@@ -161,7 +161,7 @@ function fromSources(
   ];
 }
 
-/** A job as the source of a dataset, or of the event's job. */
+/** Edges for a job that is the source of a dataset, or of the event's job. */
 function fromJob(
   source: Extract<Input, { type: "JOB" }>,
   dataset: string | undefined,
@@ -180,7 +180,7 @@ function fromJob(
   return [...edges, upstreamRun(context, run.urn, source.runId as string)];
 }
 
-/** On a dataset: it is the target. */
+/** The facet `lineage` of a dataset, which is the target. */
 export const datasetLineage = facet<Sources>("lineage", object(sources), (facet, owner, context) =>
   fromSources(owner, owner.dataset ?? { namespace: "", name: "" }, facet, context),
 );
@@ -189,7 +189,7 @@ type Entry =
   | (DatasetName & Sources & { readonly type: "DATASET" })
   | (Partial<JobName> & { readonly type: "JOB"; readonly inputs?: readonly Input[] });
 
-/** On a job: its entries are the targets. */
+/** The facet `lineage` of a job; its entries are the targets. */
 export const jobLineage = facet<{ entries: readonly Entry[] }>(
   "lineage",
   object({

@@ -7,7 +7,7 @@ import type { FacetOwner } from "./facet-table.ts";
 
 const valueCharactersMax = 2_000;
 const nameCharactersMax = 200;
-/** Of one facet. */
+/** Maximum number of properties of one facet. */
 const propertiesMax = 100;
 
 type Named = Readonly<Record<string, unknown>>;

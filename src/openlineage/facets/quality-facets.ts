@@ -85,7 +85,7 @@ function fieldProfile([fieldPath, column]: readonly [string, ColumnMetrics]): Js
   });
 }
 
-/** Without undefined members. */
+/** The members that have a value. */
 const stated = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
@@ -144,7 +144,10 @@ const assertions = object({
   ),
 });
 
-/** An assertion is named by its dataset, its column and its own name: each run evaluates the same. */
+/**
+ * An assertion and its result. Its id is a hash of dataset, column and name, so all runs evaluate one
+ * entity.
+ */
 function evaluated(
   one: Assertion,
   { urn: dataset, dataset: named }: FacetOwner,
@@ -196,7 +199,7 @@ function evaluated(
   ];
 }
 
-/** A property of the run, or of the job without one. */
+/** A custom property of the run; without a run, of the job. */
 const subset = facet<JsonObject>("subset", { type: "object" }, (value, owner, context) => {
   const { run, job, urns } = context;
   if (job === undefined) return flattened(owner, "subset", value);

@@ -44,7 +44,7 @@ const dependency = object({
   "status_trigger_rule?": text,
 });
 
-/** A flow and a job have the properties of their engine, like in DataHub. */
+/** Custom properties of the flow and the job, which both have those of their engine, as in DataHub. */
 const onFlowAndJob = ({ job }: EventContext, members: JsonObject): readonly Contribution[] =>
   job === undefined
     ? []

@@ -12,7 +12,7 @@ interface Field {
 
 const field = object({ name: text, "type?": text, "description?": text, "fields?": listOf({}) });
 
-/** Types by the beginning of their native name; the first that fits. */
+/** Types by the beginning of the native type; the first match counts. */
 const types: readonly (readonly [begins: RegExp, type: string])[] = [
   [/^(array|list|set|multiset)\b/i, "ArrayType"],
   [/^map\b/i, "MapType"],
@@ -36,7 +36,7 @@ const typeOf = ({ type = "", fields }: Field): string => {
   return known ?? (fields === undefined ? "NullType" : "RecordType");
 };
 
-/** Deeper fields are left out, like in other limits of JSON. */
+/** Maximum depth of nested fields; deeper ones are left out. */
 const depthMax = 40;
 
 function* fieldsOf(fields: readonly Field[], parent = "", depth = 1): Iterable<JsonObject> {
@@ -54,7 +54,7 @@ function* fieldsOf(fields: readonly Field[], parent = "", depth = 1): Iterable<J
   }
 }
 
-/** Text that identifies a schema that OpenLineage wrote: a hash and the facet itself. */
+/** Identifies a schema that an event wrote: its hash, and the text of its facet. */
 const markOf = (value: JsonObject): unknown => {
   const { hash, platformSchema } = value as { hash?: unknown; platformSchema?: JsonObject };
   const [content] = Object.values(platformSchema ?? {});

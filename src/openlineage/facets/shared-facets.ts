@@ -27,7 +27,7 @@ const ownershipTypes = [
   "CONSUMER",
   "STAKEHOLDER",
 ];
-const ANOTHER_TYPE = "TECHNICAL_OWNER";
+const DEFAULT_TYPE = "TECHNICAL_OWNER";
 
 const GROUP = /^(?:team|group|corpGroup):/i;
 const USER = /^(?:user|corpuser):/i;
@@ -54,7 +54,7 @@ const ownerItem = (
     field: "owners",
     item: {
       owner: ownerUrn(name, urns),
-      type: ownershipTypes.includes(known) ? known : ANOTHER_TYPE,
+      type: ownershipTypes.includes(known) ? known : DEFAULT_TYPE,
       source: { type: "SERVICE" },
     },
     keyOf: (item) => {

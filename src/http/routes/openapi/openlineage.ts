@@ -6,7 +6,7 @@ import { writeErrors } from "../restli/write-errors.ts";
 
 const path = "/openapi/openlineage/api/v1/lineage";
 
-/** Events of one batch: each is written by itself. */
+/** Maximum number of events of a batch; each is one write. */
 const batchMax = 1_000;
 
 const named: Schema = {
@@ -14,7 +14,7 @@ const named: Schema = {
   properties: { namespace: { type: "string" }, name: { type: "string" }, facets: {} },
 };
 const members: BodySchema["properties"] = {
-  eventTime: { type: "string", description: "When it happened: an ISO-8601 instant" },
+  eventTime: { type: "string", description: "Time of the event: an ISO-8601 instant" },
   producer: { type: "string", description: "URI of the producer" },
   schemaURL: { type: "string", description: "Accepted; the members decide the type of the event" },
   eventType: { type: "string", description: "START, RUNNING, COMPLETE, ABORT, FAIL or OTHER" },
@@ -91,7 +91,7 @@ const row = {
   kind: "page",
   group: "OpenAPI",
   writes: true,
-  // Events are mapped on the main thread: this takes up to a second.
+  // Events are mapped on the main thread; a body of this size takes up to a second.
   bodyBytesMax: 8 * 1024 * 1024,
   errors: writeErrors,
 } as const;
@@ -106,7 +106,7 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
       name: "postOpenLineageEvent",
       summary: "Write an event of OpenLineage",
       about:
-        "A RunEvent, JobEvent or DatasetEvent of OpenLineage 2-0-2; also at `/api/v1/lineage`. Events add up in any order, and repeated events change nothing. All or none of an event is written.",
+        "A RunEvent, JobEvent or DatasetEvent of OpenLineage 2-0-2; also at `/api/v1/lineage`. Each event adds to the earlier ones, in any order, and a repeated event changes nothing. An event is written as a whole or not at all.",
       body: event,
       async handle({ body, caller }, { catalog }) {
         return { position: await accept(body, catalog, caller) };

@@ -17,7 +17,7 @@ import type {
 
 const sourceHeader = "X-DataHubLoginSource";
 
-/** By the header; other texts are not recorded. */
+/** Sources of the audit trail by the value of the header; other values are recorded as UNKNOWN. */
 const loginSources: ReadonlyMap<string, string> = new Map([
   ["passwordLogin", "PASSWORD_LOGIN"],
   ["signUpLinkLogin", "SIGN_UP_LINK_LOGIN"],
@@ -42,7 +42,7 @@ const parameters: readonly Parameter[] = [
   },
 ];
 
-const malformed: ErrorCase = { code: "malformed", when: "the body is no JSON, or lacks a member" };
+const malformed: ErrorCase = { code: "malformed", when: "the body is not JSON, or lacks a member" };
 const limited: ErrorCase = { code: "rate_limited", when: "too many attempts have failed" };
 
 const texts = (
@@ -74,7 +74,7 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       name: "generateSessionTokenForUser",
       summary: "Begin a session for a user who has signed in",
       about:
-        "The token is an access token that lives for a day. It ends when it is revoked, or its user is suspended or deleted. With status 403, `loginDenialReason` is HARD_DELETED, SOFT_DELETED, SUSPENDED or NOT_PROVISIONED.",
+        "The token is an access token that is valid for a day. It ends when it is revoked, or when its user is suspended or deleted. With status 403, `loginDenialReason` is HARD_DELETED, SOFT_DELETED, SUSPENDED or NOT_PROVISIONED.",
       parameters,
       body: texts({ userId: "Name of the user: the last part of the urn" }),
       reply: replyOf({ accessToken: { type: "string" } }),
@@ -211,7 +211,7 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
     const settings = await signIn.ssoSettings();
     if (settings === undefined) {
       throw new CatalogError("not_found", "no settings of single sign-on are stored", {
-        hint: 'They are "sso" in globalSettingsInfo of urn:li:globalSettings:0',
+        hint: 'Write the member "sso" of globalSettingsInfo of urn:li:globalSettings:0',
       });
     }
     const { enabled, ...oidc } = settings.oidcSettings ?? {};
@@ -222,11 +222,14 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
 
 const json = (value: object): Answer => ({ json: JSON.stringify(value), keep: false });
 
-/** The caller has authenticated as the system, so its word for the browser's address counts. */
+/**
+ * The login of a request. The caller is the system client, so the address in X-Forwarded-For is
+ * trusted.
+ */
 function loginOf({ parameters, address }: Ask, user: string): Omit<Login, "password"> {
   const named = parameters as Readonly<Record<string, string | undefined>>;
   const source = loginSources.get(named[sourceHeader] ?? "") ?? "UNKNOWN";
-  // Proxies append; what a browser sends comes first.
+  // Proxies append an address. The earlier ones come from the browser, which may send any.
   const last = named["X-Forwarded-For"]?.split(",").at(-1)?.trim();
   return { user, source, address: last?.slice(0, 60) || (address ?? "") };
 }
