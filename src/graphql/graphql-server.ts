@@ -12,6 +12,7 @@ import { createDocumentCache } from "./document-cache.ts";
 import { createEntityLoader } from "./entity-loader.ts";
 import { shownError } from "./graphql-errors.ts";
 import { resolveField } from "./long-lists.ts";
+import { withReadBudget } from "./read-budget.ts";
 import { createSchema } from "./schema/create-schema.ts";
 import { entityTypesOf } from "./schema/entity-types.ts";
 
@@ -117,7 +118,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
         operationName,
         request: { method: "POST", headers: { accept: "application/json" }, query: {} },
         contextFactory: () => {
-          const catalog = catalogFor(actor);
+          const catalog = withReadBudget(catalogFor(actor));
           return {
             ...surroundings,
             catalog,

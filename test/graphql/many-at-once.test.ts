@@ -113,3 +113,19 @@ test("lists within lists end where a request has been told enough", async () => 
   });
   expect(far.body.errors.length).toBeLessThan(50_000);
 });
+
+test("a request asks for a limited number of searches, with results or without", async () => {
+  const one = "urn:li:dataset:(urn:li:dataPlatform:hive,searched,PROD)";
+  await service.client.upsert(one, "status", { removed: false });
+  const fields = Array.from(
+    { length: 3 },
+    (_, i) => `a${i}: relatedDocuments(input: {}) { total }`,
+  );
+  const query = `query($urns: [String!]!) { entities(urns: $urns) { ... on Dataset { ${fields.join(" ")} } } }`;
+  const urns = (count: number) => ({ urns: Array.from({ length: count }, () => one) });
+  expect(await fault(query, urns(10))).toBeUndefined();
+  expect(await fault(query, urns(1_000))).toMatchObject({
+    message: expect.stringContaining("too many searches"),
+    extensions: { code: 400 },
+  });
+}, 60_000);

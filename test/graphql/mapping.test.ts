@@ -13,6 +13,7 @@ import {
   isUnionType,
 } from "graphql";
 import { expect, test } from "vitest";
+import { people } from "../../src/graphql/mapping/tables/people.ts";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
 import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
 import { resolvers } from "../../src/graphql/schema/resolvers.ts";
@@ -98,4 +99,12 @@ const hasResolver = (type: string, field: string): boolean =>
 
 test("every path of the mapping is in the model", () => {
   expect(coverageOf(schema, model, hasResolver).wrong).toEqual([]);
+});
+
+test("a hidden user counts as one without a password", async () => {
+  const isNative = people.entities?.CorpUser?.isNativeUser as (...args: unknown[]) => unknown;
+  const viewer = { entities: { find: async () => ({ corpUserCredentials: { salt: "x" } }) } };
+  const urn = "urn:li:corpuser:ada";
+  expect(await isNative({ urn, exists: true }, viewer)).toBe(true);
+  expect(await isNative({ urn, exists: false }, viewer)).toBe(false);
 });

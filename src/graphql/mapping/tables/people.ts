@@ -14,7 +14,8 @@ export const people: Mapping = {
       editableInfo: "corpUserEditableInfo",
       status: "corpUserStatus/status",
       // The salt and the hash themselves are secret.
-      isNativeUser: async ({ urn }, { entities }) => {
+      isNativeUser: async ({ urn, exists }, { entities }) => {
+        if (!exists) return false;
         const credentials = (await entities.find(urn))?.corpUserCredentials;
         return memberAt(credentials, ["salt"]) !== undefined;
       },
