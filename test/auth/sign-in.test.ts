@@ -323,6 +323,14 @@ test("log-ins are found in the audit trail, as DataHub's usage events", async ()
     proxied((await session(name)).body.accessToken, urn),
   );
   expect(own.status).toBe(403);
+  // A policy for all users grants View Analytics, which does not show whose address it was.
+  await writeAsOperator(service, "urn:li:dataHubPolicy:analytics", "dataHubPolicyInfo", {
+    ...{ displayName: "analytics", description: "", type: "PLATFORM", state: "ACTIVE" },
+    ...{ actors: { users: [urn] }, privileges: ["VIEW_ANALYTICS"] },
+  });
+  const { accessToken } = (await session(name)).body;
+  const analyst = await service.client.call("POST", path, {}, proxied(accessToken, urn));
+  expect(analyst.status).toBe(403);
 });
 
 test("a user with a key alone, or a deleted one, gets no session", async () => {
