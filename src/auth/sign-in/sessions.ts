@@ -3,6 +3,7 @@
  * SESSION, which the system actor owns. Like every access token, a session ends when it is revoked, and
  * when its user is suspended or deleted.
  */
+import { CatalogError } from "../../core/errors.ts";
 import { lifeOf, type TokenDuration } from "../../lib/token-durations.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AccessTokens, TokenRecord } from "../tokens/access-tokens.ts";
@@ -45,9 +46,18 @@ export function createSessions(dependencies: Dependencies): Sessions {
 
   const isSession = ({ ownerUrn }: TokenRecord): boolean => ownerUrn === systemActor;
 
+  /** Another request may have ended the session meanwhile. */
+  async function revoke({ id }: TokenRecord): Promise<void> {
+    try {
+      await tokens.revoke(id, systemActor);
+    } catch (error) {
+      if (!(error instanceof CatalogError && error.code === "not_found")) throw error;
+    }
+  }
+
   async function revokeEach(which: (record: TokenRecord) => boolean): Promise<void> {
     for (const record of await tokens.list()) {
-      if (isSession(record) && which(record)) await tokens.revoke(record.id, systemActor);
+      if (isSession(record) && which(record)) await revoke(record);
     }
   }
 
@@ -71,7 +81,7 @@ export function createSessions(dependencies: Dependencies): Sessions {
 
     async end(token) {
       const record = await tokens.read(token);
-      if (record !== undefined && isSession(record)) await tokens.revoke(record.id, systemActor);
+      if (record !== undefined && isSession(record)) await revoke(record);
     },
 
     endAll: (user) => revokeEach(({ actorUrn }) => actorUrn === user),
