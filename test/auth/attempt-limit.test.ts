@@ -1,4 +1,4 @@
-/** The limit of attempts to guess a password. */
+/** The limit of failed attempts to sign in, and the hashes of passwords. */
 import { describe, expect, test } from "vitest";
 import { createAttemptLimit } from "../../src/auth/sign-in/attempt-limit.ts";
 import { createPasswordHashes } from "../../src/auth/sign-in/password-hash.ts";
@@ -12,7 +12,7 @@ function limit() {
 }
 
 describe("attempts", () => {
-  test("of one user are rejected after ten, from any address, until ten minutes have passed", () => {
+  test("attempts of one user are rejected after ten, from any address, until ten minutes have passed", () => {
     const { attempts, pass } = limit();
     const take = (i: number) => attempts.take({ user: "a", address: `198.51.100.${i}` });
     for (let i = 0; i < 10; i++) take(i);
@@ -22,7 +22,7 @@ describe("attempts", () => {
     take(12);
   });
 
-  test("from one address are rejected after fifty, for any user", () => {
+  test("attempts from one address are rejected after fifty, for any user", () => {
     const { attempts } = limit();
     const take = (user: string) => attempts.take({ user, address: "2001:db8::1" });
     for (let i = 0; i < 50; i++) take(`user ${i}`);
@@ -31,7 +31,7 @@ describe("attempts", () => {
     expect(() => attempts.take({ user: "other", address: "2001:db8::2" })).toThrow();
   });
 
-  test("that succeed do not count", () => {
+  test("successful attempts do not count", () => {
     const { attempts } = limit();
     for (let i = 0; i < 100; i++) attempts.take({ user: "a", address: "::1" })();
     attempts.take({ user: "a", address: "::1" });
@@ -41,7 +41,7 @@ describe("attempts", () => {
 describe("a hash", () => {
   const cheap = { ln: 4, r: 8, p: 1 };
 
-  test("differs each time, names its parameters, and matches its password only", async () => {
+  test("a hash differs each time, names its parameters, and matches its password only", async () => {
     const hashes = createPasswordHashes(cheap);
     const [one, other] = [await hashes.hash("correct horse"), await hashes.hash("correct horse")];
     expect(one).toMatch(/^\$scrypt\$ln=4,r=8,p=1\$[\w-]{22}\$[\w-]{43}$/);
@@ -54,7 +54,7 @@ describe("a hash", () => {
     );
   });
 
-  test("with older parameters still matches, and is outdated", async () => {
+  test("a hash with older parameters still matches, and is outdated", async () => {
     const hash = await createPasswordHashes(cheap).hash("correct horse");
     const hashes = createPasswordHashes({ ...cheap, ln: 5 });
     expect(await hashes.verify("correct horse", hash)).toBe(true);
@@ -62,7 +62,7 @@ describe("a hash", () => {
     expect(hashes.outdated(await hashes.hash("correct horse"))).toBe(false);
   });
 
-  test("is one of a bounded number that are computed at a time", async () => {
+  test("the number of hashes computed at the same time is bounded", async () => {
     const hashes = createPasswordHashes(cheap);
     const all = Array.from({ length: 60 }, () => hashes.hash("correct horse"));
     const results = await Promise.allSettled(all);

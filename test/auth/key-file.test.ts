@@ -1,4 +1,4 @@
-/** The keys that sign tokens: made, given, and rotated with overlap. */
+/** The keys that sign tokens: created, configured, and rotated with overlap. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ const formatWith = (...lines: readonly string[]) =>
   createTokenFormat(keysIn(...lines), { namespace: "li" });
 
 describe("the key of a data directory", () => {
-  test("is made at the first start, for its owner alone, and stays", () => {
+  test("the key is created at the first start, readable by its owner only, and stays", () => {
     mkdirSync(directory.path, { recursive: true });
     const place = { data: directory.path, given: "", logger };
     const { file, current } = openKeys({ name: "signing.key", ...place });
@@ -41,7 +41,7 @@ describe("the key of a data directory", () => {
 describe("keys rotate with overlap", () => {
   const claims = { type: "PERSONAL", actor: "urn:li:corpuser:mina" } as const;
 
-  test("the first signs, all are believed, and those that are gone are not", async () => {
+  test("the first key signs, all keys verify, and removed keys do not", async () => {
     const now = Date.now();
     const old = await formatWith(one).sign(claims, now);
     const both = formatWith(two, "", `  ${one}  `);
@@ -52,7 +52,7 @@ describe("keys rotate with overlap", () => {
     expect(await formatWith(one).verify(fresh, now)).toEqual({ ok: false, why: "foreign" });
   });
 
-  test("a token is believed up to its last millisecond", async () => {
+  test("a token is valid up to its last millisecond", async () => {
     const format = formatWith(one);
     const now = 1_772_409_600_000;
     const token = await format.sign({ ...claims, expiresAt: now + 1000 }, now);
@@ -86,7 +86,7 @@ test.each([
   ["contains a line that is not a key", [one, "with blanks in it, though it is long enough"]],
   ["contains a key that is public", ["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]],
   ["contains a key twice", [one, two, one]],
-])("a file that %s stops the start, without telling the key: %j", (why, lines) => {
+])("a file that %s stops the start, with an error without the key: %j", (why, lines) => {
   let message = "";
   try {
     keysIn(...lines);
@@ -97,7 +97,7 @@ test.each([
   for (const line of lines) expect(message).not.toContain(line);
 });
 
-test("a file that is not there stops the start", () => {
+test("a missing file stops the start", () => {
   const given = join(directory.path, "none");
   expect(() => openKeys({ name: "signing.key", data: directory.path, given, logger })).toThrow(
     "cannot read the keys",

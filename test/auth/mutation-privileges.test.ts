@@ -1,4 +1,4 @@
-/** Mutations on assets with write authorization: refused without a privilege, allowed with DataHub's. */
+/** Mutations on assets with write authorization: rejected without a privilege, allowed with DataHub's. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { mutationsOf, schemaOf } from "../graphql/run-mutations.ts";
@@ -184,7 +184,7 @@ const calls: readonly Call[] = [
   ["updateAssetSettings", { input: { urn: BEDS } }, TYPE],
 ];
 
-test("a user without privileges is refused by every mutation, and nothing is written", async () => {
+test("every mutation of a user without privileges is rejected, and nothing is written", async () => {
   const read = async () => {
     const path = "/changes?from=start&limit=1000";
     const { body } = await service.client.call("GET", path, undefined, service.operator);
@@ -305,7 +305,7 @@ test("a column's tags, terms and description have privileges of their own", asyn
   expect(result).toMatchObject({ success: false, error: expect.stringContaining("may not write") });
 });
 
-test("who manages the children of a glossary node writes the terms in it", async () => {
+test("a manager of the children of a glossary node writes the terms in it", async () => {
   const node = (name: string) => `urn:li:glossaryNode:${name}`;
   const info = { definition: "", parentNode: node("top") };
   await write(node("top"), "glossaryNodeInfo", { name: "top", definition: "" });

@@ -14,7 +14,7 @@ const MINA = "urn:li:corpuser:mina";
 const INVITES = ["inviteToken"];
 const CREDENTIALS = ["corpUserCredentials"];
 
-/** What a response would contain: the hash, its salt, or a hash of a token. */
+/** Texts that no response may contain: the hash, its salt, and the hash of a token. */
 const sealed = /scrypt|hashedPassword|passwordResetToken|usedBy|inviteToken:[\w-]{43}/;
 /** The audit trail names the urns of invites. */
 const invites = /urn:li:inviteToken:[\w-]{43}/g;
@@ -123,7 +123,7 @@ describe.each(["on", "off"])("with authentication %s", (auth) => {
     },
   );
 
-  test("nobody writes them by other means than signing in", async () => {
+  test("sealed aspects are written by sign-in only", async () => {
     const value = { salt: "a", hashedPassword: "b" };
     const invite = { token: "a" };
     const urn = "urn:li:inviteToken:a";

@@ -1,4 +1,4 @@
-/** The encryption of stored secrets: every text comes back, and nothing else does. */
+/** The encryption of stored secrets: only unchanged texts with a known key are decrypted. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSecretCipher } from "../../src/auth/tokens/secret-cipher.ts";

@@ -88,7 +88,7 @@ const verify = (userUrn: string, password = PASSWORD) =>
 const session = (userId: string) => auth("generateSessionTokenForUser", { userId });
 
 describe("the container", () => {
-  test("signs a user up, checks the password, and gets a session that reads and writes", async () => {
+  test("the container signs a user up, checks the password, and gets a session that reads and writes", async () => {
     const { name, urn } = await newUser(EDITOR);
     expect((await verify(urn)).body).toEqual({ doesPasswordMatch: true });
     const { accessToken } = (await session(name)).body;
@@ -103,7 +103,7 @@ describe("the container", () => {
     expect(large.headers.get("content-encoding")).toBeNull();
   });
 
-  test("gets no settings of single sign-on where none are stored, with an empty body", async () => {
+  test("the container gets no settings of single sign-on where none are stored, with an empty body", async () => {
     expect((await auth("getSsoSettings", undefined)).status).toBe(404);
     const sso = {
       baseUrl: "http://a",
@@ -117,7 +117,7 @@ describe("the container", () => {
     });
   });
 
-  test("posts usage events, which are accepted and not stored", async () => {
+  test("the container posts usage events, which are accepted and not stored", async () => {
     expect((await auth("track", { type: "SearchEvent" })).status).toBe(200);
   });
 
@@ -131,7 +131,7 @@ describe("the container", () => {
       { userUrn: "urn:li:tag:a", password: "" },
     ],
     ["for the system", "generateSessionTokenForUser", { userId: "__datahub_system" }],
-  ])("gets 400 for a body that is wrong: %s", async (_, name, body) => {
+  ])("an invalid body gets 400: %s", async (_, name, body) => {
     expect((await auth(name, body)).status).toBe(400);
   });
 });
@@ -142,21 +142,24 @@ describe("the credentials of the system client", () => {
     ...["verifyNativeUserCredentials", "getSsoSettings"],
   ];
 
-  test.each(names)("are required by %s; a token of a user is not enough", async (name) => {
-    const body = { userId: "datahub", userUrn: ROOT, password: PASSWORD };
-    const without = { Authorization: "" };
-    expect((await auth(name, body, without)).status).toBe(401);
-    const wrong = { Authorization: "Basic __datahub_system:JohnSnowKnowsNothing" };
-    expect((await auth(name, body, wrong)).status).toBe(401);
-    expect((await auth(name, body, service.operator)).status).toBe(403);
-  });
+  test.each(names)(
+    "the credentials are required by %s; a token of a user is not enough",
+    async (name) => {
+      const body = { userId: "datahub", userUrn: ROOT, password: PASSWORD };
+      const without = { Authorization: "" };
+      expect((await auth(name, body, without)).status).toBe(401);
+      const wrong = { Authorization: "Basic __datahub_system:JohnSnowKnowsNothing" };
+      expect((await auth(name, body, wrong)).status).toBe(401);
+      expect((await auth(name, body, service.operator)).status).toBe(403);
+    },
+  );
 
-  test("are in a file that only its owner reads", () => {
+  test("the credentials are in a file that only its owner reads", () => {
     const { mode } = statSync(join(service.directory, "system.client"));
     expect((mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("are also accepted in Base64, and act for the system or for a named user", async () => {
+  test("the credentials are also accepted in Base64, and act for the system or for a named user", async () => {
     const plain = system.Authorization?.slice("Basic ".length) ?? "";
     const coded = { Authorization: `Basic ${Buffer.from(plain).toString("base64")}` };
     const query = "{ me { corpUser { urn } } }";
@@ -168,7 +171,7 @@ describe("the credentials of the system client", () => {
 });
 
 describe("an invite", () => {
-  test("is valid for one user, who may accept its role again", async () => {
+  test("an invite is valid for one user, who may accept its role again", async () => {
     const token = await invite(EDITOR);
     const name = newName();
     expect((await signUp(name, token)).status).toBe(200);
@@ -187,13 +190,13 @@ describe("an invite", () => {
     });
   });
 
-  test("is used once by concurrent requests", async () => {
+  test("an invite is used once by concurrent requests", async () => {
     const token = await invite();
     const replies = await Promise.all([signUp(newName(), token), signUp(newName(), token)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test("adds its role to those of the user, and gives none where it has none", async () => {
+  test("an invite adds its role to those of the user; one without a role adds none", async () => {
     const { name, urn } = await newUser(EDITOR);
     const { accessToken } = (await session(name)).body;
     for (const role of ["urn:li:dataHubRole:Reader", undefined]) {
@@ -205,7 +208,7 @@ describe("an invite", () => {
     expect(JSON.stringify(body)).toContain(`"roles":["${EDITOR}","urn:li:dataHubRole:Reader"]`);
   });
 
-  test("creates no user who exists, and none with a short password", async () => {
+  test("an invite creates no user who exists, and none with a short password", async () => {
     const { name } = await newUser();
     expect((await signUp(name, await invite())).status).toBe(409);
     expect((await signUp("datahub", await invite())).status).toBe(409);
@@ -213,7 +216,7 @@ describe("an invite", () => {
     expect((await signUp(newName(), "unknown")).status).toBe(400);
   });
 
-  test("is created by those alone who manage credentials, and with a role, policies", async () => {
+  test("an invite is created by managers of credentials only; with a role, also of policies", async () => {
     const { name, urn } = await newUser(EDITOR);
     const headers = proxied((await session(name)).body.accessToken, urn);
     for (const query of [
@@ -229,7 +232,7 @@ describe("an invite", () => {
 });
 
 describe("a password", () => {
-  test("does not match another one, nor that of an unknown user or of one without a password", async () => {
+  test("a password matches neither another one, nor an unknown user or one without a password", async () => {
     const { urn } = await newUser();
     expect((await verify(urn, "wrong password")).body).toEqual({
       doesPasswordMatch: false,
@@ -242,7 +245,7 @@ describe("a password", () => {
     expect((await verify(ROOT)).body.doesPasswordMatch).toBe(false);
   });
 
-  test("is reset once with a token, which ends the sessions of the user", async () => {
+  test("a password is reset once with a token, which ends the sessions of the user", async () => {
     const { name, urn } = await newUser();
     const { accessToken } = (await session(name)).body;
     const old = await resetToken(urn);
@@ -261,7 +264,7 @@ describe("a password", () => {
 });
 
 describe("a suspended user", () => {
-  test("gets no session, has no valid one, and cannot reset the password", async () => {
+  test("a suspended user gets no session, has no valid one, and cannot reset the password", async () => {
     const { name, urn } = await newUser();
     const { accessToken } = (await session(name)).body;
     const token = await resetToken(urn);
@@ -280,7 +283,7 @@ describe("a suspended user", () => {
     expect((await session(name)).status).toBe(200);
   });
 
-  test("stays suspended when the container writes ACTIVE after single sign-on", async () => {
+  test("a suspended user stays suspended when the container writes ACTIVE after single sign-on", async () => {
     const { name, urn } = await newUser();
     const active = { status: "ACTIVE", lastModified: { time: 1, actor: ROOT } };
     const membership = { groups: [] };
@@ -297,7 +300,7 @@ describe("a suspended user", () => {
   });
 });
 
-test("log-ins are found in the audit trail, as DataHub's usage events", async () => {
+test("sign-ins are found in the audit trail, as DataHub's usage events", async () => {
   const { name, urn } = await newUser();
   await verify(urn, "wrong password");
   await session(name);

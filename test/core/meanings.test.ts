@@ -1,4 +1,4 @@
-/** What the changes of runs and documentation mean for people. */
+/** The semantic changes that events of runs and changes of documentation produce. */
 import { expect, test } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { meaningsOf } from "../../src/core/timeline/meanings.ts";
@@ -13,7 +13,7 @@ const shown = (entry: Parameters<typeof meaningsOf>[0], keyAspect?: string) =>
     ...{ category, operation, modifier, parameters },
   }));
 
-test("a completed evaluation of an assertion is a run; one that continues is none", () => {
+test("a complete evaluation of an assertion is a run; a running one is not", () => {
   const event = { runId: "1", asserteeUrn: "urn:li:dataset:a", timestampMillis: 1 };
   const of = (more: object) =>
     shown(changeOf("urn:li:assertion:a", "assertionRunEvent", { ...event, ...more }, true));

@@ -20,7 +20,7 @@ describe("the part of a query at the caret", () => {
     expect(partOf(query)).toEqual({ ...expected, to: query.length });
   });
 
-  test("text after the caret is no part of it", () => {
+  test("text after the caret does not belong to the part", () => {
     expect(partAt("ow seed", 2)).toEqual({ from: 0, to: 2, field: undefined, text: "ow" });
   });
 });
