@@ -29,9 +29,9 @@ interface AccessOptions {
   /** Changes with every write that this node knows of; undefined when unknown. */
   readonly entitiesVersion?: (() => number | undefined) | undefined;
   readonly data: string;
-  /** Empty for the key of the data directory. */
+  /** Configured file with the keys of tokens; empty for `signing.key` in the data directory. */
   readonly signingKeyFile: string;
-  /** Likewise. */
+  /** Configured file with the keys of secrets; empty for `secret.key` in the data directory. */
   readonly secretKeyFile: string;
   readonly operatorToken: Pick<OperatorToken, "admits">;
   readonly systemClient: Pick<SystemClient, "admits">;

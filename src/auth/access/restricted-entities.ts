@@ -18,10 +18,10 @@ import {
   toManageTokens,
 } from "../policies/privileges.ts";
 
-/** No privilege is enough: nobody reads it. */
+/** No privilege allows reading these. */
 const sealed: Demand = [];
 
-/** By entity type: nothing of it is shown. */
+/** Restricted entity types, with all of their aspects. */
 const ofTypes: Readonly<Record<string, Demand>> = {
   dataHubAccessToken: toManageTokens,
   dataHubSecret: [["MANAGE_SECRETS"]],
@@ -68,7 +68,10 @@ export interface RestrictedNames extends Omit<Restricted, "may"> {
   demandFor(name: string): Demand;
 }
 
-/** As far as the model has them. `which`: all, or those alone that nobody reads. */
+/**
+ * The restricted types and aspects that the model has. `which`: all, or only those that no privilege
+ * allows reading.
+ */
 export function restrictedNames(
   model: Pick<Model, "entities">,
   which: "all" | "sealed" = "all",

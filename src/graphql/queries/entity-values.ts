@@ -59,7 +59,7 @@ export function nameOf(loaded: LoadedEntity): string {
   return names.map(text).find((name) => name !== null && name !== "") ?? lastPart(loaded.urn);
 }
 
-/** From the urn, else from the aspect. */
+/** The platform that the urn names, else that of the aspect dataPlatformInstance. */
 export function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntitySource | null {
   const key = loaded.key();
   const instance = loaded.aspect("dataPlatformInstance")?.platform;

@@ -122,7 +122,7 @@ export const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
   }));
 
 const TYPE = "_entityType";
-/** Between the parts of a facet on two fields. */
+/** Separates the values of a facet on two fields. */
 const SEPARATOR = "␞";
 const PROPERTIES = "structuredProperties.";
 
@@ -137,7 +137,7 @@ const propertyOf = (facet: string, { namespace }: Viewer) =>
 
 const COUNT = 10;
 
-/** Drafts and documents for one asset alone are found on their own pages only. */
+/** Excludes drafts, and documents that are shown only with their asset. */
 const shownDocuments: Filter = {
   or: [
     {
@@ -149,7 +149,7 @@ const shownDocuments: Filter = {
   ],
 };
 
-/** Without the documents that only their own pages show. */
+/** The request with the filter `shownDocuments`, if it searches documents. */
 export function withoutDrafts(request: SearchRequest): SearchRequest {
   const { entities = [], usualEntities = [] } = request;
   const types = entities.length > 0 ? entities : usualEntities;
@@ -207,7 +207,7 @@ interface AskedOfLineage extends Asked {
   readonly endTimeMillis?: Maybe<number>;
 }
 
-/** The schema takes null, as DataHub's does. */
+/** Throws `malformed` without a urn: the schema allows null, as DataHub's does. */
 function givenUrn(urn: Maybe<string>): string {
   if (urn) return urn;
   throw new CatalogError("malformed", "urn is missing", { hint: "Send the urn of an entity" });

@@ -8,7 +8,7 @@ import { eventsOf } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";
 import { existingIncoming } from "./incoming.ts";
 
-/** The priority is stored as a number. */
+/** Priorities by the number that the aspect stores. */
 const priorities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
 
 interface IncidentsInput {
@@ -78,7 +78,7 @@ async function incidentHealth(urn: string, viewer: Viewer): Promise<object> {
 
 const assertionsMax = 500;
 
-/** Undefined without a complete run of an assertion. */
+/** The health by assertions; undefined if no assertion has a complete run. */
 async function assertionHealth(urn: string, viewer: Viewer): Promise<object | undefined> {
   const assertions = (await existingIncoming(urn, "Asserts", viewer)).slice(0, assertionsMax);
   const results = await Promise.all(

@@ -37,7 +37,7 @@ async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: View
   return { start, count: page.length, total: all.length, runs: page };
 }
 
-/** Newest first. */
+/** The states of a run, newest first. */
 async function state({ urn }: EntitySource, range: Range, viewer: Viewer) {
   const of = { urn, entity: "dataProcessInstance", aspect: "dataProcessInstanceRunEvent" };
   const events = await eventsOf(of, range, viewer);

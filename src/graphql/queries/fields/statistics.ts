@@ -62,7 +62,7 @@ async function usageStats({ urn }: EntitySource, asked: UsageInput, viewer: View
 
 const topMax = 5;
 
-/** The users with the most uses. */
+/** The users with the highest counts. */
 const topUsers = (users: readonly UserCount[]): readonly string[] =>
   users
     .flatMap(({ user, count }) => (user === undefined ? [] : [{ user, count: count ?? 0 }]))
@@ -156,7 +156,7 @@ type Viewed = { readonly entity: string; readonly aspect: string };
 const dashboard: Viewed = { entity: "dashboard", aspect: "dashboardUsageStatistics" };
 const chart: Viewed = { entity: "chart", aspect: "chartUsageStatistics" };
 
-/** A row counts one window if it states its length, else everything so far. */
+/** True for an event with the counts of a window; others have the totals since the start. */
 const isWindow = ({ eventGranularity }: JsonObject): boolean => jsonObject(eventGranularity);
 
 const sumOf = (events: readonly JsonObject[], member: "viewsCount" | "executionsCount"): number =>

@@ -14,7 +14,7 @@ interface MembersInput {
   readonly filters?: Maybe<readonly object[]>;
 }
 
-/** The entities whose field has the urn. */
+/** A search of the entities whose field has the urn of the source entity. */
 const membersBy =
   (field: string, options: { readonly types?: readonly string[]; readonly count: number }) =>
   ({ urn }: EntitySource, { input }: { input?: Maybe<MembersInput & Asked> }, viewer: Viewer) =>
@@ -24,7 +24,7 @@ const membersBy =
       (request) => ({ ...request, filter: withCriteria(request.filter, [{ field, value: urn }]) }),
     );
 
-/** The same as a scroll. */
+/** A scroll of the entities that match the criteria for the urn of the source entity. */
 const scrollBy =
   (criteria: (urn: string) => readonly Criterion[], types?: readonly string[]) =>
   ({ urn }: EntitySource, { input }: { input: AskedScroll }, viewer: Viewer) =>
@@ -84,7 +84,7 @@ interface DocumentsInput {
   readonly viewUrn?: Maybe<string>;
 }
 
-/** `sort`: field with a time; latest first. */
+/** A page of documents, latest first. `sort`: the field with the time. */
 async function documents(
   input: DocumentsInput,
   options: { readonly filter: Filter | undefined; readonly sort: string; readonly count: number },
@@ -141,7 +141,7 @@ const relatedDocuments = (
 
 const glossary = ["GLOSSARY_NODE", "GLOSSARY_TERM"];
 
-/** Terms and nodes directly below a node. */
+/** The numbers of terms and nodes directly below a node. */
 async function childrenCount({ urn }: EntitySource, _: never, { catalog }: Viewer) {
   const found = await catalog.search(
     {

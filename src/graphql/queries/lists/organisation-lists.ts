@@ -21,7 +21,7 @@ async function listLifecycleStages(_: never, __: never, viewer: Viewer) {
   return stages.filter((one) => one !== null);
 }
 
-/** A stage; null without its info. */
+/** A lifecycle stage; null for a urn without the aspect lifecycleStageTypeInfo. */
 export async function stageOf(urn: string, { loader }: Viewer): Promise<JsonObject | null> {
   const info = (await loader.load(urn)).aspect("lifecycleStageTypeInfo");
   if (info === undefined) return null;
@@ -76,7 +76,10 @@ interface RunsInput extends PageInput, Pick<Asked, "filters"> {
 
 const sourcesMax = 1_000;
 
-/** Runs of all sources that exist; with `systemSources`, only of those of the system or of others. */
+/**
+ * Executions of all sources that exist. `systemSources`: true for system sources only, false for the
+ * others.
+ */
 async function listExecutionRequests(_: never, { input }: { input: RunsInput }, viewer: Viewer) {
   const { systemSources, sort } = input;
   const page = { start: input.start ?? 0, count: input.count ?? 20 };
@@ -116,7 +119,7 @@ interface DocumentsInput extends PageInput {
 const anyOf = (field: string, values: Maybe<readonly string[]>): readonly Criterion[] =>
   values && values.length > 0 ? [{ field, values }] : [];
 
-/** The criteria that inputs for documents share. */
+/** The criteria of an input for documents. */
 export const documentCriteria = (input: DocumentsInput): readonly Criterion[] => [
   ...(input.parentDocuments?.length
     ? anyOf("parentDocument", input.parentDocuments)

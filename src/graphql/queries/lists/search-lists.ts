@@ -28,18 +28,18 @@ interface Sort {
 }
 
 interface List {
-  /** By the model's name. */
+  /** Entity type, by its name in the model. */
   readonly type: string;
-  /** Member of the answer with the entities. */
+  /** Member of the result that holds the entities. */
   readonly member: string;
   /** Page size when the input has none. */
   readonly count: number;
   readonly sort?: SortCriterion;
   readonly criteria?: (input: ListInput, viewer: Viewer) => readonly Criterion[];
-  /** Entities that match these are listed beside those that match the input's filter. */
+  /** Entities that match these criteria are listed in addition to those that match the input's filter. */
   readonly others?: (input: ListInput) => readonly Criterion[];
   readonly needs?: Demand;
-  /** True: `count` of the answer is the size of the page, not the requested size. */
+  /** True: `count` of the result is the size of the page, not the requested size. */
   readonly sized?: boolean;
 }
 

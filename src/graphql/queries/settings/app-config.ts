@@ -1,4 +1,4 @@
-/** The features and the appearance that clients ask for at their start; the same for every caller. */
+/** The features and the appearance that clients read at their start; the same for every caller. */
 import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import { featureFlags } from "./feature-flags.ts";

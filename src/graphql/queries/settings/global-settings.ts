@@ -1,4 +1,7 @@
-/** The parts of the global settings that every caller reads; the secrets beside them are not shown. */
+/**
+ * The parts of the global settings that every caller may read. The secrets of the settings are not
+ * among them.
+ */
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
