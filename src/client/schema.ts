@@ -365,7 +365,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Find the entities that fulfil a filter */
+        /** Find the entities that match a filter */
         post: operations["entitiesFilter"];
         delete?: never;
         options?: never;
@@ -382,7 +382,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the urns that fulfil a filter */
+        /** List the urns of entities that match a filter */
         post: operations["entitiesList"];
         delete?: never;
         options?: never;

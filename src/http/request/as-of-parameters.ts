@@ -31,11 +31,14 @@ export const asOfParameters: readonly Parameter[] = [
 ];
 
 export const asOfErrors = [
-  { code: "malformed", when: "the moment asked for is no position or time, or is given twice" },
-  { code: "invalid", when: "the moment asked for is yet to come" },
+  {
+    code: "malformed",
+    when: "asOfPosition or asOfTime is not a position or time, or the request has both",
+  },
+  { code: "invalid", when: "the position or time is in the future" },
   {
     code: "too_large",
-    when: "what is asked for of a moment had too many records or events by then",
+    when: "the entities had too many records or events at that position or time",
   },
 ] as const;
 

@@ -198,8 +198,8 @@ export const timeseriesValues: Schema = {
   properties: {
     entityName: { type: "string" },
     aspectName: { type: "string" },
-    startTimeMillis: millis("As it was asked for, from -(2^53 - 1) on"),
-    endTimeMillis: millis("As it was asked for, up to 2^53 - 1"),
+    startTimeMillis: millis("The requested start, at least -(2^53 - 1)"),
+    endTimeMillis: millis("The requested end, at most 2^53 - 1"),
     limit: { type: "integer", description: "The limit that was applied" },
     values: {
       type: "array",

@@ -214,7 +214,7 @@ export const searchResult: Schema = {
   type: "object",
   description: "One page of the hits.",
   required: ["from", "pageSize", "numEntities", "metadata", "entities"],
-  properties: { from: integer("As asked for"), ...page, entities: listOf(searchEntity) },
+  properties: { from: integer("The requested offset"), ...page, entities: listOf(searchEntity) },
 };
 
 const scrollId = text("For the next page; absent at the end");
@@ -233,7 +233,7 @@ export const lineageSearchResult: Schema = {
   description: "One page of the hits up- or downstream.",
   required: ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
   properties: {
-    from: integer("As asked for"),
+    from: integer("The requested offset"),
     ...page,
     isPartial,
     lineageSearchPath: { type: "string" },

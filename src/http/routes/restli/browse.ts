@@ -40,7 +40,7 @@ const autocomplete: Endpoint = {
     type: "object",
     required: ["query", "suggestions", "entities"],
     properties: {
-      query: { type: "string", description: "As asked for" },
+      query: { type: "string", description: "The requested query" },
       suggestions: { type: "array", items: { type: "string" } },
       entities: {
         type: "array",

@@ -172,7 +172,7 @@ const getLineage: Endpoint = {
     required: ["start", "count", "total", "partial", "relationships"],
     properties: {
       start: { type: "integer" },
-      count: { type: "integer", description: "How many were asked for" },
+      count: { type: "integer", description: "The requested number of relationships" },
       total: { type: "integer", description: "How many were found" },
       partial: { type: "boolean", description: "The traversal reached a limit: more may exist" },
       relationships: { type: "array", items: schemas.lineageRelationship },

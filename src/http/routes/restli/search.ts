@@ -44,7 +44,7 @@ export const searchErrors = [
     when: "a parameter is missing or mistyped; `start` or `count` is negative, or `start` beyond 10,000; the query is too long; the filter names a field that no entity type has, or a value that is none",
   },
   { code: "invalid", when: "the entity type is unknown" },
-  { code: "unavailable", when: "the search view did not come to the position asked for in time" },
+  { code: "unavailable", when: "the search view did not reach the requested position in time" },
 ] as const;
 
 const queryAbout =
@@ -148,7 +148,7 @@ const filterEntities: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "filter",
-  summary: "Find the entities that fulfil a filter",
+  summary: "Find the entities that match a filter",
   about: "By urn, unless sorted otherwise.",
   body: {
     type: "object",
@@ -170,7 +170,7 @@ const listEntities: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "list",
-  summary: "List the urns that fulfil a filter",
+  summary: "List the urns of entities that match a filter",
   about: "By urn, unless sorted otherwise. Without a filter: all that are not soft-deleted.",
   body: {
     type: "object",
