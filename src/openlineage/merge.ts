@@ -79,14 +79,16 @@ export function mergeEntity(
   const before = (current.get(STATE) ?? {}) as Partial<State>;
   const written = new Map(Object.entries(before.written ?? {}));
   const drafts = new Map<string, AspectDraft>();
+  const inner = new Map<string, ListItem[]>();
   for (const contribution of contributions) {
     if (!("aspect" in contribution) || contribution.kind === "event") continue;
     const { aspect } = contribution;
     const draft =
       drafts.get(aspect) ?? createAspectDraft(current.get(aspect), emptyAspects.get(aspect));
     drafts.set(aspect, draft);
-    mergeOne(draft, contribution, { written, time });
+    mergeOne(draft, contribution, { written, time, inner });
   }
+  for (const items of inner.values()) addInner(drafts, items);
   const { events = [] } = before;
   const named = event === undefined ? events : [...new Set([...events, event])].sort();
   const state = { written: Object.fromEntries(written), events: named.slice(-eventsMax) };
@@ -103,6 +105,8 @@ interface Writes {
   readonly written: Map<string, Write>;
   /** Time of the event in epoch milliseconds. */
   readonly time: number;
+  /** New items of inner lists, by list: each list is rebuilt once. */
+  readonly inner: Map<string, ListItem[]>;
 }
 
 type AspectPart = Exclude<Contribution, { kind: "event" | "exists" }>;
@@ -163,29 +167,35 @@ function mergeEarliest({ fields }: AspectDraft, part: EarliestField, { written }
   fields.set(field, stamp);
 }
 
-function mergeItem(draft: AspectDraft, one: ListItem, { written }: Writes): void {
+function mergeItem(draft: AspectDraft, one: ListItem, { written, inner }: Writes): void {
   const { aspect, field, within, item, keyOf } = one;
-  const inner = within === undefined ? [] : [within.key];
-  const key = [aspect, ...inner, field, keyOf(item)].join("/");
+  const key = [aspect, ...(within === undefined ? [] : [within.key]), field, keyOf(item)].join("/");
   if (written.has(key)) return;
   written.set(key, { time: 0, hash: "" });
   if (within === undefined) {
     draft.list(field, keyOf).add(item);
     return;
   }
-  const { list, keyField } = within;
-  const outer = draft.list(list, (entry) => String((entry as JsonObject)[keyField]));
-  const found = (outer.get(within.key) ?? { [keyField]: within.key }) as JsonObject;
-  outer.set(within.key, withInner(found, field, one));
+  const place = JSON.stringify([aspect, within.list, within.key, field]);
+  const items = inner.get(place);
+  if (items === undefined) inner.set(place, [one]);
+  else items.push(one);
 }
 
-/** `field` is the path of the list in the entry: `globalTags/tags`. */
-function withInner(entry: JsonObject, path: string, { item, keyOf }: ListItem): JsonObject {
-  const [field = "", list = ""] = path.split("/");
+/** Adds the items of one inner list to its entry. */
+function addInner(drafts: ReadonlyMap<string, AspectDraft>, items: readonly ListItem[]): void {
+  const [first] = items;
+  if (first?.within === undefined) return;
+  const { aspect, field: path, within, keyOf } = first;
+  const { list, key, keyField } = within;
+  const outer = drafts.get(aspect)?.list(list, (entry) => String((entry as JsonObject)[keyField]));
+  const entry = (outer?.get(key) ?? { [keyField]: key }) as JsonObject;
+  // The path of the list in the entry: `globalTags/tags`.
+  const [field = "", member = ""] = path.split("/");
   const holder = jsonObject(entry[field]) ? entry[field] : {};
-  const items = createListDraft(holder[list], keyOf);
-  items.add(item);
-  return { ...entry, [field]: { ...holder, [list]: items.value() } };
+  const inner = createListDraft(holder[member], keyOf);
+  for (const { item } of items) inner.add(item);
+  outer?.set(key, { ...entry, [field]: { ...holder, [member]: inner.value() } });
 }
 
 function mergeEdge(draft: AspectDraft, edge: Edge): void {

@@ -2,6 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAcceptEvent } from "../../src/openlineage/accept-event.ts";
+import type { ListItem } from "../../src/openlineage/contribution.ts";
+import { mergeEntity } from "../../src/openlineage/merge.ts";
+import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 import { facetEvents, ORDERS, PRODUCER, REVENUE, RUN_ID, runEvent } from "./facet-events.ts";
 import { type MemoryCatalog, memoryCatalog } from "./memory-catalog.ts";
 
@@ -190,4 +193,24 @@ test("the first part of a large event is stored", async () => {
   );
   expect(raw?.[1]).toMatchObject({ producer: PRODUCER, truncated: true });
   expect(raw?.[1]).toHaveProperty("event.length", 64 * 1024 + 1);
+});
+
+test("many tags of one column are merged in time in proportion to their number", () => {
+  const keyOf = (item: unknown) => (item as { readonly tag: string }).tag;
+  const items = Array.from(
+    { length: 9_000 },
+    (_, i): ListItem => ({
+      ...{ kind: "item", urn: "urn:li:dataset:x", aspect: "editableSchemaMetadata", keyOf },
+      ...{ field: "globalTags/tags", item: { tag: `urn:li:tag:${i}` } },
+      within: { list: "editableSchemaFieldInfo", key: "id", keyField: "fieldPath" },
+    }),
+  );
+  const began = cpuMilliseconds();
+  const merged = mergeEntity(items, new Map(), { time: 1 });
+  // In the square of the number it is ten seconds.
+  expect(cpuMilliseconds() - began).toBeLessThan(2_000);
+  const tags = items.map(({ item }) => item).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  expect(merged.get("editableSchemaMetadata")).toEqual({
+    editableSchemaFieldInfo: [{ fieldPath: "id", globalTags: { tags } }],
+  });
 });
