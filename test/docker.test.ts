@@ -260,7 +260,9 @@ describe("the cluster profile", () => {
       "node:crypto": await import("node:crypto"),
     };
     new Function("require", filledIn(script))((name: string) => modules[name]);
-    expect([...written.keys()]).toEqual(["/data/signing.key", "/data/operator.token"]);
-    for (const text of written.values()) expect(text).toMatch(/^[\w-]{43}\n$/);
+    const keys = ["/data/signing.key", "/data/secret.key", "/data/operator.token"];
+    expect([...written.keys()]).toEqual([...keys, "/data/system.client"]);
+    for (const key of keys) expect(written.get(key)).toMatch(/^[\w-]{43}\n$/);
+    expect(written.get("/data/system.client")).toMatch(/^__datahub_system:[\w-]{43}\n$/);
   });
 });

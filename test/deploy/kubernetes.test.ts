@@ -195,14 +195,18 @@ describe.each(nodes)("the $title in $file", ({ pod, container }) => {
 test("a service with keys of the page answers the probes and the token of the root user", async () => {
   using directory = temporaryDirectory("annals-kubernetes");
   const key = "0123456789abcdef".repeat(4);
-  expect(page.match(/openssl rand -hex 32/g)).toHaveLength(2);
+  expect(page.match(/openssl rand -hex 32/g)).toHaveLength(4);
   const at = (name: string): string => join(directory.path, name);
-  for (const name of ["operator.token", "signing.key"])
+  for (const name of ["operator.token", "signing.key", "secret.key"]) {
     writeFileSync(at(name), key, { mode: 0o440 });
+  }
+  writeFileSync(at("system.client"), `__datahub_system:${key}`, { mode: 0o440 });
   await using service = await runningService({
     auth: "on",
     operatorTokenFile: at("operator.token"),
     signingKeyFile: at("signing.key"),
+    secretKeyFile: at("secret.key"),
+    systemClientFile: at("system.client"),
   });
   const probed = new Set(
     nodes.flatMap(({ container: { startupProbe, livenessProbe, readinessProbe } }) =>

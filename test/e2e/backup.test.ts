@@ -90,7 +90,9 @@ describe("annals backup", () => {
       "log.sqlite",
       "node.id",
       "operator.token",
+      "secret.key",
       "signing.key",
+      "system.client",
     ]);
     expect(statSync(target()).mode & 0o777).toBe(0o700);
 

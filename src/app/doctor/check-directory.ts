@@ -48,7 +48,8 @@ function refusedFiles(config: Config, own: readonly Store[]): readonly string[] 
 
 /** Files other than the stores that a start uses. */
 function others(config: Config): readonly (readonly [string, Wanted])[] {
-  const { data, operatorTokenFile, metricsTokenFile, signingKeyFile, secretKeyFile } = config;
+  const { data, operatorTokenFile, metricsTokenFile, systemClientFile } = config;
+  const { signingKeyFile, secretKeyFile } = config;
   const at = (name: string) => join(data, name);
   return [
     [at("lock.sqlite"), "written"],
@@ -58,6 +59,7 @@ function others(config: Config): readonly (readonly [string, Wanted])[] {
     [operatorTokenFile || at("operator.token"), "read"],
     [signingKeyFile || at("signing.key"), "read"],
     [secretKeyFile || at("secret.key"), "read"],
+    [systemClientFile || at("system.client"), "read"],
     ...(metricsTokenFile === "" ? [] : [[metricsTokenFile, "read"] as const]),
   ];
 }

@@ -27,7 +27,7 @@ import { fileOf, sharedLog } from "../stores.ts";
 type Options = Parameters<Operations["backup"]>[1];
 
 /** Small files of a data directory that nothing can rebuild. A directory lacks those that are configured elsewhere. */
-const keptFiles = ["operator.token", "signing.key", "secret.key", "node.id"];
+const keptFiles = ["operator.token", "system.client", "signing.key", "secret.key", "node.id"];
 const VERIFY_PAGE = 1_000;
 
 /** Operations.backup. */

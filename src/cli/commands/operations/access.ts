@@ -154,11 +154,16 @@ interface Policy {
   readonly description: string | null;
   readonly privileges: readonly string[];
   readonly editable: boolean;
+  readonly resources: {
+    readonly filter: {
+      readonly criteria: readonly { readonly values: readonly unknown[] }[];
+    } | null;
+  } | null;
 }
 
 const policyFields = `urn name policyType state description privileges editable
   actors { users groups roles allUsers allGroups resourceOwners resourceOwnersTypes }
-  resources { type resources allResources filter { criteria { field values condition } } }`;
+  resources { type resources allResources filter { criteria { field values { value } condition } } }`;
 
 async function policiesOf(session: Session, query: string | undefined): Promise<readonly Policy[]> {
   const text = `query($input: ListPoliciesInput!) { listPolicies(input: $input) { policies { ${policyFields} } } }`;
@@ -166,7 +171,18 @@ async function policiesOf(session: Session, query: string | undefined): Promise<
   const { listPolicies } = await askGraphql<{
     readonly listPolicies: { readonly policies: readonly Policy[] };
   }>(session.client, text, { input });
-  return listPolicies.policies;
+  return listPolicies.policies.map(withPlainValues);
+}
+
+/** Values of criteria as texts, as the input of a policy has them: {value: "x"} → "x". */
+function withPlainValues(policy: Policy): Policy {
+  const filter = policy.resources?.filter;
+  if (!filter) return policy;
+  const criteria = filter.criteria.map((one) => ({
+    ...one,
+    values: (one.values as readonly { readonly value: string }[]).map(({ value }) => value),
+  }));
+  return { ...policy, resources: { ...policy.resources, filter: { criteria } } };
 }
 
 export async function listPolicies(session: Session, query: string | undefined): Promise<void> {
