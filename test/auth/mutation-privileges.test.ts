@@ -387,3 +387,31 @@ test("a respondent of a form answers and verifies it without another privilege",
     { form: FORM },
   ]);
 });
+
+test("own settings and views need no privilege, incidents and queries those of their entities", async () => {
+  const name = "olga";
+  await grant(name, []);
+  const incident = { input: { type: "SQL", title: "Late", resourceUrns: [BEDS] } };
+  const query = {
+    input: {
+      properties: { statement: { value: "select 1", language: "SQL" } },
+      subjects: [{ datasetUrn: BEDS }],
+    },
+  };
+  const filter = { operator: "AND", filters: [] };
+  const view = {
+    input: { viewType: "PERSONAL", name: "Mine", definition: { entityTypes: [], filter } },
+  };
+  await as(name).run("updateCorpUserLocaleSettings", { input: { language: "de" } });
+  await as(name).run("createView", view, URN);
+  expect(await as(name).codeOf("raiseIncident", incident)).toBe(403);
+  expect(await as(name).codeOf("createQuery", query, URN)).toBe(403);
+
+  await grant(name, ["EDIT_ENTITY_INCIDENTS", "EDIT_ENTITY_QUERIES"], ["dataset"]);
+  const urn = await as(name).run("raiseIncident", incident);
+  await as(name).run("updateIncidentStatus", { urn, input: { state: "RESOLVED" } });
+  const { urn: saved } = await as(name).run("createQuery", query, URN);
+  await as(name).run("updateQuery", { urn: saved, input: { properties: { name: "Top" } } }, URN);
+  expect(await as("mina").codeOf("deleteQuery", { urn: saved })).toBe(403);
+  await as(name).run("deleteQuery", { urn: saved });
+});

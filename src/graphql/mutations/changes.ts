@@ -6,7 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { proposalOf, write } from "./writing.ts";
+import { proposalOf, type Required, write } from "./writing.ts";
 
 /** An audit stamp: the current time in milliseconds, and the urn of the caller. */
 export const stampOf = ({ now, actor, namespace }: Viewer) => ({
@@ -17,14 +17,14 @@ export const stampOf = ({ now, actor, namespace }: Viewer) => ({
 /** Creates an entity with its aspects in one write. Fails when the entity exists. */
 export async function createEntity(
   entityType: string,
-  { id, aspects }: NewEntity,
+  { id, aspects, required }: NewEntity,
   viewer: Viewer,
 ): Promise<string> {
   const urn = `urn:${viewer.namespace}:${entityType}:${id?.trim() || randomUUID()}`;
   const proposals = Object.entries(aspects).map(([name, value], index) =>
     proposalOf(urn, name, value, index === 0 ? "CREATE_ENTITY" : "UPSERT"),
   );
-  await write(proposals, viewer);
+  await write(proposals, viewer, required);
   return urn;
 }
 
@@ -32,6 +32,7 @@ interface NewEntity {
   /** The id of the urn; random when absent or blank. */
   readonly id?: Maybe<string>;
   readonly aspects: Readonly<Record<string, object>>;
+  readonly required?: Required;
 }
 
 /**

@@ -2,9 +2,10 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
+import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeOf, createEntity, given, stampOf, storedAspect } from "../changes.ts";
-import { refuseMissing, urnOf, write } from "../writing.ts";
+import { anyOf, refuseMissing, urnOf, write } from "../writing.ts";
 
 const INFO = "incidentInfo";
 
@@ -54,6 +55,11 @@ async function resourcesOf({ resourceUrn, resourceUrns }: IncidentInput, viewer:
   return urns.map((urn) => urnOf(urn, [entityTypeOf(urn)], viewer));
 }
 
+/** A caller who may edit the incidents of all these entities may write the incident. */
+const toEdit = (entities: readonly string[]) => [
+  anyOf(["EDIT_ENTITY", "EDIT_ENTITY_INCIDENTS"], entities),
+];
+
 export const incidentMutations = {
   async raiseIncident(_: never, { input }: { input: IncidentInput }, viewer: Viewer) {
     const { type, customType, title, description, startedAt, priority, assigneeUrns } = input;
@@ -63,9 +69,10 @@ export const incidentMutations = {
       });
     }
     const created = stampOf(viewer);
+    const entities = await resourcesOf(input, viewer);
     const info = {
       ...given({ type, customType, title, description, startedAt }),
-      entities: await resourcesOf(input, viewer),
+      entities,
       status: statusOf(input.status ?? { state: "ACTIVE" }, viewer),
       source: { type: "MANUAL" },
       created,
@@ -73,7 +80,8 @@ export const incidentMutations = {
       ...(priority && { priority: priorities[priority] }),
       ...(assigneeUrns && { assignees: assigneesOf(assigneeUrns, viewer) }),
     };
-    return createEntity("incident", { aspects: { [INFO]: info } }, viewer);
+    const aspects = { [INFO]: info };
+    return createEntity("incident", { aspects, required: toEdit(entities) }, viewer);
   },
 
   async updateIncident(
@@ -82,7 +90,7 @@ export const incidentMutations = {
     viewer: Viewer,
   ) {
     const urn = urnOf(text, ["incident"], viewer);
-    await storedAspect(urn, INFO, viewer);
+    const before = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const { title, description, startedAt, status, priority, assigneeUrns } = input;
     const entities = input.resourceUrns ? await resourcesOf(input, viewer) : undefined;
     const changed = given({
@@ -95,6 +103,7 @@ export const incidentMutations = {
     return write(
       [await changeOf(urn, INFO, (stored) => ({ ...stored, ...changed }), viewer)],
       viewer,
+      toEdit([...before, ...(entities ?? [])]),
     );
   },
 
@@ -104,8 +113,9 @@ export const incidentMutations = {
     viewer: Viewer,
   ) {
     const urn = urnOf(text, ["incident"], viewer);
-    await storedAspect(urn, INFO, viewer);
+    const entities = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const status = statusOf(input, viewer);
-    return write([await changeOf(urn, INFO, (stored) => ({ ...stored, status }), viewer)], viewer);
+    const change = await changeOf(urn, INFO, (stored) => ({ ...stored, status }), viewer);
+    return write([change], viewer, toEdit(entities));
   },
 };

@@ -46,13 +46,14 @@ async function put(
   const changed = { ...members, visibility: { scope }, lastModified };
   if (!text) {
     const aspects = { [kind.aspect]: { ...changed, created: lastModified } };
-    return entityOf(await createEntity(kind.entityType, { aspects }, viewer));
+    return entityOf(await createEntity(kind.entityType, { aspects, required: "none" }, viewer));
   }
   const urn = urnOf(text, [kind.entityType], viewer);
   await requireOwn(await storedAspect(urn, kind.aspect, viewer), viewer);
   await write(
     [await changeOf(urn, kind.aspect, (stored) => ({ ...stored, ...changed }), viewer)],
     viewer,
+    "none",
   );
   return entityOf(urn);
 }
@@ -62,7 +63,7 @@ const deleting =
   async (_: never, { input }: { input: { urn: string } }, viewer: Viewer) => {
     const urn = urnOf(input.urn, [kind.entityType], viewer);
     await requireOwn(await storedAspect(urn, kind.aspect, viewer), viewer);
-    return remove(urn, viewer);
+    return remove(urn, viewer, "none");
   };
 
 interface TemplateInput {

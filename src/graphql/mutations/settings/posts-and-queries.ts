@@ -1,10 +1,11 @@
 /** Mutations of posts (announcements and notes) and of saved queries. */
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
+import { objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { changeOf, createEntity, given, stampOf, storedAspect, withoutNulls } from "../changes.ts";
-import { proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { anyOf, proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
 
 interface PostInput {
   readonly postType: string;
@@ -66,6 +67,16 @@ export const postMutations = {
     remove(urnOf(urn, ["post"], viewer), viewer),
 };
 
+/** The datasets of the query. A caller who may edit the queries of all of them may write it. */
+async function storedSubjects(urn: string, { loader }: Viewer): Promise<readonly string[]> {
+  const { subjects } = (await loader.load(urn)).aspect("querySubjects") ?? {};
+  return stringsIn(objectsIn(subjects).map(({ entity }) => entity));
+}
+
+const toEdit = (subjects: readonly string[]) => [
+  anyOf(["EDIT_ENTITY", "EDIT_ENTITY_QUERIES"], subjects),
+];
+
 export const queryMutations = {
   async createQuery(_: never, { input }: { input: QueryInput }, viewer: Viewer) {
     const stamp = stampOf(viewer);
@@ -76,9 +87,9 @@ export const queryMutations = {
       lastModified: stamp,
     };
     const querySubjects = await subjectsOf(input, viewer);
-    return entityOf(
-      await createEntity("query", { aspects: { queryProperties, querySubjects } }, viewer),
-    );
+    const aspects = { queryProperties, querySubjects };
+    const required = toEdit(querySubjects.subjects.map(({ entity }) => entity));
+    return entityOf(await createEntity("query", { aspects, required }, viewer));
   },
 
   async updateQuery(
@@ -95,13 +106,18 @@ export const queryMutations = {
       lastModified: stampOf(viewer),
     });
     const proposals = [await changeOf(urn, "queryProperties", change, viewer)];
+    const edited = [...(await storedSubjects(urn, viewer))];
     if (input.subjects) {
-      proposals.push(proposalOf(urn, "querySubjects", await subjectsOf(input, viewer)));
+      const querySubjects = await subjectsOf(input, viewer);
+      proposals.push(proposalOf(urn, "querySubjects", querySubjects));
+      edited.push(...querySubjects.subjects.map(({ entity }) => entity));
     }
-    await write(proposals, viewer);
+    await write(proposals, viewer, toEdit(edited));
     return entityOf(urn);
   },
 
-  deleteQuery: (_: never, { urn }: { urn: string }, viewer: Viewer) =>
-    remove(urnOf(urn, ["query"], viewer), viewer),
+  async deleteQuery(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(text, ["query"], viewer);
+    return remove(urn, viewer, toEdit(await storedSubjects(urn, viewer)));
+  },
 };

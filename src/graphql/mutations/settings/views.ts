@@ -85,7 +85,9 @@ export const viewMutations = {
       created: stamp,
       lastModified: stamp,
     };
-    return entityOf(await createEntity(TYPE, { aspects: { [INFO]: value } }, viewer));
+    return entityOf(
+      await createEntity(TYPE, { aspects: { [INFO]: value }, required: "none" }, viewer),
+    );
   },
 
   async updateView(
@@ -106,11 +108,11 @@ export const viewMutations = {
       }),
       viewer,
     );
-    await write([change], viewer);
+    await write([change], viewer, "none");
     return entityOf(urn);
   },
 
   async deleteView(_: never, { urn }: { urn: string }, viewer: Viewer) {
-    return remove(await ownViewOf(urn, viewer), viewer);
+    return remove(await ownViewOf(urn, viewer), viewer, "none");
   },
 };
