@@ -124,7 +124,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
     await visit("documentation");
     await page.getByRole("button", { name: `Edit ${script}` }).click();
     await page.getByRole("dialog").getByRole("heading", { name: script }).waitFor();
-    expect(await hasScroll(page)).toBe(false);
+    await expect.poll(() => hasScroll(page)).toBe(false);
     await shown.check();
   });
 
@@ -134,12 +134,12 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
       const { page } = shown;
       await page.goto(`${service.address}/ui/search?q=named`);
       await page.getByRole("link", { name: 'named <script>alert("x")</script>' }).waitFor();
-      expect(await hasScroll(page)).toBe(false);
+      await expect.poll(() => hasScroll(page)).toBe(false);
       await shown.check();
       await page.goto(service.address);
       await page.getByRole("heading", { name: "Recent changes" }).waitFor();
       await page.getByRole("link", { name: /named/ }).first().waitFor();
-      expect(await hasScroll(page)).toBe(false);
+      await expect.poll(() => hasScroll(page)).toBe(false);
       await shown.check();
     });
 
@@ -158,7 +158,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
             .locator("a[href^='javascript:' i], script:not([src]), iframe, [onerror], [onload]")
             .count();
           expect(links).toBe(0);
-          expect(await hasScroll(page)).toBe(false);
+          await expect.poll(() => hasScroll(page)).toBe(false);
         }
         await shown.check();
       },

@@ -76,7 +76,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
       await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
       await shown.check();
       expect(await page.title()).toMatch(/ · Annals$/);
-      expect(await hasScroll(page)).toBe(false);
+      await expect.poll(() => hasScroll(page)).toBe(false);
     });
 
     test("the help and the operations with a token are accessible", async () => {
