@@ -3,7 +3,8 @@ import { buildClientSchema, getIntrospectionQuery, isObjectType } from "graphql"
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
 import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
-import { letIn, rules, writes } from "../../src/graphql/schema/rules.ts";
+import { rules } from "../../src/graphql/schema/root-fields.ts";
+import { letIn, writes } from "../../src/graphql/schema/rules.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf } from "./graphql-client.ts";
 import { minimalCall } from "./minimal-call.ts";

@@ -14,7 +14,8 @@ import type { Resolver, Viewer } from "../context.ts";
 import { isEntityTypename } from "../mapping/convert.ts";
 import { resolveFields } from "../mapping/resolve-fields.ts";
 import { resolvers } from "./resolvers.ts";
-import { type Rule, rules } from "./rules.ts";
+import { rules } from "./root-fields.ts";
+import type { Rule } from "./rule.ts";
 import { typeDefinitions } from "./type-definitions.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;

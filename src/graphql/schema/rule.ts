@@ -1,4 +1,5 @@
 /** The rule that authorizes one field of Query or Mutation. */
+import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
 import type { Viewer } from "../context.ts";
 
 export interface Rule {
@@ -8,3 +9,10 @@ export interface Rule {
   readonly audited?: boolean;
   allows(args: Readonly<Record<string, unknown>>, viewer: Viewer): Promise<boolean>;
 }
+
+/** Requires any of these privileges. */
+export const needing = (demand: Demand): Rule => ({
+  audited: true,
+  needs: `the privilege ${shownDemand(demand)}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, demand),
+});

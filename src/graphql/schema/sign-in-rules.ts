@@ -1,6 +1,6 @@
 /** The rules of the fields of sign-in: invites, reset tokens, roles and the status of users. */
 import { privileges, toManageUsers } from "../../auth/policies/privileges.ts";
-import type { Rule } from "./rule.ts";
+import { needing, type Rule } from "./rule.ts";
 
 /** An invite to a role grants the role, so it also needs the privilege to assign roles. */
 const invites: Rule = {
@@ -14,17 +14,7 @@ const invites: Rule = {
   },
 };
 
-const resets: Rule = {
-  audited: true,
-  needs: `the privilege ${privileges.MANAGE_USER_CREDENTIALS}`,
-  allows: (_, { authority, actor }) => authority.allows(actor, [["MANAGE_USER_CREDENTIALS"]]),
-};
-
-const managesUsers: Rule = {
-  audited: true,
-  needs: `the privilege ${privileges.MANAGE_USERS_AND_GROUPS}`,
-  allows: (_, { authority, actor }) => authority.allows(actor, toManageUsers),
-};
+const managesUsers = needing(toManageUsers);
 
 const authenticated: Rule = {
   audited: true,
@@ -32,13 +22,11 @@ const authenticated: Rule = {
   allows: async (_, { actor }) => actor !== undefined,
 };
 
-export const signInRules = {
-  Query: { getInviteToken: invites },
-  Mutation: {
-    createInviteToken: invites,
-    createNativeUserResetToken: resets,
-    acceptRole: authenticated,
-    updateUserStatus: managesUsers,
-    removeUser: managesUsers,
-  },
-} as const;
+export const signInRules: Readonly<Record<string, Rule>> = {
+  getInviteToken: invites,
+  createInviteToken: invites,
+  createNativeUserResetToken: needing([["MANAGE_USER_CREDENTIALS"]]),
+  acceptRole: authenticated,
+  updateUserStatus: managesUsers,
+  removeUser: managesUsers,
+};
