@@ -1,58 +1,51 @@
 /** Functions of several families of mutations: new entities, changes of a whole aspect, privileges. */
 import { randomUUID } from "node:crypto";
 import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
-import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { proposalOf, type Required, write } from "./writing.ts";
+import { proposalOf, type Required, rewrite, write } from "./writing.ts";
 
-/** An audit stamp: the current time in milliseconds, and the urn of the caller. */
-export const stampOf = ({ now, actor, namespace }: Viewer) => ({
-  time: now(),
-  actor: actor ?? `urn:${namespace}:corpuser:unknown`,
-});
+/** The urn of the caller; as for every write, the system actor for an anonymous one. */
+export const actorOf = ({ actor, namespace }: Viewer): string =>
+  actor ?? `urn:${namespace}:corpuser:__datahub_system`;
 
-/** Creates an entity with its aspects in one write. Fails when the entity exists. */
+/** An audit stamp: the current time in milliseconds, and the caller. */
+export const stampOf = (viewer: Viewer) => ({ time: viewer.now(), actor: actorOf(viewer) });
+
+/** Creates an entity with its aspects in one write, and returns its urn. Fails when the entity exists. */
 export async function createEntity(
   entityType: string,
   { id, aspects, required }: NewEntity,
   viewer: Viewer,
 ): Promise<string> {
   const urn = `urn:${viewer.namespace}:${entityType}:${id?.trim() || randomUUID()}`;
-  const proposals = Object.entries(aspects).map(([name, value], index) =>
+  const values = Object.entries(aspects).filter(([, value]) => value !== undefined);
+  const proposals = values.map(([name, value = {}], index) =>
     proposalOf(urn, name, value, index === 0 ? "CREATE_ENTITY" : "UPSERT"),
   );
-  await write(proposals, viewer, required);
+  await write(proposals, viewer, typeof required === "function" ? required(urn) : required);
   return urn;
 }
 
 interface NewEntity {
   /** The id of the urn; random when absent or blank. */
   readonly id?: Maybe<string>;
-  readonly aspects: Readonly<Record<string, object>>;
-  readonly required?: Required;
+  /** Values by name, the first of which creates the entity; undefined ones are left out. */
+  readonly aspects: Readonly<Record<string, object | undefined>>;
+  readonly required?: Required | ((urn: string) => Required | undefined);
 }
 
-/**
- * Returns a proposal that changes an aspect from its stored value ({} when absent). The write is rejected
- * if another write has changed the aspect in between.
- */
-export async function changeOf(
+/** Changes an aspect from its stored value ({} when absent), and again when another write came first. */
+export const changeAspect = (
   urn: string,
   aspectName: string,
   change: (stored: JsonObject) => object,
-  { catalog }: Viewer,
-): Promise<Proposal> {
-  const [found] = await catalog.findEntities([urn], [aspectName]);
-  const stored = found?.aspects.find(({ name }) => name === aspectName);
-  const value: unknown = stored === undefined ? {} : JSON.parse(stored.value);
-  return {
-    ...proposalOf(urn, aspectName, change(jsonObject(value) ? value : {})),
-    headers: { "If-Version-Match": String(stored?.version ?? -1) },
-  };
-}
+  viewer: Viewer,
+  required?: Required,
+): Promise<true> =>
+  rewrite(urn, aspectName, async (stored) => ({ changed: change(stored ?? {}) }), viewer, required);
 
 /** The members of an input that have a value, without null and undefined. */
 export function given<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {

@@ -1,5 +1,4 @@
 /** Mutations that create and delete labels and groups, and those of members and versions. */
-import { randomUUID } from "node:crypto";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -8,10 +7,11 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
+import { stampOf } from "./changes.ts";
+import { create } from "./declared.ts";
 import { addGroupMembers, removeGroupMembers } from "./group-members.ts";
-import { actorOf, bornWith } from "./labels.ts";
+import { bornWith } from "./labels.ts";
 import { move } from "./move.ts";
-import { withTypeUrns } from "./owners.ts";
 import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
 import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -21,34 +21,6 @@ interface NewEntity {
   readonly description?: Maybe<string>;
 }
 
-/**
- * Creates an entity with its aspects in one write, owned by the caller. Fails when the entity exists.
- */
-async function make(
-  entityType: string,
-  { input, value, others = {} }: NewAspects,
-  viewer: Viewer,
-): Promise<string> {
-  const name = input.name.trim();
-  if (name === "") throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
-  const id = input.id?.trim() || randomUUID();
-  const urn = `urn:${viewer.namespace}:${entityType}:${id}`;
-  const owner = viewer.actor;
-  const proposals = [
-    proposalOf(urn, ownValue(propertiesAspects, entityType) ?? "", value, "CREATE_ENTITY"),
-  ];
-  for (const [aspect, other] of Object.entries(others)) {
-    proposals.push(proposalOf(urn, aspect, other));
-  }
-  if (owner !== undefined) {
-    const owners = await withTypeUrns([{ owner, type: "TECHNICAL_OWNER" }], viewer);
-    const lastModified = { time: viewer.now(), actor: owner };
-    proposals.push(proposalOf(urn, "ownership", { owners, lastModified }));
-  }
-  await write(proposals, viewer);
-  return urn;
-}
-
 interface NewAspects {
   readonly input: NewEntity;
   /** Value of the properties aspect. */
@@ -56,6 +28,19 @@ interface NewAspects {
   /** Values of further aspects by name. */
   readonly others?: Readonly<Record<string, object>>;
 }
+
+/** Creates an entity that the caller owns. */
+const make = (entityType: string, { input, value, others }: NewAspects, viewer: Viewer) =>
+  create<NewEntity>(
+    {
+      entityType,
+      id: ({ id }) => id,
+      names: ({ name }) => [name],
+      aspects: () => ({ [ownValue(propertiesAspects, entityType) ?? ""]: value, ...others }),
+    },
+    input,
+    viewer,
+  );
 
 const described = ({ description }: NewEntity) => (description ? { description } : {});
 
@@ -164,7 +149,7 @@ async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewe
         ...(input.comment && { comment: input.comment }),
         sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
         versioningScheme: SCHEME,
-        metadataCreatedTimestamp: { time: viewer.now(), actor: actorOf(viewer) },
+        metadataCreatedTimestamp: stampOf(viewer),
         isLatest: true,
       }),
       headers: { "If-Version-Match": "-1" },
@@ -270,7 +255,7 @@ export const making = {
     const value = {
       name,
       ...described(input),
-      created: { time: viewer.now(), actor: actorOf(viewer) },
+      created: stampOf(viewer),
       ...(parent !== undefined && { parentDomain: parent }),
     };
     return viewer.moving(async () => {
@@ -309,7 +294,7 @@ export const making = {
       admins: [],
       members: [],
       groups: [],
-      created: { time: viewer.now(), actor: actorOf(viewer) },
+      created: stampOf(viewer),
     };
     return make("corpGroup", { input, value, others: { origin: { type: "NATIVE" } } }, viewer);
   },

@@ -2,17 +2,15 @@
  * Builds mutations from declarations: `creating` an entity from its input, `updating` members of an aspect,
  * `deleting` an entity. The folders beside this file have the declarations.
  */
-import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { entityOf } from "../queries/entity-source.ts";
-import { stampOf } from "./changes.ts";
+import { createEntity, stampOf } from "./changes.ts";
 import { type Owner, withTypeUrns } from "./owners.ts";
 import {
   type PatchOperation,
   patchOf,
-  proposalOf,
   type Required,
   refuseMissing,
   remove,
@@ -63,26 +61,25 @@ export const creating =
  * missing dependency.
  */
 export async function create<Input>(
-  creation: Creation<Input>,
+  creation: Omit<Creation<Input>, "answer">,
   input: Input,
   viewer: Viewer,
 ): Promise<string> {
-  const { entityType, id, names, dependencies, aspects, owned, required } = creation;
+  const { entityType, id, names, dependencies, owned, required } = creation;
   for (const name of names?.(input) ?? []) refuseBlank(name);
   await refuseMissing(distinct(dependencies?.(input) ?? []), viewer);
-  const urn = `urn:${viewer.namespace}:${entityType}:${id?.(input)?.trim() || randomUUID()}`;
-  const values = Object.entries(await aspects(input, viewer));
+  const aspects: Record<string, object | undefined> = {
+    ...(await creation.aspects(input, viewer)),
+  };
   const owner = viewer.actor;
   if (owner !== undefined && owned?.(input) !== false) {
-    values.push(["ownership", await ownershipOf([{ owner, type: "TECHNICAL_OWNER" }], viewer)]);
+    aspects.ownership = await ownershipOf([{ owner, type: "TECHNICAL_OWNER" }], viewer);
   }
-  const proposals = values.flatMap(([aspect, value], i) =>
-    value === undefined
-      ? []
-      : [proposalOf(urn, aspect, value, i === 0 ? "CREATE_ENTITY" : "UPSERT")],
+  return createEntity(
+    entityType,
+    { id: id?.(input), aspects, required: (urn) => required?.(input, urn) },
+    viewer,
   );
-  await write(proposals, viewer, required?.(input, urn));
-  return urn;
 }
 
 export const ownershipOf = async (owners: readonly Owner[], viewer: Viewer) => ({

@@ -9,6 +9,7 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { descriptionAspects } from "../queries/aspects-by-type.ts";
+import { actorOf, stampOf } from "./changes.ts";
 import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import {
@@ -200,9 +201,6 @@ async function deprecate(
   );
 }
 
-export const actorOf = ({ actor, namespace }: Viewer): string =>
-  actor ?? `urn:${namespace}:corpuser:__datahub_system`;
-
 const urnsOf = (resources: Resources): readonly string[] =>
   resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
 
@@ -282,7 +280,7 @@ export const labelling = {
 
   addLink: (async (_, { input: { linkUrl: url, label: description, resourceUrn } }, viewer) => {
     await refuseMissing([resourceUrn], viewer);
-    const createStamp = { time: viewer.now(), actor: actorOf(viewer) };
+    const createStamp = stampOf(viewer);
     const value = { url, description, createStamp };
     const operation = { op: "add", path: ["elements", url], value } as const;
     return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);

@@ -5,7 +5,7 @@ import type { Criterion } from "../../core/query/filter.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { actorOf } from "../mutations/labels.ts";
+import { actorOf, stampOf } from "../mutations/changes.ts";
 import { proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
@@ -45,7 +45,7 @@ async function upsertCustomAssertion(
   }
   await refuseMissing([entity], viewer);
   const { type, description, fieldPath, externalUrl, logic } = input;
-  const stamp = { time: viewer.now(), actor: actorOf(viewer) };
+  const stamp = stampOf(viewer);
   const field = fieldPath && `urn:${namespace}:schemaField:(${entity},${fieldPath})`;
   const info = {
     type: "CUSTOM",

@@ -8,7 +8,7 @@ import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeOf,
+  changeAspect,
   createEntity,
   given,
   requirePrivilege,
@@ -16,7 +16,7 @@ import {
   storedAspect,
 } from "../changes.ts";
 import { globalView } from "../settings/user-settings.ts";
-import { refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { refuseMissing, remove, urnOf } from "../writing.ts";
 
 const ACCOUNT = "SERVICE_ACCOUNT";
 
@@ -60,7 +60,7 @@ export const accountMutations = {
     const urn = await accountOf(input.urn, viewer);
     const views = given({ defaultView: await globalView(input.defaultView, viewer) });
     const change = (stored: JsonObject) => ({ appearance: {}, ...stored, views });
-    return write([await changeOf(urn, "corpUserSettings", change, viewer)], viewer);
+    return changeAspect(urn, "corpUserSettings", change, viewer);
   },
 };
 
@@ -89,7 +89,7 @@ export const profileMutations = {
     const { platformUrns: platforms, personaUrn: persona, ...rest } = input;
     const changed = given({ ...rest, platforms, persona });
     const change = (stored: JsonObject) => ({ ...stored, ...changed });
-    await write([await changeOf(urn, "corpUserEditableInfo", change, viewer)], viewer);
+    await changeAspect(urn, "corpUserEditableInfo", change, viewer);
     return entityOf(urn);
   },
 
@@ -102,7 +102,7 @@ export const profileMutations = {
     await requirePrivilege(toEditProfiles, viewer);
     await refuseMissing([urn], viewer);
     const change = (stored: JsonObject) => ({ ...stored, ...given(input) });
-    await write([await changeOf(urn, "corpGroupEditableInfo", change, viewer)], viewer);
+    await changeAspect(urn, "corpGroupEditableInfo", change, viewer);
     return entityOf(urn);
   },
 };
@@ -130,7 +130,7 @@ export const ownershipTypeMutations = {
     await storedAspect(urn, "ownershipTypeInfo", viewer);
     const changed = { ...given(input), lastModified: stampOf(viewer) };
     const change = (stored: JsonObject) => ({ ...stored, ...changed });
-    await write([await changeOf(urn, "ownershipTypeInfo", change, viewer)], viewer);
+    await changeAspect(urn, "ownershipTypeInfo", change, viewer);
     return entityOf(urn);
   },
 
@@ -140,7 +140,7 @@ export const ownershipTypeMutations = {
     if (!urn.includes(":__system__")) return remove(urn, viewer);
     await refuseMissing([urn], viewer);
     const change = (stored: JsonObject) => ({ ...stored, removed: true });
-    return write([await changeOf(urn, "status", change, viewer)], viewer);
+    return changeAspect(urn, "status", change, viewer);
   },
 };
 

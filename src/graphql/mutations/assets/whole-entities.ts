@@ -7,10 +7,9 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { given, stampOf } from "../changes.ts";
+import { actorOf, given, stampOf } from "../changes.ts";
 import { operationsOf, ownershipOf } from "../declared.ts";
 import { refuseUnknownColumns } from "../label-resources.ts";
-import { actorOf } from "../labels.ts";
 import { existingOwners } from "../owners.ts";
 import {
   type PatchOperation,

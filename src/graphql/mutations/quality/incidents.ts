@@ -1,11 +1,12 @@
 /** Mutations of incidents. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { changeOf, createEntity, given, stampOf, storedAspect } from "../changes.ts";
-import { anyOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { changeAspect, createEntity, given, stampOf, storedAspect } from "../changes.ts";
+import { anyOf, refuseMissing, urnOf } from "../writing.ts";
 
 const INFO = "incidentInfo";
 
@@ -100,11 +101,8 @@ export const incidentMutations = {
       priority: priority && priorities[priority],
       assignees: assigneeUrns && assigneesOf(assigneeUrns, viewer),
     });
-    return write(
-      [await changeOf(urn, INFO, (stored) => ({ ...stored, ...changed }), viewer)],
-      viewer,
-      toEdit([...before, ...(entities ?? [])]),
-    );
+    const required = toEdit([...before, ...(entities ?? [])]);
+    return changeAspect(urn, INFO, (stored) => ({ ...stored, ...changed }), viewer, required);
   },
 
   async updateIncidentStatus(
@@ -115,7 +113,7 @@ export const incidentMutations = {
     const urn = urnOf(text, ["incident"], viewer);
     const entities = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const status = statusOf(input, viewer);
-    const change = await changeOf(urn, INFO, (stored) => ({ ...stored, status }), viewer);
-    return write([change], viewer, toEdit(entities));
+    const change = (stored: JsonObject) => ({ ...stored, status });
+    return changeAspect(urn, INFO, change, viewer, toEdit(entities));
   },
 };

@@ -8,7 +8,7 @@ import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeOf,
+  changeAspect,
   createEntity,
   given,
   requirePrivilege,
@@ -16,7 +16,7 @@ import {
   storedAspect,
   withoutNulls,
 } from "../changes.ts";
-import { refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { refuseMissing, remove, urnOf } from "../writing.ts";
 
 const toManagePages: Demand = [["MANAGE_HOME_PAGE_TEMPLATES"]];
 
@@ -50,11 +50,8 @@ async function put(
   }
   const urn = urnOf(text, [kind.entityType], viewer);
   await requireOwn(await storedAspect(urn, kind.aspect, viewer), viewer);
-  await write(
-    [await changeOf(urn, kind.aspect, (stored) => ({ ...stored, ...changed }), viewer)],
-    viewer,
-    "none",
-  );
+  const change = (stored: JsonObject) => ({ ...stored, ...changed });
+  await changeAspect(urn, kind.aspect, change, viewer, "none");
   return entityOf(urn);
 }
 

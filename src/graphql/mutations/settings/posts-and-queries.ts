@@ -4,8 +4,15 @@ import type { Viewer } from "../../context.ts";
 import { objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
-import { changeOf, createEntity, given, stampOf, storedAspect, withoutNulls } from "../changes.ts";
-import { anyOf, proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
+import {
+  changeAspect,
+  createEntity,
+  given,
+  stampOf,
+  storedAspect,
+  withoutNulls,
+} from "../changes.ts";
+import { anyOf, proposalOf, refuseMissing, remove, rewrite, urnOf } from "../writing.ts";
 
 interface PostInput {
   readonly postType: string;
@@ -57,10 +64,7 @@ export const postMutations = {
       content: contentOf(input),
       lastModified: stampOf(viewer).time,
     };
-    return write(
-      [await changeOf(urn, "postInfo", (stored) => ({ ...stored, ...changed }), viewer)],
-      viewer,
-    );
+    return changeAspect(urn, "postInfo", (stored) => ({ ...stored, ...changed }), viewer);
   },
 
   deletePost: (_: never, { urn }: { urn: string }, viewer: Viewer) =>
@@ -100,19 +104,19 @@ export const queryMutations = {
     const urn = urnOf(text, ["query"], viewer);
     await storedAspect(urn, "queryProperties", viewer);
     const members = given(input.properties ?? {});
-    const change = (stored: JsonObject) => ({
-      ...stored,
-      ...members,
-      lastModified: stampOf(viewer),
-    });
-    const proposals = [await changeOf(urn, "queryProperties", change, viewer)];
-    const edited = [...(await storedSubjects(urn, viewer))];
-    if (input.subjects) {
-      const querySubjects = await subjectsOf(input, viewer);
-      proposals.push(proposalOf(urn, "querySubjects", querySubjects));
-      edited.push(...querySubjects.subjects.map(({ entity }) => entity));
-    }
-    await write(proposals, viewer, toEdit(edited));
+    const querySubjects = input.subjects ? await subjectsOf(input, viewer) : undefined;
+    const others = querySubjects ? [proposalOf(urn, "querySubjects", querySubjects)] : [];
+    const edited = (querySubjects?.subjects ?? []).map(({ entity }) => entity);
+    await rewrite(
+      urn,
+      "queryProperties",
+      async (stored) => ({
+        changed: { ...stored, ...members, lastModified: stampOf(viewer) },
+        others,
+      }),
+      viewer,
+      toEdit([...(await storedSubjects(urn, viewer)), ...edited]),
+    );
     return entityOf(urn);
   },
 

@@ -4,7 +4,7 @@ import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { changeOf, given, stampOf, storedAspect } from "../changes.ts";
+import { changeAspect, given, stampOf, storedAspect } from "../changes.ts";
 import { proposalOf, urnOf, write } from "../writing.ts";
 
 const memberOf = (value: JsonObject, name: string): JsonObject => {
@@ -21,13 +21,11 @@ async function changeOwn(change: (stored: JsonObject) => object, viewer: Viewer)
   }
   const withAppearance = (stored: JsonObject) => change({ appearance: {}, ...stored });
   // Own settings need no privilege.
-  return write([await changeOf(actor, "corpUserSettings", withAppearance, viewer)], viewer, "none");
+  return changeAspect(actor, "corpUserSettings", withAppearance, viewer, "none");
 }
 
-async function changeGlobal(change: (stored: JsonObject) => object, viewer: Viewer): Promise<true> {
-  const urn = `urn:${viewer.namespace}:globalSettings:0`;
-  return write([await changeOf(urn, "globalSettingsInfo", change, viewer)], viewer);
-}
+const changeGlobal = (change: (stored: JsonObject) => object, viewer: Viewer): Promise<true> =>
+  changeAspect(`urn:${viewer.namespace}:globalSettings:0`, "globalSettingsInfo", change, viewer);
 
 /** A global view, or undefined for none. Throws `malformed` for a personal one. */
 export async function globalView(text: Maybe<string>, viewer: Viewer): Promise<string | undefined> {

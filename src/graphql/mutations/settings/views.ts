@@ -2,19 +2,20 @@
 
 import type { Demand } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
+import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeOf,
+  changeAspect,
   createEntity,
   given,
   requirePrivilege,
   stampOf,
   storedAspect,
 } from "../changes.ts";
-import { remove, urnOf, write } from "../writing.ts";
+import { remove, urnOf } from "../writing.ts";
 
 const TYPE = "dataHubView";
 const INFO = "dataHubViewInfo";
@@ -97,18 +98,13 @@ export const viewMutations = {
   ) {
     const urn = await ownViewOf(text, viewer);
     const { name, description, definition } = input;
-    const change = await changeOf(
-      urn,
-      INFO,
-      (stored) => ({
-        ...stored,
-        ...given({ name, description }),
-        ...(definition && { definition: definitionOf(definition, viewer) }),
-        lastModified: stampOf(viewer),
-      }),
-      viewer,
-    );
-    await write([change], viewer, "none");
+    const change = (stored: JsonObject) => ({
+      ...stored,
+      ...given({ name, description }),
+      ...(definition && { definition: definitionOf(definition, viewer) }),
+      lastModified: stampOf(viewer),
+    });
+    await changeAspect(urn, INFO, change, viewer, "none");
     return entityOf(urn);
   },
 
