@@ -1,4 +1,5 @@
 /** Entities that contain each other as a tree: domains with their data products, and the glossary. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useSummary } from "../../api/entities.ts";
@@ -8,6 +9,7 @@ import { EntityLabel } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Branch } from "./branch.tsx";
+import { LevelState } from "./level-state.tsx";
 import { useUses } from "./uses.ts";
 
 export interface Hierarchy {
@@ -180,20 +182,7 @@ function Children({ tree, parent, uses }: ChildrenProps) {
     queryKey: ["search", "children", parent],
     queryFn: ({ signal }) => readChildren(tree, parent, signal),
   });
-  if (error !== null) {
-    return (
-      <li>
-        <Failure error={error} />
-      </li>
-    );
-  }
-  if (data === undefined) {
-    return (
-      <li>
-        <Loading lines={2} />
-      </li>
-    );
-  }
+  if (data === undefined || error !== null) return <LevelState error={error} />;
   if (data.length === 0) return <li className="tree-row tree-leaf muted">Nothing below</li>;
   return <Members tree={tree} urns={data} uses={uses} />;
 }

@@ -1,4 +1,5 @@
 /** Platforms with their folders and containers as a tree that loads level by level. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useSummary } from "../../api/entities.ts";
 import { read } from "../../api/http.ts";
@@ -8,6 +9,7 @@ import { EntityLabel } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Branch } from "./branch.tsx";
+import { LevelState } from "./level-state.tsx";
 
 /** Types with folders. */
 const types: readonly string[] = ["dataset", "chart", "dashboard", "dataFlow", "dataJob"];
@@ -62,20 +64,7 @@ function Level({ platform, path }: LevelProps) {
     queryKey: ["search", "level", platform, path],
     queryFn: ({ signal }) => readLevel(platform, path, signal),
   });
-  if (error !== null) {
-    return (
-      <li>
-        <Failure error={error} />
-      </li>
-    );
-  }
-  if (data === undefined) {
-    return (
-      <li>
-        <Loading lines={2} />
-      </li>
-    );
-  }
+  if (data === undefined || error !== null) return <LevelState error={error} />;
   return (
     <>
       {data.folders.map(({ name, entity, count }) => (
