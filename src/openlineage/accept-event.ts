@@ -6,7 +6,7 @@
 import type { Caller, Catalog, Proposal } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { entityTypeOf } from "../core/urn.ts";
+import { isOvertaken, upsert } from "../core/write/upsert.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { type MappedEvent, mapEvent } from "./map-event.ts";
@@ -64,7 +64,7 @@ async function write(
   try {
     return (await catalog.ingest(proposals, { actor })).position;
   } catch (error) {
-    if (error instanceof CatalogError && error.failedCondition) return LOST;
+    if (isOvertaken(error)) return LOST;
     throw error;
   }
 }
@@ -93,27 +93,9 @@ async function proposalsOf(
     const events = list.filter((one) => one.kind === "event");
     return [
       ...[...merged].map(([aspect, value]) =>
-        proposal(urn, aspect, value, stored.get(aspect)?.version ?? -1),
+        upsert(urn, aspect, value, stored.get(aspect)?.version ?? -1),
       ),
-      ...events.map(({ aspect, value }) => proposal(urn, aspect, value)),
+      ...events.map(({ aspect, value }) => upsert(urn, aspect, value)),
     ];
   });
 }
-
-/**
- * An upsert. `version`: that of the stored aspect, which the write requires; absent for timeseries
- * events.
- */
-const proposal = (
-  urn: string,
-  aspectName: string,
-  value: JsonObject,
-  version?: number,
-): Proposal => ({
-  entityType: entityTypeOf(urn),
-  entityUrn: urn,
-  changeType: "UPSERT",
-  aspectName,
-  aspect: { contentType: "application/json", value: JSON.stringify(value) },
-  ...(version !== undefined && { headers: { "If-Version-Match": String(version) } }),
-});

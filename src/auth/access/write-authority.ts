@@ -9,8 +9,8 @@
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
-import { REQUIRED, type RequiredPrivileges } from "../../core/required-privileges.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-privileges.ts";
 import { jsonObject, parsedValue } from "../../lib/json.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
 import { meets, type Resource } from "../policies/policy.ts";

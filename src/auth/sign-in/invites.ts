@@ -5,12 +5,14 @@
  * A used invite stays until it expires: DataHub's web application accepts the role after the sign-up,
  * with the same token.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { isOvertaken, upsert } from "../../core/write/upsert.ts";
 import type { StoredEntities } from "../stored-entities.ts";
-import { isOvertaken, readAspect, upsert } from "./conditional-write.ts";
+import { readAspect } from "./stored-aspect.ts";
 
 export interface Invites {
   /**

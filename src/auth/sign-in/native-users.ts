@@ -3,17 +3,19 @@
  * `corpUserCredentials` holds the hash of the password and that of the reset token; no interface reads
  * or writes it (sealed-writes.ts).
  */
+
 import { timingSafeEqual } from "node:crypto";
 import type { Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityTypeOf, parseUrn, withNamespace } from "../../core/urn.ts";
+import { isOvertaken, upsert } from "../../core/write/upsert.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AttemptLimit } from "./attempt-limit.ts";
-import { isOvertaken, readAspect, upsert } from "./conditional-write.ts";
 import { hashOfSecret, type Invites, newSecret } from "./invites.ts";
 import { denialOf, type LoginDenial } from "./login-denial.ts";
 import type { PasswordHashes } from "./password-hash.ts";
+import { readAspect } from "./stored-aspect.ts";
 
 export interface NewUser {
   readonly urn: string;

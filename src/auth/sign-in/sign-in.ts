@@ -1,18 +1,20 @@
 /** Sign-in with passwords, invites and sessions, with its records in the audit trail. */
+
 import type { Catalog } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { upsert } from "../../core/write/upsert.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
 import type { AuditTrail } from "../audit.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AccessTokens } from "../tokens/access-tokens.ts";
 import { createAttemptLimit } from "./attempt-limit.ts";
-import { readAspect, upsert } from "./conditional-write.ts";
 import { createInvites, type Invites } from "./invites.ts";
 import type { LoginDenial } from "./login-denial.ts";
 import { type Attempt, createNativeUsers, type NativeUsers, userUrn } from "./native-users.ts";
 import { createPasswordHashes, type PasswordHashes } from "./password-hash.ts";
 import { type Begun, createSessions, type Sessions } from "./sessions.ts";
+import { readAspect } from "./stored-aspect.ts";
 
 export interface SignIn {
   readonly users: Pick<NativeUsers, "signUp" | "createResetToken">;

@@ -2,7 +2,7 @@
 import type { SystemMetadata } from "../../core/change.ts";
 import type { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import type { REQUIRED, RequiredPrivileges } from "../../core/required-privileges.ts";
+import type { REQUIRED, RequiredPrivileges } from "../../core/write/required-privileges.ts";
 
 /** The caller of a request. */
 export interface Caller {

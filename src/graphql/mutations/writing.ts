@@ -4,8 +4,9 @@ import type { Privilege } from "../../auth/policies/privileges.ts";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import { REQUIRED, type RequiredPrivileges } from "../../core/required-privileges.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-privileges.ts";
+import { isOvertaken } from "../../core/write/upsert.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 
@@ -20,7 +21,7 @@ export interface PatchOperation {
 }
 
 /**
- * Requirements in place of the privileges for the written aspects (core/required-privileges.ts). `none`: no
+ * Requirements in place of the privileges for the written aspects (core/write/required-privileges.ts). `none`: no
  * privilege is required.
  */
 export type Required = readonly RequiredPrivileges[] | "none";
@@ -161,7 +162,7 @@ export async function rewrite(
     try {
       return await write(proposals, viewer, required);
     } catch (error) {
-      if (!(error instanceof CatalogError && error.failedCondition)) throw error;
+      if (!isOvertaken(error)) throw error;
       viewer.loader.forget();
     }
   }
