@@ -13,6 +13,9 @@ import type { TestContext } from "vitest";
 
 const run = promisify(execFile);
 
+/** Installs the packages of a plugin in seconds, where pip needs minutes. */
+const UV = "uv==0.13.9";
+
 /** For tests that install packages. */
 export const installing = { timeout: 900_000 } as const;
 
@@ -42,14 +45,14 @@ async function install(
   const work = await mkdtemp(join(cache, "installing-"));
   console.error(`installing ${packages.join(", ")} from PyPI, once`);
   try {
+    const tools = join(work, "tools");
+    await run("python3", ["-m", "venv", tools], { signal });
+    await run(join(tools, "bin", "pip"), ["install", "--quiet", UV], { signal });
+    const uv = join(tools, "bin", "uv");
     const environment = join(work, "environment");
-    await run("python3", ["-m", "venv", environment], { signal });
-    // Python compiles the modules that a test imports, which are few.
-    const pip = [
-      ...["-m", "pip", "install", "--quiet", "--no-compile"],
-      "--disable-pip-version-check",
-    ];
-    await run(join(environment, "bin", "python"), [...pip, ...packages], { signal });
+    await run(uv, ["venv", "--quiet", environment], { signal });
+    const into = ["--python", join(environment, "bin", "python"), "--native-tls"];
+    await run(uv, ["pip", "install", "--quiet", ...into, ...packages], { signal });
     await rename(environment, place).catch((error: unknown) => {
       if (!existsSync(place)) throw error;
     });
