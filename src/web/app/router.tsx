@@ -6,11 +6,14 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { entityQuery } from "../api/entities.ts";
 import { sessionStore } from "../api/http.ts";
 import { Failure, NotFound, PageLoading } from "../components/states.tsx";
+import { preloadTab } from "../pages/entity/tab-pages.ts";
 import { HomePage } from "../pages/home/home-page.tsx";
+import { queries } from "./queries.ts";
 import { Shell } from "./shell.tsx";
-import { formatUrlQuery, parseUrlQuery, type UrlQuery } from "./url-query.ts";
+import { formatUrlQuery, listOf, parseUrlQuery, type UrlQuery } from "./url-query.ts";
 
 const root = createRootRoute({
   component: Shell,
@@ -24,8 +27,23 @@ const root = createRootRoute({
   validateSearch: (query: Record<string, unknown>) => query as UrlQuery,
 });
 
+const EntityPage = lazyRouteComponent(() => import("../pages/entity/entity-page.tsx"));
+
 const page = (path: string, component: ReturnType<typeof lazyRouteComponent> | typeof HomePage) =>
   createRoute({ getParentRoute: () => root, path, component });
+
+/** The entity, the code of its page and the code of its tab load at the same time. */
+const entity = createRoute({
+  getParentRoute: () => root,
+  path: "/ui/entity/$urn/{-$tab}",
+  component: EntityPage,
+  loaderDeps: ({ search }) => ({ asOf: listOf(search.asOf)[0] }),
+  loader: async ({ params: { urn, tab }, deps: { asOf } }) => {
+    // The page itself reports an entity that cannot be read.
+    const entityRead = queries.ensureQueryData(entityQuery(urn, asOf)).catch(() => undefined);
+    await Promise.all([entityRead, preloadTab(tab)]);
+  },
+});
 
 const routes = [
   page(
@@ -37,14 +55,7 @@ const routes = [
     "/ui/search",
     lazyRouteComponent(() => import("../pages/search/search-page.tsx")),
   ),
-  page(
-    "/ui/entity/$urn",
-    lazyRouteComponent(() => import("../pages/entity/entity-page.tsx")),
-  ),
-  page(
-    "/ui/entity/$urn/$tab",
-    lazyRouteComponent(() => import("../pages/entity/entity-page.tsx")),
-  ),
+  entity,
   page(
     "/ui/signin",
     lazyRouteComponent(() => import("../pages/signin/signin-page.tsx")),
@@ -76,7 +87,15 @@ export const router = createRouter({
   parseSearch: parseUrlQuery,
   stringifySearch: (query) => formatUrlQuery(query as UrlQuery),
   defaultPreload: "intent",
+  // The cache of queries decides whether a response is fresh.
+  defaultPreloadStaleTime: 0,
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: ({ error }) => <Failure error={error} />,
   scrollRestoration: true,
 });
+
+/** Loads the code of the entity page before somebody opens one. */
+export const preloadEntityPage = (): void => {
+  void router.loadRouteChunk(entity);
+  void preloadTab(undefined);
+};

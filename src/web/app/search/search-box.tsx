@@ -7,6 +7,9 @@ import { listOf, type UrlQuery } from "../url-query.ts";
 import { useFieldValues } from "./field-values.ts";
 import { type Completion, completionsOf, partAt } from "./query-completion.ts";
 
+/** Keys that follow each other faster than this share one search. */
+const pauseMs = 60;
+
 /** The text of the field, and the query of the URL that it leads to a moment later. */
 function useQueryText() {
   const navigate = useNavigate();
@@ -15,6 +18,7 @@ function useQueryText() {
   const query = onSearchPage ? (listOf((search as UrlQuery).q)[0] ?? "") : "";
   const [text, setText] = useState(query);
   const sent = useRef(query);
+  const lastKey = useRef(0);
   useEffect(() => {
     // Another query of the URL than the one sent from here: the back button, or a link.
     if (query !== sent.current) {
@@ -24,6 +28,9 @@ function useQueryText() {
   }, [query]);
   useEffect(() => {
     if (text === sent.current) return;
+    // A key that follows others closely waits for the next one; any other key searches at once.
+    const wait = performance.now() - lastKey.current < pauseMs ? pauseMs : 0;
+    lastKey.current = performance.now();
     const timer = setTimeout(() => {
       sent.current = text;
       void navigate({
@@ -31,7 +38,7 @@ function useQueryText() {
         search: onSearchPage ? { ...search, q: text, page: undefined } : { q: text },
         replace: onSearchPage,
       });
-    }, 40);
+    }, wait);
     return () => clearTimeout(timer);
   }, [text, navigate, onSearchPage, search]);
   /** Opens the search page with the text, also with an unchanged one. */

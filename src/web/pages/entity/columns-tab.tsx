@@ -1,6 +1,6 @@
 /** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Entity } from "../../api/entities.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
@@ -20,13 +20,16 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
   const [text, setText] = useState("");
   const shown = useMemo(() => filterColumns(columns, text), [columns, text]);
   const list = useRef<HTMLUListElement>(null);
+  const [listTop, setListTop] = useState(0);
+  useLayoutEffect(() => setListTop(list.current?.offsetTop ?? 0), []);
   const edit = useEdit(entity.urn);
   const virtualizer = useWindowVirtualizer({
     count: shown.length,
     estimateSize: () => 44,
-    overscan: 12,
-    scrollMargin: list.current?.offsetTop ?? 0,
-    getItemKey: (n) => shown[n]?.path ?? n,
+    overscan: 8,
+    scrollMargin: listTop,
+    // A new function would make the virtualizer measure all rows again.
+    getItemKey: useCallback((n: number) => shown[n]?.path ?? n, [shown]),
   });
   return (
     <div className="stack">
@@ -89,31 +92,34 @@ interface CellsProps {
   readonly edit: Edit | undefined;
 }
 
-/** Rows that stay visible while the list scrolls are not rendered again. */
+/**
+ * Rows that stay visible while the list scrolls are not rendered again. New rows have few elements,
+ * because a fast wheel shows several in each frame.
+ */
 const ColumnCells = memo(function ColumnCells({ urn, column, edit }: CellsProps) {
   const { path, name, depth, tags, terms } = column;
   const target = { urn, column: path };
   const last = name.split(".").at(-1) ?? name;
   return (
     <>
-      <span className="column-name" style={{ paddingLeft: `${depth * 16}px` }}>
+      <span
+        className="column-name mono"
+        title={path}
+        style={depth > 0 ? { paddingLeft: `${depth * 16}px` } : undefined}
+      >
         {column.isKey && (
           <span className="key" title="Part of the key">
             <Icon name="key" />
             <span className="hidden-text">Key</span>
           </span>
         )}
-        <span className="mono" title={path}>
-          {last}
-        </span>
+        {last}
       </span>
-      <span className="column-type">
-        <span className="mono">{column.nativeType || column.type}</span>
+      <span className="column-type mono">
+        {column.nativeType || column.type}
         {column.nullable && <span className="muted small">nullable</span>}
       </span>
-      <span>
-        <ColumnText text={column.description} name={name} edit={edit} target={target} />
-      </span>
+      <ColumnText text={column.description} name={name} edit={edit} target={target} />
       <span className="row tight">
         {tags.map((tag) => (
           <EntityChip
@@ -156,7 +162,7 @@ interface TextProps {
 /** A description that turns into a field when it is activated. */
 function ColumnText({ text, name, edit, target }: TextProps) {
   const [draft, setDraft] = useState<string>();
-  if (edit === undefined) return text;
+  if (edit === undefined) return <span>{text}</span>;
   if (draft === undefined) {
     return (
       <button

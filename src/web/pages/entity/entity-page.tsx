@@ -1,7 +1,7 @@
 /** The page of an entity of any type: header and tabs. The URL holds the tab and the as-of point. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import { type Entity, entityQuery } from "../../api/entities.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
@@ -12,14 +12,15 @@ import "./entity.css";
 import { EntityHeader } from "./entity-header.tsx";
 import { lineageTypes } from "./lineage/lineage-types.ts";
 import { hasQuality } from "./quality/timeseries-aspects.ts";
-
-const DocumentationTab = lazy(() => import("./documentation-tab.tsx"));
-const ColumnsTab = lazy(() => import("./columns-tab.tsx"));
-const LineageTab = lazy(() => import("./lineage/lineage-tab.tsx"));
-const RelationshipsTab = lazy(() => import("./relationships/relationships-tab.tsx"));
-const HistoryTab = lazy(() => import("./history/history-tab.tsx"));
-const QualityTab = lazy(() => import("./quality/quality-tab.tsx"));
-const AspectsTab = lazy(() => import("./aspects-tab.tsx"));
+import {
+  AspectsTab,
+  ColumnsTab,
+  DocumentationTab,
+  HistoryTab,
+  LineageTab,
+  QualityTab,
+  RelationshipsTab,
+} from "./tab-pages.ts";
 
 interface Tab {
   readonly id: string;

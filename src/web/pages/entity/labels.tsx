@@ -17,7 +17,6 @@ import {
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityChip, OwnerChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { useEdit } from "./use-edit.ts";
 
 interface LabelsProps {
@@ -138,9 +137,7 @@ export function AddLabel({ noun, types, onAdd, onCreate }: AddProps) {
         aria-label={`Add a ${noun}`}
         title={`Add a ${noun}`}
         onClick={() => setOpen(true)}
-      >
-        <Icon name="plus" />
-      </button>
+      />
       {open && (
         <Dialog title={`Add a ${noun}`} onClose={close}>
           <EntityPicker
@@ -185,9 +182,7 @@ function AddOwner({ onAdd }: { readonly onAdd: (urn: string, type: string) => vo
         aria-label="Add an owner"
         title="Add an owner"
         onClick={() => setOpen(true)}
-      >
-        <Icon name="plus" />
-      </button>
+      />
       {open && (
         <Dialog title="Add an owner" onClose={close}>
           <label className="field-label">
