@@ -3,6 +3,7 @@
  *
  *   UPSERT of an aspect              an event   its next value
  *   UPSERT in a timeseries stream    an event   the event of the timeseries
+ *   UPSERT of a platform event       an event   the event that a client produced
  *   DELETE of an aspect              an event   no value; of a key aspect: the entity is deleted
  *   RESTATE                          nothing    it confirms a value that subscribers already received
  *   secrets                          nothing    every consumer reads the whole topic

@@ -6,11 +6,13 @@
  *   DELETE in a timeseries stream             remove    events of that aspect, in a range if it has one
  *   DELETE of the key aspect of an entity     remove    every event of the entity
  *   DELETE in a stream of truncations         truncate  older events, of all entities of a type
+ *   UPSERT of a platform event                nothing
  *
  * The key has the same fields as the document id of DataHub, so an event that is sent twice is one.
  */
 import type { PlacedChange } from "../src/core/change.ts";
 import { assert } from "../src/core/errors.ts";
+import { isPlatformEvent } from "../src/core/platform-event.ts";
 import type { Projection } from "../src/projector/sink.ts";
 import type { TimeseriesWrite } from "../src/views/timeseries/timeseries-table.ts";
 import type { KeyAspectOf } from "./aspects.ts";
@@ -32,6 +34,7 @@ export function createTimeseriesProjection(keyAspectOf: KeyAspectOf): Projection
       const gone = changeType === "DELETE" && keyAspectOf(entityType) === aspect;
       return gone ? [{ op: "remove", urn, position }] : [];
     }
+    if (isPlatformEvent(change)) return [];
     if (urn === "") return truncation(change);
     switch (changeType) {
       case "UPSERT": {

@@ -36,6 +36,7 @@ import { soonReached } from "./search/soon-found.ts";
 import { createDelete } from "./write/delete.ts";
 import { createEntityCache } from "./write/entity-cache.ts";
 import { createIngestion } from "./write/ingest.ts";
+import { createProduceEvent } from "./write/produce-event.ts";
 import { createGiveDefaults } from "./write/proposals/default-aspects.ts";
 import { proposalsOf } from "./write/proposals/legacy-snapshots.ts";
 import { refuseOwnHeaders } from "./write/proposals/reserved-headers.ts";
@@ -284,6 +285,10 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       caughtUp: complete(TIMESERIES),
     }),
     deleteReferences: deletingReferences(ports),
+    producePlatformEvent: createProduceEvent({
+      ...{ log, encode: parts.encode, systemActor, now },
+      onAppended: (at) => progress.poke(at),
+    }),
 
     ...createReading(tools, ports),
 

@@ -697,6 +697,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/platform?action=producePlatformEvent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send an event to the subscribers of PlatformEvent_v1 */
+        post: operations["platformProducePlatformEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/operations?action=getEsTaskStatus": {
         parameters: {
             query?: never;
@@ -3102,6 +3119,20 @@ export interface components {
             rangeFromEnd: "HOUR" | "DAY" | "WEEK" | "MONTH" | "QUARTER" | "HALF_YEAR" | "YEAR" | "ALL";
             startTime?: number;
             timeZone?: string;
+        };
+        PlatformProducePlatformEvent: {
+            name: string;
+            key?: string;
+            event: {
+                header: {
+                    timestampMillis: number;
+                };
+                name: string;
+                payload: {
+                    value: string;
+                    contentType: string;
+                };
+            };
         };
         OperationsGetEsTaskStatusReply: {
             value: string;
@@ -6729,6 +6760,87 @@ export interface operations {
                 };
             };
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    platformProducePlatformEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: string;
+                "X-DataHub-Actor"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformProducePlatformEvent"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Annals-Position"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -35,7 +35,7 @@ export interface SystemMetadata {
 }
 
 export interface Change {
-  /** Empty in a truncation: it is of every entity of the type. */
+  /** Empty in a truncation: it is of every entity of the type. Also empty in a platform event. */
   readonly urn: string;
   readonly entityType: string;
   readonly aspect: string;
@@ -54,7 +54,7 @@ export interface Change {
 export interface PlacedChange extends Change {
   readonly position: Position;
   readonly revision: Revision;
-  /** True when it comes from a timeseries stream, or truncates such streams. */
+  /** False when it comes from the stream of an entity. */
   readonly timeseries: boolean;
 }
 

@@ -14,7 +14,9 @@ export type StreamOf =
       readonly urn?: undefined;
       readonly entityType: string;
       readonly aspect: string;
-    };
+    }
+  /** Platform events of producers, which belong to no entity. */
+  | { readonly kind: "event"; readonly urn?: undefined };
 
 const ENTITY = "entity-";
 const TIMESERIES = "timeseries-";
@@ -29,6 +31,9 @@ export const timeseriesStream = (urn: string, aspect: string): StreamName =>
 /** `truncation-<entity type>-<aspect>`; names of entity types hold no "-" either. */
 export const truncationStream = (entityType: string, aspect: string): StreamName =>
   `${TRUNCATION}${entityType}-${aspect}`;
+
+/** Platform events that clients produced (core/platform-event.ts). */
+export const PLATFORM_EVENTS: StreamName = "platform-events";
 
 /** The start of every job, in order: the n-th job's at revision n - 1. */
 export const JOBS: StreamName = "jobs";
@@ -64,6 +69,7 @@ export const isAuditStream = (name: StreamName): boolean =>
 export function parseStream(name: StreamName): StreamOf | undefined {
   if (name.startsWith(ENTITY)) return { kind: "entity", urn: name.slice(ENTITY.length) };
   if (name.startsWith(TRUNCATION)) return parseTruncation(name);
+  if (name === PLATFORM_EVENTS) return { kind: "event" };
   if (!name.startsWith(TIMESERIES)) return undefined;
   const end = name.indexOf("-", TIMESERIES.length);
   if (end < 0) return undefined;

@@ -1,6 +1,6 @@
 /**
  * An event for subscribers: a change that set or removed the value of an aspect, with the previous
- * value. Changes that only confirm a value are no events.
+ * value. Changes that only confirm a value are no events. Platform events of producers are.
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 

@@ -1,16 +1,13 @@
-/** The record of PlatformEvent_v1 for the meaning of a change: entityChangeEvent. */
+/** The platform event for the meaning of a change: entityChangeEvent. */
+import type { PlatformEvent } from "../core/platform-event.ts";
 import type { Meaning } from "../core/timeline/meanings.ts";
 import { entityTypeOf } from "../core/urn.ts";
 
-export const entityChangeEvent = "entityChangeEvent";
+const NAME = "entityChangeEvent";
 
-/** Key of the message. */
-export const keyOfMeaning = ({ entityUrn }: Meaning): string => `${entityChangeEvent}-${entityUrn}`;
-
-/** The payload as JSON text. */
-export function payloadOfMeaning(meaning: Meaning): string {
+export function eventOfMeaning(meaning: Meaning): PlatformEvent {
   const { entityType, created, category, operation, entityUrn, modifier, parameters } = meaning;
-  return JSON.stringify({
+  const payload = {
     // A field has a type of its own.
     entityType: entityTypeOf(entityUrn) || entityType,
     entityUrn,
@@ -20,5 +17,11 @@ export function payloadOfMeaning(meaning: Meaning): string {
     parameters,
     auditStamp: { time: created.time, actor: created.actor },
     version: 0,
-  });
+  };
+  return {
+    name: NAME,
+    key: `${NAME}-${entityUrn}`,
+    header: { timestampMillis: created.time },
+    payload: { contentType: "application/json", value: JSON.stringify(payload) },
+  };
 }

@@ -10,15 +10,16 @@ import avro, { type Resolver, type Schema, type Type } from "avsc";
 import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import { assert, CatalogError, saidBy } from "../core/errors.ts";
+import { isPlatformEvent, type PlatformEvent, platformEventOf } from "../core/platform-event.ts";
 import { meaningsOf } from "../core/timeline/meanings.ts";
 import type { ChangeEvent } from "./change-event.ts";
-import { entityChangeEvent, keyOfMeaning, payloadOfMeaning } from "./entity-change-event.ts";
+import { eventOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
 export interface EventMessage {
   readonly topic: string;
-  /** Urn. */
+  /** Urn, or the key of a platform event. */
   readonly key: string;
   /** Owned by the caller. */
   readonly value: Buffer;
@@ -33,8 +34,11 @@ export interface SchemaSource {
 export interface EventCodec {
   /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
-  /** The messages of PlatformEvent_v1 for the change; `keyAspect`: that of its entity type. */
-  encodeMeanings(event: ChangeEvent, keyAspect: string | undefined): readonly EventMessage[];
+  /**
+   * The messages of PlatformEvent_v1: the meanings of the change, or the platform event of a producer.
+   * `keyAspect`: that of its entity type.
+   */
+  encodePlatformEvents(event: ChangeEvent, keyAspect: string | undefined): readonly EventMessage[];
   /**
    * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
    * with errors of the schema source.
@@ -87,17 +91,13 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
       ),
     }),
 
-    encodeMeanings: (event, keyAspect) =>
-      meaningsOf(event, keyAspect).map((meaning) => ({
+    encodePlatformEvents: (event, keyAspect) =>
+      platformEventsOf(event, keyAspect).map(({ key, ...record }) => ({
         topic: topics.platformEvents,
-        key: keyOfMeaning(meaning),
+        key: key ?? record.name,
         value: encodePlatform(
-          {
-            header: { timestampMillis: meaning.created.time },
-            name: entityChangeEvent,
-            payload: { value: payloadOfMeaning(meaning), contentType: CONTENT_TYPE },
-          },
-          () => `platform event of "${meaning.entityUrn}"`,
+          record,
+          () => `platform event "${record.name}" at position ${event.change.position}`,
         ),
       })),
 
@@ -119,6 +119,14 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
     },
   };
 }
+
+const platformEventsOf = (
+  event: ChangeEvent,
+  keyAspect: string | undefined,
+): readonly PlatformEvent[] =>
+  isPlatformEvent(event.change)
+    ? [platformEventOf(event.change)]
+    : meaningsOf(event, keyAspect).map(eventOfMeaning);
 
 const wireAspect = (value: string | undefined) =>
   value === undefined ? undefined : { value, contentType: CONTENT_TYPE };

@@ -3,16 +3,16 @@
  * clients that poll for events instead of consuming topics read this format.
  */
 import avro, { type Schema } from "avsc";
-import type { Meaning } from "../catalog/catalog.ts";
+import type { Meaning, PlatformEvent } from "../catalog/catalog.ts";
 import type { ChangeEvent } from "./change-event.ts";
-import { entityChangeEvent, payloadOfMeaning } from "./entity-change-event.ts";
+import { eventOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
   /** A MetadataChangeLog. */
   change(event: ChangeEvent): string;
-  /** A PlatformEvent of the name entityChangeEvent. */
-  meaning(meaning: Meaning): string;
+  /** A PlatformEvent: of the name entityChangeEvent, or of a producer. */
+  meaning(meaning: Meaning | PlatformEvent): string;
 }
 
 const CONTENT_TYPE = "application/json";
@@ -45,10 +45,13 @@ export function createEventTexts(): EventTexts {
     },
 
     meaning(meaning) {
+      const { name, header, payload } = "entityUrn" in meaning ? eventOfMeaning(meaning) : meaning;
       return textOf(typeOf(topics.platformEvents), {
-        header: { timestampMillis: meaning.created.time },
-        name: entityChangeEvent,
-        payload: generic(payloadOfMeaning(meaning)),
+        ...{ header, name },
+        payload: {
+          value: bytesOf(payload),
+          contentType: payload.contentType,
+        },
       });
     },
   };
@@ -57,11 +60,14 @@ export function createEventTexts(): EventTexts {
 /** Absent members are null on the wire. */
 const textOf = (type: avro.Type, record: unknown): string => type.toString(type.clone(record));
 
-/** This encoding writes bytes as Latin-1 text, so characters beyond ASCII become JSON escapes. */
 const generic = (json: string | undefined) =>
   json === undefined
     ? undefined
-    : { value: Buffer.from(ascii(json), "latin1"), contentType: CONTENT_TYPE };
+    : { value: bytesOf({ value: json, contentType: CONTENT_TYPE }), contentType: CONTENT_TYPE };
+
+/** This encoding writes bytes as Latin-1 text, so characters of JSON beyond ASCII become escapes. */
+const bytesOf = ({ value, contentType }: PlatformEvent["payload"]): Buffer =>
+  contentType === CONTENT_TYPE ? Buffer.from(ascii(value), "latin1") : Buffer.from(value);
 
 const ascii = (json: string): string =>
   json.replace(

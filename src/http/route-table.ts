@@ -23,6 +23,7 @@ import {
   entitiesVersionedResource,
   entityVersionedRoutes,
 } from "./routes/restli/entities-versioned.ts";
+import { platformResource, platformRoutes } from "./routes/restli/platform.ts";
 import { relationshipRoutes, relationshipsResource } from "./routes/restli/relationships.ts";
 import { runsResource, runsRoutes } from "./routes/restli/runs.ts";
 import { searchRoutes } from "./routes/restli/search.ts";
@@ -73,6 +74,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     entitiesVersionedResource,
     relationshipsResource,
     usageStatsResource,
+    platformResource,
     operationsResource,
     runsResource,
   ],
@@ -88,6 +90,7 @@ export const createRouteTable = (options: RouteOptions): RouteTable => ({
     ...relationshipRoutes,
     ...runsRoutes.map((row) => (row.writes === true ? knownParametersOnly(row) : row)),
     ...usageStatsRoutes,
+    ...platformRoutes,
     ...[...operationRoutes, ...auditRoutes, ...statusRoutes].map(knownParametersOnly),
     ...changesRoutes,
     ...timelineRoutes,

@@ -138,7 +138,7 @@ export async function timeseriesAspects(
   for (;;) {
     const [name] = await log.listStreams("timeseries-", { after, limit: 1 });
     const of = name === undefined ? undefined : parseStream(name);
-    if (name === undefined || of?.kind === "entity") return aspects;
+    if (name === undefined || of?.kind === "entity" || of?.kind === "event") return aspects;
     if (of !== undefined) aspects.push(of.aspect);
     // "." follows on "-": the first name after all those of the aspect.
     after = of === undefined ? name : `timeseries-${of.aspect}.`;

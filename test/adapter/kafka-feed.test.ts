@@ -318,7 +318,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
           if (event.change.position === broken) throw new CatalogError("invalid", "it is broken");
           return codec.encodeChange(event);
         },
-        encodeMeanings: () => [],
+        encodePlatformEvents: () => [],
       },
     });
     await expect(sink.apply(events, endOf(events))).rejects.toThrow("it is broken");

@@ -87,6 +87,7 @@ export function createRecordingCatalog(): RecordingCatalog {
         { entity: "urn:li:dataset:d", aspect: "globalTags", relationship: "TaggedWith" },
       ],
     }),
+    producePlatformEvent: answering("producePlatformEvent", { position: position(12) }),
     pollChanges: answering("pollChanges", { changes: [], meanings: [], position: position(9) }),
     getTimeline: answering("getTimeline", []),
     listRuns: answering("listRuns", [{ runId: "r", rows: 3, timestamp: 5 }]),

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { createAspectProjection } from "../../projections/aspects.ts";
 import { projectFeed } from "../../projections/feed.ts";
+import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { ChangeType, PlacedChange } from "../../src/core/change.ts";
+import { PLATFORM_EVENT } from "../../src/core/platform-event.ts";
 import { position, revision } from "../../src/core/position.ts";
 
 const change = (changeType: ChangeType, timeseries: boolean): PlacedChange => ({
@@ -20,6 +23,20 @@ test.each([
 ])("a change of %s %s is no event, as it holds a secret", (entityType, aspect) => {
   const urn = `urn:li:${entityType}:a`;
   expect(projectFeed({ ...change("UPSERT", false), urn, entityType, aspect })).toEqual([]);
+});
+
+test("a platform event of a producer is an event, and no view has it", () => {
+  const value = '{"name":"loaded"}';
+  const event = {
+    ...change("UPSERT", true),
+    urn: "",
+    entityType: "",
+    aspect: PLATFORM_EVENT,
+    value,
+  };
+  expect(projectFeed(event)).toEqual([{ change: event }]);
+  expect(createTimeseriesProjection(() => undefined)(event)).toEqual([]);
+  expect(createAspectProjection(() => undefined)(event)).toEqual([]);
 });
 
 test.each([

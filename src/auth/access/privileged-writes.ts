@@ -1,6 +1,6 @@
 /**
  * The catalog with token authentication: writes to access control (policies, roles, tokens, the state
- * and memberships of users) need privileges. All other writes pass.
+ * and memberships of users), rollbacks and platform events need privileges. All other writes pass.
  *
  * The check comes before validation and uses the model's own names, so that another spelling of a
  * name does not bypass it.
@@ -30,6 +30,8 @@ interface Rule {
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
 
 const toRollBack: Demand = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
+
+const toProduceEvents: Demand = [["PRODUCE_PLATFORM_EVENT_PRIVILEGE"]];
 
 /** By entity type. */
 export const privilegedTypes: Readonly<Record<string, Rule>> = {
@@ -117,6 +119,15 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
         });
       }
       return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));
+    },
+    async producePlatformEvent(event, caller) {
+      if (!(await authority.allows(caller.actor, toProduceEvents))) {
+        const needed = shownDemand(toProduceEvents);
+        throw new CatalogError("forbidden", `this needs the privilege ${needed}`, {
+          hint: "Ask an administrator for the privilege",
+        });
+      }
+      return catalog.producePlatformEvent(event, caller);
     },
     async deleteReferences(request, caller) {
       await admit(caller, askedOf(request.urn));

@@ -23,6 +23,7 @@ export const privileges = {
   MANAGE_GLOSSARIES: "Manage Glossaries",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
   MANAGE_SCHEMA_REGISTRY: "Manage Schema Registry",
+  PRODUCE_PLATFORM_EVENT_PRIVILEGE: "Produce Platform Event",
   RESTORE_INDICES_PRIVILEGE: "Restore Indices",
   GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",
   TRUNCATE_TIMESERIES_INDEX_PRIVILEGE: "Truncate Timeseries Index",

@@ -3,6 +3,7 @@
  */
 import type { PlacedChange, SystemMetadata } from "../../core/change.ts";
 import type { JsonDiffOperation } from "../../core/patch/json-diff.ts";
+import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import type { Meaning } from "../../core/timeline/meanings.ts";
 import type { SemanticChange, SemanticChangeType } from "../../core/timeline/semantic-changes.ts";
@@ -17,6 +18,8 @@ export interface ChangesFilter {
   readonly urns?: readonly string[] | undefined;
   /** Include previous values. */
   readonly previous?: boolean | undefined;
+  /** Include the platform events of producers, whose urn is empty (core/platform-event.ts). */
+  readonly platformEvents?: boolean | undefined;
 }
 
 export interface ChangeEntry {
@@ -32,7 +35,7 @@ export interface ChangePage {
   readonly position: Position;
 }
 
-export type { Meaning };
+export type { Meaning, PlatformEvent };
 
 /** The changes that one write made to an entity. */
 export interface ChangeTransaction {
@@ -82,7 +85,8 @@ export interface ChangeReads {
   ): Promise<AsyncIterable<ChangePage>>;
   /**
    * The same for polling clients: waits while there are no changes. Returns `changes` of aspects or
-   * timeseries with their previous values, or their `meanings`. Continue with `position`.
+   * timeseries with their previous values, or the `meanings` of both and the platform events of
+   * producers, in order. Continue with `position`.
    */
   pollChanges(query: {
     readonly kind: "versioned" | "timeseries" | "meanings";
@@ -95,7 +99,7 @@ export interface ChangeReads {
     readonly waitMs?: number | undefined;
     /** Ends the wait early. */
     readonly signal?: AbortSignal | undefined;
-  }): Promise<ChangePage & { readonly meanings: readonly Meaning[] }>;
+  }): Promise<ChangePage & { readonly meanings: readonly (Meaning | PlatformEvent)[] }>;
 
   /**
    * The changes of an entity in some categories (core/timeline/semantic-facts.ts) since its last hard delete,

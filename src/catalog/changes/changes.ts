@@ -59,6 +59,7 @@ export function createChanges(dependencies: Dependencies): Changes {
       // The stream's name rules out most records.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
+      if (of.kind === "event") return filter.platformEvents ? decode(record) : undefined;
       if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
         return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;

@@ -5,6 +5,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
+import { isPlatformEvent, type PlatformEvent, platformEventOf } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import { START } from "../../core/position.ts";
 import { meaningsOf } from "../../core/timeline/meanings.ts";
@@ -71,11 +72,11 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
 
   /** The meanings that fit into a reply, and the position of the last change that they cover. */
   async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
-    const meanings: Meaning[] = [];
+    const meanings: (Meaning | PlatformEvent)[] = [];
     for (const one of found) {
-      const keyAspect = model.entities.get(one.change.entityType)?.keyAspect;
-      meanings.push(...meaningsOf(one, keyAspect));
-      const { position } = one.change;
+      const { position, entityType } = one.change;
+      if (isPlatformEvent(one.change)) meanings.push(platformEventOf(one.change));
+      else meanings.push(...meaningsOf(one, model.entities.get(entityType)?.keyAspect));
       if (meanings.length >= meaningsMax) return { meanings, position };
       await turn();
     }
@@ -95,6 +96,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
         after: position,
         limit: Math.min(changesMax, limit - found.length),
         previous: query.kind !== "timeseries",
+        platformEvents: query.kind === "meanings",
       };
       const page = await changes.readChanges(asked).catch((error: unknown) => {
         // Return the changes before the unreadable record first.
@@ -114,10 +116,11 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
 
   /** Resolves when a change follows the position, when the time is over, or when the query ends. */
   async function nextChange(query: Query, after: Position, ms: number): Promise<void> {
+    const platformEvents = query.kind === "meanings";
     const timeout = AbortSignal.timeout(ms);
     const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
     try {
-      for await (const page of await changes.followChanges({ after }, signal)) {
+      for await (const page of await changes.followChanges({ after, platformEvents }, signal)) {
         if (page.changes.some((one) => isRequested(query, one))) return;
       }
     } catch (error) {

@@ -68,7 +68,7 @@ export interface ReadingTools {
 
 type Reading = Omit<
   Catalog,
-  | ("ingest" | "ingestSnapshots" | "delete" | "deleteReferences")
+  | ("ingest" | "ingestSnapshots" | "delete" | "deleteReferences" | "producePlatformEvent")
   | ("listRuns" | "describeRun" | "rollbackRun")
   | ("positionOf" | "reach" | "health")
 >;
@@ -284,10 +284,12 @@ export function createSeenReading(
   async function visible<T extends ChangePage>(page: T): Promise<T> {
     if (page.changes.length === 0) return page;
     const filter = await look?.();
-    const urns = [...new Set(page.changes.map(({ change }) => change.urn))];
+    const urns = [...new Set(page.changes.map(({ change }) => change.urn))].filter(Boolean);
     /** Position up to which changes are hidden; Infinity for an entity that is not visible. */
     const hidden = new Map<string, number>();
     if (filter !== undefined && !filter.everything) {
+      // A platform event may be about any entity.
+      hidden.set("", Infinity);
       for (const state of await ports.states.read(urns)) {
         const { urn } = state;
         const upTo = filter.sees(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;

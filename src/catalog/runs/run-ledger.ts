@@ -7,6 +7,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../../core/change.ts";
+import { isPlatformEvent } from "../../core/platform-event.ts";
 import { type Position, START } from "../../core/position.ts";
 import {
   markOf,
@@ -196,6 +197,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
 const belongsToNoRun = (change: Change): boolean =>
   change.headers?.[ROLLS_BACK_HEADER] !== undefined ||
   change.headers?.[ROLLBACK_HEADER] !== undefined ||
+  isPlatformEvent(change) ||
   restoresEdges(change);
 
 /** The record of a rollback: of a run, or of a registry. */

@@ -1,6 +1,7 @@
 /** Writes and their callers: part of the catalog's interface (catalog.ts). */
 import type { SystemMetadata } from "../../core/change.ts";
 import type { CatalogError } from "../../core/errors.ts";
+import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import type { REQUIRED, RequiredPrivileges } from "../../core/write/required-privileges.ts";
 
@@ -133,4 +134,11 @@ export interface Writes {
    * declares its edges again.
    */
   forgetRelationships(urn: string, caller: Caller): Promise<Written>;
+
+  /**
+   * Appends an event for the subscribers of PlatformEvent_v1; no entity changes. `invalid` for an
+   * empty or long name or key, a time that is not a whole number, or a value that is not JSON though
+   * its content type is; `too_large` for a value over `eventBytesMax`.
+   */
+  producePlatformEvent(event: PlatformEvent, caller: Caller): Promise<Written>;
 }

@@ -19,6 +19,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CompressionTypes, type Producer, type Transaction } from "kafkajs";
 import { CatalogError } from "../../core/errors.ts";
+import { isPlatformEvent } from "../../core/platform-event.ts";
 import { type Position, START } from "../../core/position.ts";
 import type { Sink } from "../../projector/sink.ts";
 import type { ServerView } from "../../storage/view-origin.ts";
@@ -43,7 +44,7 @@ import { ensureTopics, readMessageLimits } from "./topics.ts";
 
 export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
   /** `url`: see parseKafkaAddress. */
-  readonly codec: Pick<EventCodec, "encodeChange" | "encodeMeanings">;
+  readonly codec: Pick<EventCodec, "encodeChange" | "encodePlatformEvents">;
   /** The key aspect of an entity type; absent: no platform event says that an entity was created or deleted. */
   readonly keyAspectOf?: ((entityType: string) => string | undefined) | undefined;
   readonly logger?: Logger | undefined;
@@ -205,8 +206,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
       // All of a change before the first is sent, because the checkpoint covers whole changes.
       const keyAspect = feed.keyAspectOf?.(event.change.entityType);
       const messages = [
-        feed.codec.encodeChange(event),
-        ...feed.codec.encodeMeanings(event, keyAspect),
+        ...(isPlatformEvent(event.change) ? [] : [feed.codec.encodeChange(event)]),
+        ...feed.codec.encodePlatformEvents(event, keyAspect),
       ];
       for (const one of messages) yield { ...one, topic: names.topic(one.topic), position };
     }

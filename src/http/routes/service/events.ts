@@ -1,5 +1,5 @@
 /** /openapi/v1/events/poll: events of DataHub's topics, for clients without Kafka. */
-import type { Catalog, ChangeEntry, Meaning } from "../../../catalog/catalog.ts";
+import type { Catalog, ChangeEntry } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import type { EventTexts } from "../../../feed/event-texts.ts";
@@ -40,7 +40,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     name: "pollEvents",
     summary: "Wait for events of a topic, without Kafka",
     about:
-      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these.",
+      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`.",
     parameters: [
       {
         name: "topic",
@@ -118,7 +118,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       });
       const values = [
         ...changes.map((one: ChangeEntry) => texts.change(one)),
-        ...meanings.map((one: Meaning) => texts.meaning(one)),
+        ...meanings.map((one) => texts.meaning(one)),
       ];
       const events = values.map((value) => ({ contentType: "application/json", value }));
       const offsetId = String(position);
