@@ -12,6 +12,7 @@ import { benchAuth } from "./auth.ts";
 import { benchSearchOn } from "./elasticsearch.ts";
 import { benchTimeseriesOn } from "./elasticsearch-timeseries.ts";
 import { benchEventStore } from "./eventstoredb.ts";
+import { benchGraphql } from "./graphql.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKafka } from "./kafka.ts";
 import { benchLineage } from "./lineage.ts";
@@ -30,6 +31,7 @@ import { benchWeb } from "./web.ts";
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   auth: benchAuth,
+  graphql: benchGraphql,
   ingest: benchIngest,
   lineage: benchLineage,
   reads: benchReads,

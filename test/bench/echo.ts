@@ -10,7 +10,8 @@ export interface Echo extends Disposable {
 
 export async function startEcho(text = "{}"): Promise<Echo> {
   const script = fileURLToPath(new URL("echo-server.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, text], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.end(text);
   const [port] = await once(createInterface({ input: child.stdout }), "line");
   return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void child.kill() };
 }
