@@ -142,13 +142,14 @@ export function createGraphqlServer(options: Options): GraphqlServer {
 /** True when the strings in a value exceed the limit. Stops counting there. */
 function isLonger(value: unknown, most: number): boolean {
   let left = most;
-  const open = [value];
-  while (open.length > 0 && left >= 0) {
-    const next = open.pop();
-    left -= typeof next === "string" ? next.length : MEMBER_CHARACTERS;
-    if (typeof next !== "object" || next === null) continue;
-    for (const member of Object.values(next)) open.push(member);
+  function count(one: unknown): void {
+    left -= typeof one === "string" ? one.length : MEMBER_CHARACTERS;
+    if (typeof one !== "object" || one === null || left < 0) return;
+    if (Array.isArray(one)) for (const item of one) count(item);
+    // Objects of a result have no prototype, so that this needs no list of their members.
+    else for (const name in one) count((one as Readonly<Record<string, unknown>>)[name]);
   }
+  count(value);
   return left < 0;
 }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export interface Echo extends Disposable {
   readonly url: string;
+  readonly pid: number;
 }
 
 export async function startEcho(text = "{}"): Promise<Echo> {
@@ -13,5 +14,5 @@ export async function startEcho(text = "{}"): Promise<Echo> {
   const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(text);
   const [port] = await once(createInterface({ input: child.stdout }), "line");
-  return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void child.kill() };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill() };
 }

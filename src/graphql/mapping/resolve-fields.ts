@@ -1,8 +1,14 @@
-/** The resolver of each field of the schema: a function of its own, or one built from the mapping. */
+/**
+ * The resolver of each field of the schema: a function of its own, or one built from the mapping. A field with
+ * an entity loads it, if the query asks for more than its urn, so that the fields of the entity need no
+ * promises.
+ */
 import {
   type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
   isObjectType,
 } from "graphql";
 import { ownValue } from "../../lib/own-value.ts";
@@ -12,6 +18,7 @@ import type { EntitySource } from "../queries/entity-source.ts";
 import { AspectValue } from "./aspect-value.ts";
 import { converterTo, isEntityTypename } from "./convert.ts";
 import { type EntityFields, memberAt, type ValueFields } from "./mapping.ts";
+import { asksForMoreThanUrn } from "./selections.ts";
 import { entityMappings, valueMappings } from "./tables/all.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;
@@ -27,16 +34,33 @@ export function resolveFields(schema: GraphQLSchema): void {
     for (const field of Object.values(type.getFields())) {
       const value = field.resolve === undefined ? read(field.name) : ofJson(field.resolve);
       const convert = converterTo(field.type, schema);
+      const named = getNamedType(field.type);
+      const mayNameEntities = isAbstractType(named) || isEntityTypename(named.name);
       field.resolve = (source, args, viewer, info) => {
         const owner = ownerOf(source);
+        const loads = mayNameEntities && asksForMoreThanUrn(info);
+        const shown = (one: unknown) =>
+          loads ? withEntities(convert(one, owner), viewer) : convert(one, owner);
         const found = value(source, args, viewer, info);
-        return found instanceof Promise
-          ? found.then((one) => convert(one, owner))
-          : convert(found, owner);
+        return found instanceof Promise ? found.then(shown) : shown(found);
       };
     }
   }
 }
+
+/** The value, with the entities that it names loaded. */
+function withEntities(value: unknown, viewer: Viewer): unknown {
+  if (value instanceof Promise) return value.then((one) => withEntities(one, viewer));
+  if (Array.isArray(value)) return value.map((one) => withEntities(one, viewer));
+  if (!isEntitySource(value)) return value;
+  return viewer.loader.load(value.urn).then((loaded) => ({ ...value, loaded }));
+}
+
+const isEntitySource = (value: unknown): value is EntitySource =>
+  typeof value === "object" &&
+  value !== null &&
+  !(value instanceof AspectValue) &&
+  isEntityTypename(String((value as Partial<EntitySource>).__typename));
 
 /** Calls a resolver with the JSON value of the source. */
 const ofJson =
@@ -56,12 +80,14 @@ function entityReader(type: GraphQLObjectType): (field: string) => Resolve {
   return (name) => {
     const mapped = ownValue(fields, name);
     const read = typeof mapped === "function" ? mapped : pathReader(mapped);
-    return async (source, _, viewer) => {
+    return (source, _, viewer) => {
       const entity = source as EntitySource;
       // Fields of the source itself, such as the urn, need no read.
       const own = memberAt(entity, [name]);
       if (own !== undefined) return typeof own === "function" ? own() : own;
-      return read === undefined ? null : read(await viewer.loader.load(entity.urn), viewer);
+      if (read === undefined) return null;
+      if (entity.loaded !== undefined) return read(entity.loaded, viewer);
+      return viewer.loader.load(entity.urn).then((loaded) => read(loaded, viewer));
     };
   };
 }

@@ -2,6 +2,7 @@
 
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
+import type { LoadedEntity } from "../entity-loader.ts";
 import { shownType, typenames } from "../schema/entity-types.ts";
 
 /** Passed from a field that names an entity to the fields of the entity. */
@@ -9,6 +10,8 @@ export interface EntitySource {
   readonly __typename: string;
   readonly urn: string;
   readonly type: string;
+  /** The entity itself, where the query asks for more than its urn. */
+  readonly loaded?: LoadedEntity;
 }
 
 export function entityOf(urn: string): EntitySource {
