@@ -9,7 +9,7 @@ export function report(
   const held =
     against === undefined
       ? ""
-      : `  ${against.ratio.toFixed(2)} of ${against.of ?? "the echo"} (target ${against.target})`;
+      : `  ${against.ratio.toFixed(against.target < 0.1 ? 3 : 2)} of ${against.of ?? "the echo"} (target ${against.target})`;
   console.log(`${name.padEnd(52)} ${figure.padStart(24)}${held}`);
 }
 

@@ -31,17 +31,13 @@ export interface Mapping {
   readonly values?: Readonly<Record<string, ValueFields>>;
 }
 
-/**
- * The value at a path of members; undefined where a member is missing. Clients choose some names of
- * members.
- */
-export function memberAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (found, name) =>
-      typeof found === "object" && found !== null ? ownValue(found as JsonObject, name) : undefined,
-    value,
-  );
-}
+/** A member of a JSON object; undefined for another value. Clients choose some names of members. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? ownValue(value as JsonObject, name) : undefined;
+
+/** The value at a path of members; undefined where a member is missing. */
+export const memberAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce(memberOf, value);
 
 /** The JSON objects of a list; empty for any other value. */
 export const objectsIn = (value: unknown): readonly JsonObject[] =>

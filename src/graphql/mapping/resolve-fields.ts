@@ -17,7 +17,7 @@ import type { LoadedEntity } from "../entity-loader.ts";
 import type { EntitySource } from "../queries/entity-source.ts";
 import { AspectValue } from "./aspect-value.ts";
 import { converterTo, isEntityTypename } from "./convert.ts";
-import { type EntityFields, memberAt, type ValueFields } from "./mapping.ts";
+import { type EntityFields, memberAt, memberOf, type ValueFields } from "./mapping.ts";
 import { asksForMoreThanUrn } from "./selections.ts";
 import { entityMappings, valueMappings } from "./tables/all.ts";
 
@@ -71,7 +71,7 @@ const ofJson =
 /** Urn of the entity to which a source belongs; empty for other sources. */
 function ownerOf(source: unknown): string {
   if (source instanceof AspectValue) return source.owner;
-  const urn = memberAt(source, ["urn"]) ?? memberAt(source, ["associatedUrn"]);
+  const urn = memberOf(source, "urn") ?? memberOf(source, "associatedUrn");
   return typeof urn === "string" ? urn : "";
 }
 
@@ -83,7 +83,7 @@ function entityReader(type: GraphQLObjectType): (field: string) => Resolve {
     return (source, _, viewer) => {
       const entity = source as EntitySource;
       // Fields of the source itself, such as the urn, need no read.
-      const own = memberAt(entity, [name]);
+      const own = memberOf(entity, name);
       if (own !== undefined) return typeof own === "function" ? own() : own;
       if (read === undefined) return null;
       if (entity.loaded !== undefined) return read(entity.loaded, viewer);
@@ -108,12 +108,12 @@ function valueReader(type: GraphQLObjectType): (field: string) => Resolve {
     return (source, _, viewer) => {
       const json = source instanceof AspectValue ? source.json : source;
       // Results of resolvers have the names of the schema. A function computes the field on request.
-      const own = memberAt(json, [name]);
+      const own = memberOf(json, name);
       if (typeof own === "function") return own();
       if (typeof mapped === "function") {
         return mapped((json ?? {}) as Record<string, unknown>, ownerOf(source), viewer);
       }
-      const found = memberAt(json, path);
+      const found = mapped === name ? own : memberAt(json, path);
       if (found !== undefined) return found;
       return name === "associatedUrn" ? ownerOf(source) : own;
     };
