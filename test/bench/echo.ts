@@ -14,5 +14,9 @@ export async function startEcho(text = "{}"): Promise<Echo> {
   const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(text);
   const [port] = await once(createInterface({ input: child.stdout }), "line");
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    [Symbol.dispose]: () => void child.kill(),
+  };
 }

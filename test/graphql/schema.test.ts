@@ -1,10 +1,17 @@
 /** The schema, its rules and its limits. */
-import { buildClientSchema, getIntrospectionQuery, isObjectType } from "graphql";
+import {
+  buildASTSchema,
+  buildClientSchema,
+  getIntrospectionQuery,
+  isObjectType,
+  validateSchema,
+} from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
 import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
 import { rules } from "../../src/graphql/schema/root-fields.ts";
 import { letIn, writes } from "../../src/graphql/schema/rules.ts";
+import { typeDefinitions } from "../../src/graphql/schema/type-definitions.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf } from "./graphql-client.ts";
 import { minimalCall } from "./minimal-call.ts";
@@ -15,6 +22,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
+});
+
+test("the definitions are a valid schema", () => {
+  const { members } = entityTypesOf(["dataset", "corpuser"]);
+  expect(validateSchema(buildASTSchema(typeDefinitions(members)))).toEqual([]);
 });
 
 describe("every operation of the schema", () => {
