@@ -1,4 +1,4 @@
-/** What a query selects of an entity. */
+/** Reads the selections of a query: whether a field needs more of its entities than their urns. */
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from "graphql";
 
 /** Fields that the urn answers. */
