@@ -2,7 +2,8 @@
  * The change log over the protocol of EventStoreDB, against the client alone doing the same: new
  * streams of five records and streams that grow, some hundreds of appends in flight. On the server
  * of TEST_EVENTSTOREDB, or on the tests' own in a process beside this one: then the figures
- * say what the adapter costs, and nothing of a real server's disk.
+ * say what the adapter costs, and nothing of a real server's disk. At last the whole service, which
+ * ingests proposals of new entities over HTTP.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -12,9 +13,12 @@ import { fileURLToPath } from "node:url";
 import { ANY, binaryEvent, EventStoreDBClient, NO_STREAM } from "@eventstore/db-client";
 import { EMPTY_STREAM, position, START } from "../../src/core/position.ts";
 import { openEventStoreChangeLog } from "../../src/log/eventstoredb/eventstore-change-log.ts";
+import { startService } from "../support/service-process.ts";
 import { reachStore } from "../support/stores.ts";
-import { median } from "./load.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { type Load, load, median } from "./load.ts";
 import { rate, report } from "./report.ts";
+import { single } from "./sample.ts";
 
 const rounds = 5;
 const appendsPerRound = 2_000;
@@ -56,6 +60,8 @@ export async function benchEventStore(): Promise<void> {
         ),
     },
   } as const;
+  /** Appends a second of the raw client, by kind. */
+  const raws: number[] = [];
   for (const [name, { ours, theirs }] of Object.entries(kinds)) {
     await inTurn(ours);
     await inTurn(theirs);
@@ -65,6 +71,7 @@ export async function benchEventStore(): Promise<void> {
       rates.ours.push(await inTurn(ours));
     }
     const [mine, base] = [median(rates.ours), median(rates.theirs)];
+    raws.push(base);
     report(`raw batch append, ${name}`, rate(base));
     report(`append to the log, ${name}`, rate(mine), {
       ratio: mine / base,
@@ -92,9 +99,35 @@ export async function benchEventStore(): Promise<void> {
   report("raw read of $all", rate(base));
   report("reading the log", rate(mine), { ratio: mine / base, target, of: "the raw client" });
 
+  await benchService(connection, raws[0] ?? Number.NaN);
   await log.close();
   await client.dispose();
   server?.stop();
+}
+
+/** Proposals of new entities over HTTP, each an append of five records; `raw` are those of the client. */
+async function benchService(connection: string, raw: number): Promise<void> {
+  using directory = temporaryDirectory("annals-bench");
+  const service = await startService(directory.path, {
+    asInstalled: true,
+    args: ["--log", connection],
+  });
+  const common = { method: "POST", url: service.address, connections: 64 } as const;
+  // Urns that no earlier run has written.
+  let next = Date.now();
+  const requests = (count: number): Load["requests"] =>
+    Array.from({ length: count }, () => ({
+      path: "/aspects?action=ingestProposal",
+      body: single(next++, 0),
+    }));
+  await load({ ...common, requests: requests(5_000), seconds: 3 });
+  const measured = await load({ ...common, requests: requests(60_000), seconds: 8 });
+  report("proposals of new entities over HTTP", rate(measured.perSecond), {
+    ratio: measured.perSecond / raw,
+    target: 0.6,
+    of: "the raw client",
+  });
+  await service.stop();
 }
 
 /** Appends a second, so many in flight. */

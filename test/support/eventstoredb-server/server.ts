@@ -59,6 +59,8 @@ export interface EventStoreServer {
   readonly forbidden: Set<string>;
   /** Number of calls by name; `readStream`: reads of a single stream, which `read` counts, too. */
   readonly asked: Map<string, number>;
+  /** Names of the streams that clients have read. */
+  readonly streamsRead: string[];
   /** Another server leads from now on; this one, when undefined. */
   follow(leader: EventStoreServer | undefined): void;
   stop(): Promise<void>;
@@ -90,6 +92,7 @@ export async function startEventStoreServer(
   };
   const forbidden = new Set<string>();
   const asked = new Map<string, number>();
+  const streamsRead: string[] = [];
   let leader: EventStoreServer | undefined;
   let serving: Server | undefined;
   let port = options.port ?? 0;
@@ -115,7 +118,10 @@ export async function startEventStoreServer(
     const wanted = call.request.getOptions()?.getStream()?.getStreamIdentifier();
     const name = wanted ? Buffer.from(wanted.getStreamName_asU8()).toString() : "$all";
     const against = objection("read", call.metadata, name);
-    if (name !== "$all") asked.set("readStream", (asked.get("readStream") ?? 0) + 1);
+    if (name !== "$all") {
+      asked.set("readStream", (asked.get("readStream") ?? 0) + 1);
+      streamsRead.push(name);
+    }
     if (against !== undefined) call.emit("error", against);
     else answerRead(store, call, faults).catch((error) => call.emit("error", error));
   }
@@ -257,6 +263,7 @@ export async function startEventStoreServer(
     faults,
     forbidden,
     asked,
+    streamsRead,
     follow(other) {
       leader = other;
     },
