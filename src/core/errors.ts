@@ -29,6 +29,8 @@ export class CatalogError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The rejected user, for the audit trail only. */
   readonly actor: string | undefined;
+  /** The missing privilege, where clients compare the message, which then does not name it. */
+  readonly needs: string | undefined;
   /** For `invalid`: a condition of the request does not hold, such as If-Version-Match. */
   readonly failedCondition: boolean;
 
@@ -40,6 +42,7 @@ export class CatalogError extends Error {
       cause?: unknown;
       retryAfterSeconds?: number;
       actor?: string | undefined;
+      needs?: string;
       failedCondition?: boolean;
     } = {},
   ) {
@@ -48,6 +51,7 @@ export class CatalogError extends Error {
     this.hint = options.hint;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.actor = options.actor;
+    this.needs = options.needs;
     this.failedCondition = options.failedCondition ?? false;
   }
 

@@ -29,7 +29,8 @@ export function shownError(error: GraphQLError, onFault: (fault: unknown) => voi
   const { message, locations, path, originalError } = error;
   const position = { locations, path };
   if (originalError instanceof CatalogError) {
-    const extensions = { ...extensionOf[originalError.code], classification: FETCHING };
+    const { code, needs } = originalError;
+    const extensions = { ...extensionOf[code], classification: FETCHING, needs };
     return { message: originalError.text, ...position, extensions };
   }
   if (path !== undefined) {

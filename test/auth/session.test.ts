@@ -75,6 +75,35 @@ describe("without a session", () => {
     expect(headers.get("set-cookie")).toBeNull();
   });
 
+  test("an invite token creates a user and begins one, and a reset token does so once", async () => {
+    const admin = async (mutation: string, field: string) =>
+      (
+        await ask(
+          service.client,
+          `mutation { made: ${mutation} { token: ${field} } }`,
+          {},
+          service.operator,
+        )
+      ).body.data.made.token;
+    const begin = (body: object) => service.client.call("POST", "/ui/session", body, own());
+    const inviteToken = await admin("createInviteToken(input: {})", "inviteToken");
+    const names = { username: "kofi", fullName: "Kofi", email: "kofi@example.org" };
+    const signUp = { ...names, password: "correct horse", inviteToken };
+    expect((await begin({ ...signUp, inviteToken: "unknown" })).status).toBe(422);
+    expect((await begin({ ...signUp, password: "short" })).status).toBe(422);
+    expect((await begin(signUp)).body).toMatchObject({ actor: "urn:li:corpuser:kofi" });
+    expect((await begin({ ...signUp, username: "ama" })).status).toBe(422);
+
+    const input = `input: { userUrn: "urn:li:corpuser:kofi" }`;
+    const resetToken = await admin(`createNativeUserResetToken(${input})`, "resetToken");
+    const reset = { username: "kofi", password: "battery staple", resetToken };
+    expect((await begin({ ...reset, resetToken: "unknown" })).status).toBe(422);
+    expect((await begin(reset)).body).toMatchObject({ actor: "urn:li:corpuser:kofi" });
+    expect((await begin(reset)).status).toBe(422);
+    expect((await begin({ username: "kofi", password: "correct horse" })).status).toBe(401);
+    expect((await begin({ username: "kofi", password: "battery staple" })).status).toBe(200);
+  });
+
   test("a page of another origin cannot begin one", async () => {
     const { token } = await newToken();
     const foreign = { Origin: "http://other.example" };

@@ -60,6 +60,7 @@ describe("every operation of the schema", () => {
       expect(faultOf(await ask(service.client, query, {}, {})).extensions, query).toEqual({
         code: 403,
         type: "UNAUTHORIZED",
+        needs: expect.stringMatching(/privilege|caller|sign-in/i),
         classification: "DataFetchingException",
       });
     }

@@ -1,6 +1,5 @@
 /** Sign-in in the browser application, where the service requires tokens. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GuardedService, guardedService } from "../auth/guarded-service.ts";
 import { ask, makeToken } from "../graphql/graphql-client.ts";
@@ -11,6 +10,7 @@ import {
   openBrowser,
   writeSample,
 } from "../support/browser.ts";
+import { encoded } from "../support/client.ts";
 
 const FORECAST = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.viability.forecast,PROD)";
 
@@ -51,26 +51,87 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     shown.expectNoErrors();
   });
 
-  test("a user name and a password open the page, too", async () => {
-    const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
-    const { body } = await ask(service.client, invite, {}, service.operator);
-    const { inviteToken } = body.data.createInviteToken;
-    const user = { userUrn: "urn:li:corpuser:mina", fullName: "Mina", email: "mina@example.org" };
-    const credentials = readFileSync(join(service.directory, "system.client"), "utf8").trim();
-    const system = { Authorization: `Basic ${credentials}` };
-    const signUp = { ...user, password: "correct horse", inviteToken };
-    expect((await service.client.call("POST", "/auth/signUp", signUp, system)).status).toBe(200);
-    await using shown = await browser.page({ mayFail });
-    const { page } = shown;
+  const signInWithToken = async (page: Page, token: string): Promise<void> => {
     await page.goto(`${service.address}/ui/signin`);
+    await page.getByRole("button", { name: "Use an access token" }).click();
+    await page.getByLabel("Access token").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+  };
+
+  test("an invite link signs a user up, and a reset link sets another password", async () => {
+    const { token } = await makeToken(service.client, {}, service.operator);
+    await using admin = await browser.page();
+    await signInWithToken(admin.page, token);
+    await admin.page.goto(`${service.address}/ui/browse?section=users`);
+    await admin.page.getByRole("button", { name: "Invite a user" }).click();
+    await admin.check();
+    await admin.page.getByRole("button", { name: "Create the link" }).click();
+    const invite = await admin.page.getByRole("textbox", { name: "Link" }).inputValue();
+
+    await using shown = await browser.page({ mayFail: /status of (401|422)/ });
+    const { page } = shown;
+    await page.goto(invite);
+    await page.getByRole("heading", { level: 1, name: "Create your account" }).waitFor();
+    await shown.check();
     await page.getByLabel("User name").fill("mina");
-    await page.getByLabel("Password").fill("wrong password");
+    await page.getByLabel("Full name").fill("Mina Okafor");
+    await page.getByLabel("E-mail address").fill("mina@example.org");
+    await page.getByLabel("New password").fill("correct horse");
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.goto(invite);
+    await page.getByLabel("User name").fill("another");
+    await page.getByLabel("Full name").fill("Another");
+    await page.getByLabel("E-mail address").fill("another@example.org");
+    await page.getByLabel("New password").fill("correct horse");
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await page.getByRole("alert").getByText("the invite token is not valid").waitFor();
+
+    await admin.page.goto(`${service.address}/ui/entity/${encoded("urn:li:corpuser:mina")}`);
+    await admin.page.getByRole("heading", { level: 1, name: "Mina Okafor" }).waitFor();
+    await admin.page.getByLabel("Actions").selectOption("Reset the password");
+    const reset = await admin.page.getByRole("textbox", { name: "Link" }).inputValue();
+    await page.goto(reset);
+    expect(await page.getByLabel("User name").inputValue()).toBe("mina");
+    await shown.check();
+    await page.getByLabel("New password").fill("battery staple");
+    await page.getByRole("button", { name: "Set the password" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("User name").fill("mina");
+    await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").waitFor();
     await shown.check();
-    await page.getByLabel("Password").fill("correct horse");
+    await page.getByLabel("Password").fill("battery staple");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    shown.expectNoErrors();
+    admin.expectNoErrors();
+  });
+
+  test("a user without privileges is offered no edits, and a refusal names the privilege", async () => {
+    const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
+    const { body } = await ask(service.client, invite, {}, service.operator);
+    const { inviteToken } = body.data.createInviteToken;
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/signup#${inviteToken}`);
+    await page.getByLabel("User name").fill("reader");
+    await page.getByLabel("Full name").fill("Reader");
+    await page.getByLabel("E-mail address").fill("reader@example.org");
+    await page.getByLabel("New password").fill("correct horse");
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.goto(`${service.address}/ui/entity/${encoded(FORECAST)}`);
+    await page.getByRole("heading", { level: 1, name: "forecast" }).waitFor();
+    await page.getByText("Description", { exact: true }).waitFor();
+    const edits = page.getByRole("main").getByRole("button", { name: /^(Add|Remove|Edit)/ });
+    expect(await edits.count()).toBe(0);
+    expect(await page.getByLabel("Actions").count()).toBe(0);
+    await page.goto(`${service.address}/ui/access?section=policies`);
+    await page.getByRole("alert").getByText("Manage Policies").waitFor();
     shown.expectNoErrors();
   });
 
@@ -92,11 +153,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     const { token } = await makeToken(service.client, {}, service.operator);
     await using shown = await browser.page({ mayFail });
     const { page, context } = shown;
-    await page.goto(`${service.address}/ui/signin`);
-    await page.getByRole("button", { name: "Use an access token" }).click();
-    await page.getByLabel("Access token").fill(token);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await signInWithToken(page, token);
     await page.goto(`${service.address}/api/graphiql`);
     await page
       .getByRole("textbox", { name: "Query", exact: true })
@@ -114,11 +171,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     const { token, id } = await makeToken(service.client, {}, service.operator);
     await using shown = await browser.page({ mayFail });
     const { page } = shown;
-    await page.goto(`${service.address}/ui/signin`);
-    await page.getByRole("button", { name: "Use an access token" }).click();
-    await page.getByLabel("Access token").fill(token);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await signInWithToken(page, token);
     const revoke = `mutation { revokeAccessToken(tokenId: "${id}") }`;
     await ask(service.client, revoke, {}, service.operator);
     await page.goto(`${service.address}/ui/entity/${encodeURIComponent(FORECAST)}`);

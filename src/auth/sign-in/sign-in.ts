@@ -11,13 +11,19 @@ import type { AccessTokens } from "../tokens/access-tokens.ts";
 import { createAttemptLimit } from "./attempt-limit.ts";
 import { createInvites, type Invites } from "./invites.ts";
 import type { LoginDenial } from "./login-denial.ts";
-import { type Attempt, createNativeUsers, type NativeUsers, userUrn } from "./native-users.ts";
+import {
+  type Attempt,
+  createNativeUsers,
+  type NativeUsers,
+  type NewUser,
+  userUrn,
+} from "./native-users.ts";
 import { createPasswordHashes, type PasswordHashes } from "./password-hash.ts";
 import { type Begun, createSessions, type Sessions } from "./sessions.ts";
 import { readAspect } from "./stored-aspect.ts";
 
 export interface SignIn {
-  readonly users: Pick<NativeUsers, "signUp" | "createResetToken">;
+  readonly users: Pick<NativeUsers, "createResetToken">;
   readonly sessions: Pick<Sessions, "end">;
   readonly invites: Pick<Invites, "create">;
   /**
@@ -28,7 +34,13 @@ export interface SignIn {
   /** Begins a session for a user whom the caller has authenticated. */
   beginSession(login: Omit<Login, "password">): Promise<Begun>;
   /** Checks a password and begins a session. Throws `unauthenticated`. */
-  logIn(login: Login): Promise<{ token: string; expiresAt: number | undefined; actor: string }>;
+  logIn(login: Login): Promise<StartedSession>;
+  /** Creates a user with an invite. `urn`: a urn or a user name. */
+  signUp(user: NewUser): Promise<Position | undefined>;
+  /** Creates a user with an invite and begins a session. */
+  signUpAndLogIn(user: NewUser, address: string): Promise<StartedSession>;
+  /** Sets a new password with a reset token and begins a session. */
+  resetAndLogIn(login: Omit<Login, "source">, resetToken: string): Promise<StartedSession>;
   /** Sets a new password and ends the sessions of the user. */
   resetPassword(user: string, password: string, resetToken: string): Promise<void>;
   /**
@@ -43,6 +55,13 @@ export interface SignIn {
 export interface Login extends Attempt {
   /** How the user signs in, as the audit trail names it: PASSWORD_LOGIN. */
   readonly source: string;
+}
+
+export interface StartedSession {
+  readonly token: string;
+  readonly expiresAt: number | undefined;
+  /** Position of the record that created the user. */
+  readonly position?: Position | undefined;
 }
 
 interface SsoSettings {
@@ -100,26 +119,45 @@ export function createSignIn(dependencies: Dependencies): SignIn {
     return begun;
   }
 
+  async function started(login: Omit<Login, "password">): Promise<StartedSession> {
+    const begun = await beginSession(login);
+    if ("denial" in begun) throw denied(begun.denial);
+    return begun;
+  }
+
+  const signUp = (user: NewUser) => users.signUp({ ...user, urn: urnOf(user.urn) });
+
+  async function resetPassword(user: string, password: string, resetToken: string): Promise<void> {
+    const urn = urnOf(user);
+    await users.reset(urn, password, resetToken);
+    await sessions.endAll(urn);
+  }
+
   return {
     users,
     sessions,
     invites,
     verify,
     beginSession,
+    signUp,
+    resetPassword,
 
     async logIn(login) {
       const { matches, denial } = await verify(login);
       if (!matches) throw wrongPassword();
       if (denial !== undefined) throw denied(denial);
-      const begun = await beginSession(login);
-      if ("denial" in begun) throw denied(begun.denial);
-      return { ...begun, actor: urnOf(login.user) };
+      return await started(login);
     },
 
-    async resetPassword(user, password, resetToken) {
-      const urn = urnOf(user);
-      await users.reset(urn, password, resetToken);
-      await sessions.endAll(urn);
+    async signUpAndLogIn(user, address) {
+      const position = await signUp(user);
+      const session = await started({ user: user.urn, address, source: "SIGN_UP_LINK_LOGIN" });
+      return { ...session, position };
+    },
+
+    async resetAndLogIn({ user, password, address }, resetToken) {
+      await resetPassword(user, password, resetToken);
+      return await started({ user, address, source: "PASSWORD_RESET" });
     },
 
     async acceptRole(inviteToken, actor) {

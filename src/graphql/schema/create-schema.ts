@@ -83,9 +83,10 @@ const withRule =
       return result;
     }
     viewer.audited({ action, outcome: "refused", detail: `It needs ${rule.needs}` });
-    // Clients compare this message. The audit trail holds the missing privilege.
+    // Clients compare this message, so it does not name the privilege.
     throw new CatalogError("forbidden", "Unauthorized to perform this action", {
       hint: "Please contact your DataHub administrator.",
+      needs: rule.needs,
     });
   };
 

@@ -3,7 +3,7 @@
  * and describes or ends the session.
  */
 
-import type { SignIn } from "../../auth/sign-in/sign-in.ts";
+import type { SignIn, StartedSession } from "../../auth/sign-in/sign-in.ts";
 import type { Authentication } from "../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
@@ -56,18 +56,24 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       ...common,
       method: "POST",
       name: "beginSession",
-      summary: "Begins a session with an access token, or with a user name and a password",
+      summary:
+        "Begins a session with an access token, or with a user name and a password: with an invite token the user is created first, with a reset token the password is set first",
       body: {
         type: "object",
         properties: {
           token: { type: "string" },
           username: { type: "string", maxLength: 500 },
           password: { type: "string", maxLength: 2_000 },
+          inviteToken: { type: "string", maxLength: 200 },
+          fullName: { type: "string", maxLength: 2_000 },
+          email: { type: "string", maxLength: 2_000 },
+          resetToken: { type: "string", maxLength: 200 },
         },
       },
       bodyBytesMax,
       handle: async (ask, { now }) => {
-        const token = (await tokenOf(ask, options)).trim();
+        const started = await startedBy(ask, options);
+        const token = started.token.trim();
         if (!TOKEN.test(token)) throw notToken();
         const authorization = `Bearer ${token}`;
         await authentication.authenticate({ authorization, address: ask.address ?? "" });
@@ -80,6 +86,7 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
             : Math.max(0, Math.floor((expiresAt - now()) / 1_000));
         return {
           ...described(options, { token, ...identity }),
+          position: started.position,
           headers: { "set-cookie": sessionCookie({ token, seconds }, headersOf(ask)) },
         };
       },
@@ -98,14 +105,33 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
   ];
 }
 
-/** The access token of the request, or a new one for its user name and password. */
-async function tokenOf({ body, address = "" }: Ask, { signIn }: SessionOptions): Promise<string> {
-  const { token, username, password } = body as Readonly<Record<string, string | undefined>>;
-  if (token !== undefined) return token;
-  if (signIn === undefined || !username || password === undefined) throw notToken();
-  const login = { user: username, password, address, source: "PASSWORD_LOGIN" };
-  return (await signIn.logIn(login)).token;
+/** The access token of the request, or the new session of its user. */
+async function startedBy(
+  { body, address = "" }: Ask,
+  { signIn }: SessionOptions,
+): Promise<Pick<StartedSession, "token" | "position">> {
+  const { token, username: user, password, ...rest } = body as BeginBody;
+  if (token !== undefined) return { token };
+  if (signIn === undefined || !user || password === undefined) throw notToken();
+  const { inviteToken, fullName = "", email = "", resetToken } = rest;
+  if (inviteToken !== undefined) {
+    const newUser = { urn: user, fullName, email, password, inviteToken };
+    return await signIn.signUpAndLogIn(newUser, address);
+  }
+  const login = { user, password, address };
+  return resetToken === undefined
+    ? await signIn.logIn({ ...login, source: "PASSWORD_LOGIN" })
+    : await signIn.resetAndLogIn(login, resetToken);
 }
+
+type BeginBody = Readonly<
+  Partial<
+    Record<
+      "token" | "username" | "password" | "inviteToken" | "fullName" | "email" | "resetToken",
+      string
+    >
+  >
+>;
 
 interface Session {
   readonly token: string;

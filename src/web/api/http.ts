@@ -177,10 +177,17 @@ export async function loadSession(): Promise<Session> {
 
 export type Credentials =
   | { readonly token: string }
-  | { readonly username: string; readonly password: string };
+  | { readonly username: string; readonly password: string }
+  | NewPassword;
+
+/** Creates the user with an invite token, or sets the password with a reset token. */
+export type NewPassword = { readonly username: string; readonly password: string } & (
+  | { readonly inviteToken: string; readonly fullName: string; readonly email: string }
+  | { readonly resetToken: string }
+);
 
 export async function signIn(credentials: Credentials): Promise<void> {
-  await send("/ui/session", { method: "POST", body: credentials, reads: true });
+  await send("/ui/session", { method: "POST", body: credentials });
   await loadSession();
 }
 
@@ -193,7 +200,12 @@ interface GraphqlAnswer<T> {
   readonly data?: T | null;
   readonly errors?: readonly {
     readonly message: string;
-    readonly extensions?: { readonly code?: number; readonly type?: string };
+    readonly extensions?: {
+      readonly code?: number;
+      readonly type?: string;
+      /** The missing privilege. */
+      readonly needs?: string;
+    };
   }[];
 }
 
@@ -204,7 +216,9 @@ async function sendGraphql<T>(query: string, variables: object, reads: boolean):
   });
   const [error] = value.errors ?? [];
   if (error !== undefined) {
-    throw new ApiError(error.message, error.extensions?.code ?? 400, error.extensions?.type ?? "");
+    const { code = 400, type = "", needs } = error.extensions ?? {};
+    const message = needs === undefined ? error.message : `You may not do this: it needs ${needs}`;
+    throw new ApiError(message, code, type);
   }
   return value.data as T;
 }

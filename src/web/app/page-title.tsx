@@ -11,6 +11,8 @@ const titles = new Map([
   ["/ui/views", "Views and jobs"],
   ["/ui/access", "Access"],
   ["/ui/signin", "Sign in"],
+  ["/ui/signup", "Create your account"],
+  ["/ui/reset", "Set a new password"],
   ["/api/graphiql", "GraphQL"],
 ]);
 

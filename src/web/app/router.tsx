@@ -8,11 +8,13 @@ import {
 } from "@tanstack/react-router";
 import { entityQuery } from "../api/entities.ts";
 import { sessionStore } from "../api/http.ts";
+import { privilegesQuery } from "../api/privileges.ts";
 import { Failure, NotFound, PageLoading } from "../components/states.tsx";
 import { preloadTab } from "../pages/entity/tab-pages.ts";
 import { HomePage } from "../pages/home/home-page.tsx";
 import { queries } from "./queries.ts";
 import { Shell } from "./shell.tsx";
+import { beginsSession } from "./sign-in-paths.ts";
 import { formatUrlQuery, listOf, parseUrlQuery, type UrlQuery } from "./url-query.ts";
 
 const root = createRootRoute({
@@ -20,7 +22,7 @@ const root = createRootRoute({
   // Before a page is mounted, so that it sends no request without a session.
   beforeLoad: ({ location }) => {
     const { signInRequired, authenticated } = sessionStore.get();
-    if (!signInRequired || authenticated || location.pathname === "/ui/signin") return;
+    if (!signInRequired || authenticated || beginsSession(location.pathname)) return;
     throw redirect({ to: "/ui/signin", search: { to: location.pathname } });
   },
   notFoundComponent: NotFound,
@@ -41,6 +43,7 @@ const entity = createRoute({
   loader: async ({ params: { urn, tab }, deps: { asOf } }) => {
     // The page itself reports an entity that cannot be read.
     const entityRead = queries.ensureQueryData(entityQuery(urn, asOf)).catch(() => undefined);
+    if (sessionStore.get().signInRequired) void queries.prefetchQuery(privilegesQuery(urn));
     await Promise.all([entityRead, preloadTab(tab)]);
   },
 });
@@ -59,6 +62,14 @@ const routes = [
   page(
     "/ui/signin",
     lazyRouteComponent(() => import("../pages/signin/signin-page.tsx")),
+  ),
+  page(
+    "/ui/signup",
+    lazyRouteComponent(() => import("../pages/signin/new-password-page.tsx"), "SignUpPage"),
+  ),
+  page(
+    "/ui/reset",
+    lazyRouteComponent(() => import("../pages/signin/new-password-page.tsx"), "ResetPage"),
   ),
   page(
     "/ui/browse",

@@ -10,6 +10,7 @@ import { HelpDialog } from "./help-dialog.tsx";
 import { PageTitle } from "./page-title.tsx";
 import { SearchBox } from "./search/search-box.tsx";
 import { Sidebar } from "./sidebar.tsx";
+import { beginsSession } from "./sign-in-paths.ts";
 
 export function Shell() {
   const [menuOpen, setMenuOpen] = useState(false);
@@ -20,7 +21,7 @@ export function Shell() {
   });
   const navigate = useNavigate();
   const session = useStore(sessionStore);
-  const mustSignIn = session.signInRequired && !session.authenticated && path !== "/ui/signin";
+  const mustSignIn = session.signInRequired && !session.authenticated && !beginsSession(path);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu.
   useEffect(() => setMenuOpen(false), [path]);
   useEffect(() => {

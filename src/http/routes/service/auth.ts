@@ -153,7 +153,7 @@ const signUpRoute = (signIn: SignIn): Endpoint => ({
   async handle(ask) {
     const { userUrn, title, ...rest } = ask.body as SignUpBody;
     const user = { ...rest, urn: userUrn, title: title ?? undefined };
-    const position = await signIn.users.signUp(user);
+    const position = await signIn.signUp(user);
     return { ...json({ isNativeUserCreated: true }), position };
   },
 });

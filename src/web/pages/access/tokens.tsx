@@ -3,11 +3,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
 import { useStore } from "../../api/store.ts";
-import { CopyButton } from "../../components/copy-button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ScrollRegion } from "../../components/scroll-region.tsx";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
@@ -198,16 +198,13 @@ function CreateToken({ actor, onClose }: CreateProps) {
   };
   if (token !== undefined) {
     return (
-      <Dialog title="The new token" onClose={onClose}>
-        <p>Copy the token now. It is shown this once.</p>
-        <textarea className="field mono" rows={4} readOnly aria-label="Token" value={token} />
-        <div className="actions">
-          <CopyButton text={token} label="Copy" />
-          <button type="button" className="button primary" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
+      <SecretDialog
+        title="The new token"
+        label="Token"
+        secret={token}
+        about="Copy the token now. It is shown this once."
+        onClose={onClose}
+      />
     );
   }
   return (

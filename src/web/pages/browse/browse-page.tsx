@@ -3,7 +3,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
+import { sessionStore } from "../../api/http.ts";
+import { useMay } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
+import { useStore } from "../../api/store.ts";
 import {
   createDataProduct,
   createDomain,
@@ -17,6 +20,7 @@ import { EntityChip, EntityLabel } from "../../components/entity-link.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { CreateButton, type Creation } from "./create-button.tsx";
 import { domains, glossary, type Hierarchy, HierarchyTree, UseCount } from "./hierarchy-tree.tsx";
+import { InviteButton } from "./invite-button.tsx";
 import { PlatformTree } from "./platform-tree.tsx";
 import { useUses } from "./uses.ts";
 import "./browse.css";
@@ -42,7 +46,14 @@ const sections: readonly Section[] = [
     label: "Domains",
     types: ["domain"],
     tree: domains,
-    creations: [{ noun: "domain", parent: domainParent, run: createDomain }],
+    creations: [
+      {
+        noun: "domain",
+        privileges: ["CREATE_DOMAINS", "MANAGE_DOMAINS"],
+        parent: domainParent,
+        run: createDomain,
+      },
+    ],
   },
   {
     id: "products",
@@ -51,6 +62,7 @@ const sections: readonly Section[] = [
     creations: [
       {
         noun: "data product",
+        privileges: ["MANAGE_DATA_PRODUCTS", "CREATE_ENTITY", "EDIT_ENTITY"],
         parent: { label: "Domain", types: ["domain"], required: true },
         run: (name, domain = "") => createDataProduct(name, domain),
       },
@@ -62,8 +74,13 @@ const sections: readonly Section[] = [
     types: ["glossaryNode", "glossaryTerm"],
     tree: glossary,
     creations: [
-      { noun: "term", parent: nodeParent, run: createTerm },
-      { noun: "term group", parent: nodeParent, run: createNode },
+      { noun: "term", privileges: ["MANAGE_GLOSSARIES"], parent: nodeParent, run: createTerm },
+      {
+        noun: "term group",
+        privileges: ["MANAGE_GLOSSARIES"],
+        parent: nodeParent,
+        run: createNode,
+      },
     ],
   },
   {
@@ -71,7 +88,7 @@ const sections: readonly Section[] = [
     label: "Tags",
     types: ["tag"],
     usedBy: "tags",
-    creations: [{ noun: "tag", run: createTag }],
+    creations: [{ noun: "tag", privileges: ["CREATE_TAGS", "MANAGE_TAGS"], run: createTag }],
   },
   { id: "users", label: "Users", types: ["corpuser"], usedBy: "owners" },
   {
@@ -79,12 +96,14 @@ const sections: readonly Section[] = [
     label: "Groups",
     types: ["corpGroup"],
     usedBy: "owners",
-    creations: [{ noun: "group", run: createGroup }],
+    creations: [{ noun: "group", privileges: ["MANAGE_USERS_AND_GROUPS"], run: createGroup }],
   },
 ];
 
 export default function BrowsePage() {
   const url = useSearch({ strict: false }) as UrlQuery;
+  const { signInRequired } = useStore(sessionStore);
+  const may = useMay();
   const wanted = listOf(url.section)[0];
   const section = sections.find(({ id }) => id === wanted) ?? sections[0];
   if (section === undefined) return null;
@@ -92,9 +111,14 @@ export default function BrowsePage() {
     <div className="page">
       <header className="page-head">
         <h1>Browse</h1>
-        {section.creations?.map((creation) => (
-          <CreateButton key={creation.noun} creation={creation} />
-        ))}
+        {section.creations
+          ?.filter(({ privileges }) => may(...privileges))
+          .map((creation) => (
+            <CreateButton key={creation.noun} creation={creation} />
+          ))}
+        {section.id === "users" && signInRequired && may("MANAGE_USER_CREDENTIALS") && (
+          <InviteButton />
+        )}
       </header>
       <nav className="tabs" aria-label="Kinds of entities">
         {sections.map(({ id, label }) => (

@@ -10,6 +10,8 @@ import { announceError } from "../../components/toasts.tsx";
 
 export interface Creation {
   readonly noun: string;
+  /** The user needs one of these. */
+  readonly privileges: readonly string[];
   readonly parent?: {
     readonly label: string;
     readonly types: readonly string[];

@@ -6,6 +6,7 @@ import type { Aspect } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
 import { ApiError } from "../../api/http.ts";
 import { isObject } from "../../api/json.ts";
+import { privilegesToWrite, useMay } from "../../api/privileges.ts";
 import { typeOf } from "../../api/urn.ts";
 import { deleteAspect, proposalBody, writeAspect } from "../../api/writes.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
@@ -94,7 +95,9 @@ interface PanelProps {
   readonly readOnly: boolean;
 }
 
-function AspectPanel({ urn, name, aspect, path, readOnly }: PanelProps) {
+function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
+  const may = useMay(urn);
+  const readOnly = past || !may(...privilegesToWrite(name));
   const stored = JSON.stringify(aspect?.value ?? {}, null, 2);
   const [text, setText] = useState(stored);
   const [error, setError] = useState<string>();

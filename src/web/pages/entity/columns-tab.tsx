@@ -2,6 +2,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Entity } from "../../api/entities.ts";
+import { useMay } from "../../api/privileges.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -23,6 +24,13 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
   const [listTop, setListTop] = useState(0);
   useLayoutEffect(() => setListTop(list.current?.offsetTop ?? 0), []);
   const edit = useEdit(entity.urn);
+  const may = useMay(entity.urn);
+  const mayEdit = (privilege: string) => !readOnly && may("EDIT_ENTITY", privilege);
+  const editText = mayEdit("EDIT_DATASET_COL_DESCRIPTION") ? edit : undefined;
+  const editLabels =
+    mayEdit("EDIT_DATASET_COL_TAGS") && mayEdit("EDIT_DATASET_COL_GLOSSARY_TERMS")
+      ? edit
+      : undefined;
   const virtualizer = useWindowVirtualizer({
     count: shown.length,
     estimateSize: () => 44,
@@ -75,7 +83,12 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
                   transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)`,
                 }}
               >
-                <ColumnCells urn={entity.urn} column={column} edit={readOnly ? undefined : edit} />
+                <ColumnCells
+                  urn={entity.urn}
+                  column={column}
+                  editText={editText}
+                  editLabels={editLabels}
+                />
               </li>
             );
           })}
@@ -88,15 +101,17 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
 interface CellsProps {
   readonly urn: string;
   readonly column: Column;
-  /** Absent in the past, which cannot be edited. */
-  readonly edit: Edit | undefined;
+  /** Absent where the user may not edit, and in the past. */
+  readonly editText: Edit | undefined;
+  readonly editLabels: Edit | undefined;
 }
 
 /**
  * Rows that stay visible while the list scrolls are not rendered again. New rows have few elements,
  * because a fast wheel shows several in each frame.
  */
-const ColumnCells = memo(function ColumnCells({ urn, column, edit }: CellsProps) {
+const ColumnCells = memo(function ColumnCells(props: CellsProps) {
+  const { urn, column, editText, editLabels: edit } = props;
   const { path, name, depth, tags, terms } = column;
   const target = { urn, column: path };
   const last = name.split(".").at(-1) ?? name;
@@ -119,7 +134,7 @@ const ColumnCells = memo(function ColumnCells({ urn, column, edit }: CellsProps)
         {column.nativeType || column.type}
         {column.nullable && <span className="muted small">nullable</span>}
       </span>
-      <ColumnText text={column.description} name={name} edit={edit} target={target} />
+      <ColumnText text={column.description} name={name} edit={editText} target={target} />
       <span className="row tight">
         {tags.map((tag) => (
           <EntityChip

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Entity } from "../../api/entities.ts";
 import { at, isObject } from "../../api/json.ts";
+import { useMay } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
@@ -46,6 +47,7 @@ interface DescriptionProps {
 function Description({ urn, text, readOnly }: DescriptionProps) {
   const [draft, setDraft] = useState<string>();
   const edit = useEdit(urn);
+  const may = useMay(urn);
   if (draft !== undefined) {
     return (
       <form
@@ -89,7 +91,7 @@ function Description({ urn, text, readOnly }: DescriptionProps) {
     <section className="panel">
       <header>
         <h2>Description</h2>
-        {!readOnly && (
+        {!readOnly && may("EDIT_ENTITY", "EDIT_ENTITY_DOCS") && (
           <button type="button" className="button quiet" onClick={() => setDraft(text)}>
             <Icon name="edit" /> Edit
           </button>

@@ -1,19 +1,48 @@
-/** Deprecation, soft deletion and links of an entity. */
+/** Deprecation, soft deletion and links of an entity, and the password of a user. */
 import { useState } from "react";
+import { createResetLink } from "../../api/accounts.ts";
+import { sessionStore } from "../../api/http.ts";
+import { useMay } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import { addLink, setRemoved, updateDeprecation } from "../../api/writes.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { safeUrl } from "../../components/safe-url.ts";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
+import { announceError } from "../../components/toasts.tsx";
 import { useEdit } from "./use-edit.ts";
 
 type Action = "deprecate" | "delete" | "link";
 
+interface Choice {
+  readonly id: string;
+  readonly text: string;
+  readonly offered: boolean;
+}
+
+/** Users sign in with passwords where a sign-in is required. */
+const hasPassword = (type: string): boolean =>
+  type === "corpuser" && sessionStore.get().signInRequired;
+
 export function EntityActions({ summary }: { readonly summary: Summary }) {
-  const { urn, deprecated, removed, name } = summary;
+  const { urn, type, deprecated, removed, name } = summary;
   const edit = useEdit(urn);
+  const may = useMay(urn);
+  const mayOnPlatform = useMay();
   const [action, setAction] = useState<Action>();
   const [text, setText] = useState("");
   const [label, setLabel] = useState("");
+  const [resetLink, setResetLink] = useState<string>();
+  const deprecating = may("EDIT_ENTITY", "EDIT_DEPRECATION_PRIVILEGE");
+  const deleting = may("EDIT_ENTITY", "EDIT_ENTITY_STATUS", "DELETE_ENTITY");
+  const resetting = hasPassword(type) && mayOnPlatform("MANAGE_USER_CREDENTIALS");
+  const choices: readonly Choice[] = [
+    { id: "link", text: "Add a link", offered: may("EDIT_ENTITY", "EDIT_ENTITY_DOC_LINKS") },
+    { id: "undeprecate", text: "Remove the deprecation", offered: deprecating && deprecated },
+    { id: "deprecate", text: "Deprecate", offered: deprecating && !deprecated },
+    { id: "reset", text: "Reset the password", offered: resetting },
+    { id: "restore", text: "Undo the deletion", offered: deleting && removed },
+    { id: "delete", text: "Delete", offered: deleting && !removed },
+  ];
   const close = () => {
     setAction(undefined);
     setText("");
@@ -23,6 +52,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
     close();
     void edit(write, done);
   };
+  if (!choices.some(({ offered }) => offered)) return null;
   return (
     <>
       <select
@@ -34,22 +64,28 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
           if (value === "undeprecate")
             run(() => updateDeprecation(urn, false, ""), "No longer deprecated");
           else if (value === "restore") run(() => setRemoved(urn, false), "Restored");
+          else if (value === "reset") createResetLink(urn).then(setResetLink, announceError);
           else setAction(value as Action);
         }}
       >
         <option value="">Actions</option>
-        <option value="link">Add a link</option>
-        {deprecated ? (
-          <option value="undeprecate">Remove the deprecation</option>
-        ) : (
-          <option value="deprecate">Deprecate</option>
-        )}
-        {removed ? (
-          <option value="restore">Undo the deletion</option>
-        ) : (
-          <option value="delete">Delete</option>
-        )}
+        {choices
+          .filter(({ offered }) => offered)
+          .map(({ id, text }) => (
+            <option key={id} value={id}>
+              {text}
+            </option>
+          ))}
       </select>
+      {resetLink !== undefined && (
+        <SecretDialog
+          title={`Reset the password of ${name}`}
+          label="Link"
+          secret={resetLink}
+          about="Send the link to the user. It sets a new password once, within a day, and is shown this once."
+          onClose={() => setResetLink(undefined)}
+        />
+      )}
       {action === "deprecate" && (
         <Dialog title={`Deprecate ${name}`} onClose={close}>
           <label className="field-label">

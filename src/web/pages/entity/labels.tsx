@@ -1,5 +1,6 @@
 /** Owners, tags, terms and domain of an entity or column, with editing. */
 import { useState } from "react";
+import { useMay } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import {
   addOwner,
@@ -27,7 +28,12 @@ interface LabelsProps {
 export function Labels({ summary, readOnly }: LabelsProps) {
   const { urn, owners, tags, terms, domain } = summary;
   const edit = useEdit(urn);
-  const unless = <T,>(action: T): T | undefined => (readOnly ? undefined : action);
+  const may = useMay(urn);
+  const mayEdit = (privilege: string): boolean => !readOnly && may("EDIT_ENTITY", privilege);
+  const owning = mayEdit("EDIT_ENTITY_OWNERS");
+  const tagging = mayEdit("EDIT_ENTITY_TAGS");
+  const defining = mayEdit("EDIT_ENTITY_GLOSSARY_TERMS");
+  const placing = mayEdit("EDIT_DOMAINS_PRIVILEGE");
   return (
     <dl className="labels">
       <Row label="Owners">
@@ -36,10 +42,12 @@ export function Labels({ summary, readOnly }: LabelsProps) {
             key={`${owner}${type}`}
             urn={owner}
             kind={type}
-            onRemove={unless(() => edit(() => removeOwner(urn, owner), "Owner removed"))}
+            onRemove={
+              owning ? () => edit(() => removeOwner(urn, owner), "Owner removed") : undefined
+            }
           />
         ))}
-        {!readOnly && (
+        {owning && (
           <AddOwner
             onAdd={(owner, type) => edit(() => addOwner(urn, owner, type), "Owner added")}
           />
@@ -50,10 +58,12 @@ export function Labels({ summary, readOnly }: LabelsProps) {
           <EntityChip
             key={tag}
             urn={tag}
-            onRemove={unless(() => edit(() => removeTag({ urn }, tag), "Tag removed"))}
+            onRemove={
+              tagging ? () => edit(() => removeTag({ urn }, tag), "Tag removed") : undefined
+            }
           />
         ))}
-        {!readOnly && (
+        {tagging && (
           <AddLabel
             noun="tag"
             types={["tag"]}
@@ -69,10 +79,12 @@ export function Labels({ summary, readOnly }: LabelsProps) {
           <EntityChip
             key={term}
             urn={term}
-            onRemove={unless(() => edit(() => removeTerm({ urn }, term), "Term removed"))}
+            onRemove={
+              defining ? () => edit(() => removeTerm({ urn }, term), "Term removed") : undefined
+            }
           />
         ))}
-        {!readOnly && (
+        {defining && (
           <AddLabel
             noun="term"
             types={["glossaryTerm"]}
@@ -87,10 +99,10 @@ export function Labels({ summary, readOnly }: LabelsProps) {
         {domain !== undefined && (
           <EntityChip
             urn={domain}
-            onRemove={unless(() => edit(() => unsetDomain(urn), "Domain removed"))}
+            onRemove={placing ? () => edit(() => unsetDomain(urn), "Domain removed") : undefined}
           />
         )}
-        {!readOnly && (
+        {placing && (
           <AddLabel
             noun="domain"
             types={["domain"]}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Aspects } from "../../../api/aspect.ts";
 import { type Change, readAllChanges } from "../../../api/changes.ts";
 import { isObject, textAt } from "../../../api/json.ts";
+import { privilegesToWrite, useMay } from "../../../api/privileges.ts";
 import { deleteAspect, writeAspect } from "../../../api/writes.ts";
 import { Dialog } from "../../../components/dialog.tsx";
 import { EntityLink } from "../../../components/entity-link.tsx";
@@ -116,17 +117,18 @@ function ChangeDetail({ change, current }: { readonly change: Change; readonly c
   const [restoring, setRestoring] = useState<unknown>();
   const before = change.previousAspectValue?.value;
   const after = change.changeType === "DELETE" ? undefined : change.aspect?.value;
+  const mayRestore = useMay(change.entityUrn)(...privilegesToWrite(change.aspectName));
   const isCurrent = JSON.stringify(after) === JSON.stringify(current);
   return (
     <div className="history-detail">
       <DifferenceView before={before} after={after} />
       <div className="actions">
-        {before !== undefined && (
+        {before !== undefined && mayRestore && (
           <button type="button" className="button" onClick={() => setRestoring(before)}>
             <Icon name="undo" /> Restore the value before
           </button>
         )}
-        {after !== undefined && !isCurrent && (
+        {after !== undefined && !isCurrent && mayRestore && (
           <button type="button" className="button" onClick={() => setRestoring(after)}>
             <Icon name="undo" /> Restore this value
           </button>
