@@ -20,14 +20,7 @@ const constant: readonly (readonly [field: string, value: string, reason: string
   ["Query.semanticSearchAcrossEntities", "error", "The service computes no embeddings."],
   ["Query.getPresignedUploadUrl", "error", "The service stores no files."],
   ["AppConfig.semanticSearchConfig", "disabled", "The service computes no embeddings."],
-  ["AggregationMetadata.displayName", "null", "Clients show the name of the entity."],
-  ["EntityRelationship.created", "null", "The graph view returns edges without their times."],
   ["Entity.aspects(autoRenderOnly: true)", "[]", "The model annotates no aspect with a rendering."],
-  [
-    "Health.latestAssertionStatusByType",
-    "null",
-    "The health counts assertions of all types together.",
-  ],
   ["RawAspect.renderSpec", "null", "The model annotates no aspect with a rendering."],
   [
     "SearchAcrossLineageResults.freshness",

@@ -41,6 +41,8 @@ export interface Relationship {
   readonly urn: string;
   /** Urn of the entity that the edge runs through. */
   readonly via?: string | undefined;
+  /** Epoch milliseconds and urn; on request only. */
+  readonly created?: { readonly time: number; readonly actor: string };
 }
 
 export interface RelationshipPage {
@@ -87,6 +89,8 @@ export interface GraphReads {
     readonly count?: number | undefined;
     /** True when absent. */
     readonly includeSoftDeleted?: boolean | undefined;
+    /** Also returns when and by whom each relationship was created. */
+    readonly stamped?: boolean | undefined;
   }): RelationshipPage | Promise<RelationshipPage>;
   /**
    * Edges, grouped by the entity at one of their ends, page by page. A page may be shorter than

@@ -90,6 +90,31 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return pages === undefined ? read() : pages.read(request, read);
   }
 
+  async function stampedPage(request: PageRequest): Promise<Page> {
+    const page = await listPage(request);
+    const { urn } = address(request.urn);
+    const ways =
+      request.direction === "UNDIRECTED" ? ["OUTGOING", "INCOMING"] : [request.direction];
+    const stamps = await Promise.all(
+      ways.map((way) =>
+        reader.stamps(
+          page.relationships.map(({ type, urn: other }) =>
+            way === "OUTGOING"
+              ? { source: urn, type, destination: other }
+              : { source: other, type, destination: urn },
+          ),
+        ),
+      ),
+    );
+    const relationships = page.relationships.map((one, i) => {
+      const found = stamps.map((ofWay) => ofWay[i]).find((each) => each !== undefined);
+      return found === undefined
+        ? one
+        : { ...one, created: { time: found.createdOn, actor: found.createdActor } };
+    });
+    return { ...page, relationships };
+  }
+
   /** Not cached: soft-deleting an entity does not change its edges. */
   async function omitSoftDeleted(reading: Page | Promise<Page>): Promise<Page> {
     const page = await reading;
@@ -128,7 +153,10 @@ export function createRelationships(dependencies: Dependencies): Reads {
 
   return {
     listRelationships(request) {
-      const page = pages?.cached(request) ?? listPage(request);
+      const page =
+        request.stamped === true
+          ? stampedPage(request)
+          : (pages?.cached(request) ?? listPage(request));
       return request.includeSoftDeleted === false ? omitSoftDeleted(page) : page;
     },
 

@@ -21,10 +21,15 @@ async function relationships(
   const { types, direction, start, count, includeSoftDelete } = input;
   const includeSoftDeleted = includeSoftDelete ?? true;
   const page = { start: start ?? 0, count: count ?? 100 };
+  const asked = { urn, types, direction, ...page, includeSoftDeleted };
   const found = await loader.list(
-    async () => catalog.listRelationships({ urn, types, direction, ...page, includeSoftDeleted }),
+    async () => catalog.listRelationships(asked),
     (one) => one.relationships.length,
   );
+  const stamps = once(async () => {
+    const { relationships } = await catalog.listRelationships({ ...asked, stamped: true });
+    return new Map(relationships.map((one) => [`${one.type} ${one.urn}`, one.created]));
+  });
   return {
     start: found.start,
     count: found.count,
@@ -33,7 +38,17 @@ async function relationships(
       type: one.type,
       direction,
       entity: namedBy(one.urn),
+      created: async () => (await stamps()).get(`${one.type} ${one.urn}`),
     })),
+  };
+}
+
+/** Runs `read` on the first call only. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
   };
 }
 

@@ -59,6 +59,12 @@ export function nameOf(loaded: LoadedEntity): string {
   return names.map(text).find((name) => name !== null && name !== "") ?? lastPart(loaded.urn);
 }
 
+/** The name for display, which platforms, users and groups have beside their name. */
+export const displayNameOf = (loaded: LoadedEntity): string =>
+  text(propertiesOf(loaded)?.displayName) ??
+  text(loaded.aspect("corpUserInfo")?.displayName) ??
+  nameOf(loaded);
+
 /** The platform that the urn names, else that of the aspect dataPlatformInstance. */
 export function platformOf(loaded: LoadedEntity, { namespace }: Viewer): EntitySource | null {
   const key = loaded.key();

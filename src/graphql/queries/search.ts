@@ -16,6 +16,7 @@ import { shownType } from "../schema/entity-types.ts";
 import { searchedTypes, walkedTypes } from "./default-search-types.ts";
 import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
+import { displayNameOf } from "./entity-values.ts";
 
 export interface Asked {
   readonly types?: Maybe<readonly string[]>;
@@ -114,11 +115,14 @@ export const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
     field: name,
     displayName,
     entity: name.startsWith(PROPERTIES) ? propertyOf(name, viewer) : null,
-    aggregations: values.map(({ value, count }) => ({
-      value: name === TYPE || name.startsWith(`${TYPE}${SEPARATOR}`) ? withMember(value) : value,
-      count,
-      entity: namedBy(value.split(SEPARATOR).at(-1) ?? value, viewer),
-    })),
+    aggregations: values.map(({ value, count }) => {
+      const entity = namedBy(value.split(SEPARATOR).at(-1) ?? value, viewer);
+      return {
+        value: name === TYPE || name.startsWith(`${TYPE}${SEPARATOR}`) ? withMember(value) : value,
+        ...{ count, entity },
+        displayName: async () => entity && displayNameOf(await viewer.loader.load(entity.urn)),
+      };
+    }),
   }));
 
 const TYPE = "_entityType";

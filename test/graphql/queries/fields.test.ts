@@ -41,11 +41,14 @@ const queries: Readonly<Record<string, string>> = {
       separate: lineage(input: {direction: UPSTREAM, separateSiblings: true}) { ${LINEAGE} }
       merged: lineage(input: {direction: UPSTREAM}) { total relationships { entity { urn } } }
       siblingsSearch(input: {query: "*"}) { total searchResults { entity { urn } } }
-      relatedDocuments(input: {}) { total documents { urn } } }
+      relatedDocuments(input: {}) { total documents { urn } }
+      relationships(input: {types: ["DownstreamOf"], direction: OUTGOING}) {
+        relationships { type entity { urn } created { time actor } } } }
   }`,
   quality: `{
     dataset(urn: "${orders}") {
-      health { type status message causes reportedAt activeIncidentHealthDetails { count latestIncidentTitle } }
+      health { type status message causes reportedAt activeIncidentHealthDetails { count latestIncidentTitle }
+        latestAssertionStatusByType { type status total statusCount lastStatusResultAt } }
       incidents(state: ACTIVE) { total incidents { urn title status { state } } }
       none: incidents(state: RESOLVED, start: 0, count: 1) { start count total incidents { urn } }
       contract { urn properties { entityUrn freshness { assertion { urn } } } }

@@ -73,7 +73,7 @@ const queries: Readonly<Record<string, string>> = {
   }`,
   counts: `{
     aggregateAcrossEntities(input: {query: "*", facets: ["platform", "tags", "nothing"]}) {
-      facets { field displayName aggregations { value count entity { urn } } } }
+      facets { field displayName aggregations { value count displayName entity { urn } } } }
     getEntityCounts(input: {types: [DATASET, CHART]}) { counts { entityType count } }
     getQuickFilters(input: {}) { quickFilters { field value entity { urn } } }
     browsePaths(input: {type: DATASET, urn: "${orders}"}) { path }

@@ -114,7 +114,9 @@ const aspects: readonly Written[] = [
   [
     orders,
     "upstreamLineage",
-    { upstreams: [{ dataset: clicks, type: "TRANSFORMED", auditStamp: stamp }] },
+    {
+      upstreams: [{ dataset: clicks, type: "TRANSFORMED", auditStamp: stamp, created: stamp }],
+    },
   ],
   ["urn:li:tag:pii", "tagProperties", { name: "PII" }],
   [shop, "containerProperties", { name: "shop" }],

@@ -1,5 +1,4 @@
 /** Health of an asset, its incidents and its contract. */
-import { jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
@@ -78,28 +77,56 @@ async function incidentHealth(urn: string, viewer: Viewer): Promise<object> {
 
 const assertionsMax = 500;
 
-/** The health by assertions; undefined if no assertion has a complete run. */
-async function assertionHealth(urn: string, viewer: Viewer): Promise<object | undefined> {
-  const assertions = (await existingIncoming(urn, "Asserts", viewer)).slice(0, assertionsMax);
-  const results = await Promise.all(
-    assertions.map(async (assertion) => {
+/** The newest complete run of an assertion. */
+interface AssertionRun {
+  readonly assertion: string;
+  readonly type: unknown;
+  readonly passed: boolean;
+  readonly time: number;
+}
+
+async function runsOf(assertions: readonly string[], viewer: Viewer) {
+  const found = await Promise.all(
+    assertions.map(async (assertion): Promise<readonly AssertionRun[]> => {
       const of = { urn: assertion, entity: "assertion", aspect: "assertionRunEvent" };
       const complete = { field: "status", value: "COMPLETE" };
       const [newest] = await eventsOf(of, { limit: 1, filter: { and: [complete] } }, viewer);
-      const type = jsonObject(newest) ? memberAt(newest, ["result", "type"]) : undefined;
-      return type === undefined ? [] : [{ assertion, passed: type === "SUCCESS" }];
+      const result = memberAt(newest, ["result", "type"]);
+      if (result === undefined) return [];
+      const { type } = (await viewer.loader.load(assertion)).aspect("assertionInfo") ?? {};
+      const passed = result === "SUCCESS";
+      return [{ assertion, type, passed, time: Number(newest?.timestampMillis) }];
     }),
   );
-  const run = results.flat();
-  if (run.length === 0) return undefined;
-  const failing = run.filter(({ passed }) => !passed);
+  return found.flat();
+}
+
+/** The state of the assertions of one type: FAIL if any of them fails. */
+function statusOfType(type: unknown, runs: readonly AssertionRun[]): object {
+  const failing = runs.filter(({ passed }) => !passed);
+  const [status, own] = failing.length > 0 ? ["FAIL", failing] : ["PASS", runs];
+  return {
+    ...{ type, status, total: runs.length, statusCount: own.length },
+    lastStatusResultAt: Math.max(...own.map(({ time }) => time)),
+  };
+}
+
+/** The health by assertions; undefined if no assertion has a complete run. */
+async function assertionHealth(urn: string, viewer: Viewer): Promise<object | undefined> {
+  const assertions = (await existingIncoming(urn, "Asserts", viewer)).slice(0, assertionsMax);
+  const runs = await runsOf(assertions, viewer);
+  if (runs.length === 0) return undefined;
+  const failing = runs.filter(({ passed }) => !passed);
+  const byType = Map.groupBy(runs, ({ type }) => type);
+  const latestAssertionStatusByType = Array.from(byType, ([type, own]) => statusOfType(type, own));
+  const common = { type: "ASSERTIONS", latestAssertionStatusByType };
   if (failing.length === 0) {
-    return { type: "ASSERTIONS", status: "PASS", message: "All assertions are passing" };
+    return { ...common, status: "PASS", message: "All assertions are passing" };
   }
   return {
-    type: "ASSERTIONS",
+    ...common,
     status: "FAIL",
-    message: `${failing.length} of ${run.length} assertions are failing`,
+    message: `${failing.length} of ${runs.length} assertions are failing`,
     causes: failing.map(({ assertion }) => assertion),
   };
 }
