@@ -81,6 +81,7 @@ export function coverageOf(
         const record = ownValue(entityRecords, name);
         const aspect = record === undefined ? undefined : record(entityType);
         if (aspect !== undefined) walk(getNamedType(type), aspectTypes(aspect, model));
+        else if (record !== undefined) empty.add(field);
         continue;
       }
       if (mapped === undefined) {

@@ -25,6 +25,10 @@ export const propertiesAspects: Readonly<Record<string, string>> = {
   dataPlatform: "dataPlatformInfo",
   dataPlatformInstance: "dataPlatformInstanceProperties",
   versionSet: "versionSetProperties",
+  application: "applicationProperties",
+  role: "roleProperties",
+  assertion: "assertionInfo",
+  schemaField: "schemafieldInfo",
 };
 
 /** The editable aspect, and the name of its description field. */

@@ -1,4 +1,5 @@
 /** Domains, glossary, tags, data products, applications, documents, metrics and semantic models. */
+import { searchedTypes } from "../../queries/default-search-types.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
 
@@ -6,6 +7,13 @@ import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.t
 const createdOn: FromValue = async (_, owner, { loader }) => {
   const [key] = (await loader.load(owner)).found?.aspects ?? [];
   return key && { time: key.time, actor: key.actor };
+};
+
+/** The assets of an application name it. */
+const assetsOfApplication: FromValue = async (_, owner, { catalog, entityTypes }) => {
+  const filter = { or: [{ and: [{ field: "applications", value: owner }] }] };
+  const request = { entities: [], usualEntities: searchedTypes(entityTypes), filter };
+  return (await catalog.search(request, { start: 0, count: 0 })).total;
 };
 
 export const organisation: Mapping = {
@@ -41,11 +49,14 @@ export const organisation: Mapping = {
     },
   },
   values: {
-    DomainProperties: { createdOn: "created" },
+    DomainProperties: {
+      createdOn: (value, owner, viewer) => value.created ?? createdOn(value, owner, viewer),
+    },
     GlossaryTermProperties: { description: "definition", createdOn },
     GlossaryTermInfo: { description: "definition" },
     GlossaryNodeProperties: { description: "definition", createdOn },
     DataProductProperties: { createdOn, numAssets: ({ assets }) => objectsIn(assets).length },
+    ApplicationProperties: { numAssets: assetsOfApplication },
     DocumentParentDocument: { document: "document" },
     MetricRelationships: {
       derivedFrom: ({ derivedFrom }) =>
