@@ -12,6 +12,7 @@ import {
   checkMentions,
   checkPackage,
   checkProse,
+  checkSmallFiles,
   checkTopLevel,
   type SourceFile,
   tidy,
@@ -119,6 +120,15 @@ test("functions, interfaces and folders of sources are small", () => {
   );
   expect(own.flatMap(checkParts)).toEqual([]);
   expect(checkFolders(own.map(({ path }) => path))).toEqual([]);
+});
+
+test("a small file that one file of its folder imports is part of it", () => {
+  expect(checkSmallFiles(sources())).toEqual([]);
+  const small = sample("src/a/small.ts", "export const x = 1;");
+  const importer = sample("src/a/b.ts", 'import { x } from "./small.ts";');
+  expect(checkSmallFiles([small, importer])).toHaveLength(1);
+  const test = sample("test/small.test.ts", 'import { x } from "../src/a/small.ts";');
+  expect(checkSmallFiles([small, importer, test])).toEqual([]);
 });
 
 test("a function counts its own lines, an interface its methods, a folder its files", () => {

@@ -4,15 +4,14 @@
  */
 import { type DocumentNode, execute, GraphQLError, Kind } from "graphql";
 import { processRequest } from "graphql-helix";
-import { CatalogError } from "../core/errors.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
 import { createEntityLoader } from "./entity-loader.ts";
-import { shownError } from "./graphql-errors.ts";
 import { resolveField } from "./long-lists.ts";
-import { withReadBudget } from "./read-budget.ts";
 import { createSchema } from "./schema/create-schema.ts";
 import { entityTypesOf } from "./schema/entity-types.ts";
 
@@ -160,3 +159,95 @@ const mutationWith = (header: string): CatalogError =>
   new CatalogError("malformed", `mutations take no ${header}`, {
     hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
   });
+
+/** Members that DataHub's clients read in the errors of responses. */
+interface Extension {
+  readonly code: number;
+  readonly type: string;
+}
+
+const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
+  malformed: { code: 400, type: "BAD_REQUEST" },
+  invalid: { code: 400, type: "BAD_REQUEST" },
+  mismatched: { code: 400, type: "BAD_REQUEST" },
+  too_large: { code: 400, type: "BAD_REQUEST" },
+  unauthenticated: { code: 403, type: "UNAUTHORIZED" },
+  forbidden: { code: 403, type: "UNAUTHORIZED" },
+  misdirected: { code: 421, type: "BAD_REQUEST" },
+  not_found: { code: 404, type: "NOT_FOUND" },
+  gone: { code: 410, type: "GONE" },
+  conflict: { code: 409, type: "CONFLICT" },
+  rate_limited: { code: 500, type: "SERVER_ERROR" },
+  unavailable: { code: 500, type: "SERVER_ERROR" },
+  unreadable: { code: 500, type: "SERVER_ERROR" },
+  internal: { code: 500, type: "SERVER_ERROR" },
+};
+
+/** Only CatalogErrors of resolvers are shown. Other errors are internal: logged, without details here. */
+function shownError(error: GraphQLError, onFault: (fault: unknown) => void): object {
+  const { message, locations, path, originalError } = error;
+  const position = { locations, path };
+  if (originalError instanceof CatalogError) {
+    const { code, needs } = originalError;
+    const extensions = { ...extensionOf[code], classification: FETCHING, needs };
+    return { message: originalError.text, ...position, extensions };
+  }
+  if (path !== undefined) {
+    onFault(originalError ?? error);
+    const extensions = { ...extensionOf.internal, classification: FETCHING };
+    return { message: "An unknown error occurred.", ...position, extensions };
+  }
+  const syntax = message.startsWith("Syntax Error");
+  const classification = syntax ? "InvalidSyntax" : "ValidationError";
+  return { message, ...position, extensions: { classification } };
+}
+
+const FETCHING = "DataFetchingException";
+
+/** Of all reads of a request, in hundreds of microseconds, as they take on small catalogs. */
+const costMax = 50_000;
+const search = 25;
+const walk = 8;
+const lookup = 2;
+/** Further reads wait, so that those of other requests come in between. */
+const readsAtOnceMax = 8;
+
+/**
+ * Limits the searches and walks of one request: a short query asks for those of each of many entities,
+ * and one without results adds no members to the answer. Reads of entities have their own limits
+ * (entity-loader.ts). Throws `malformed` from the read that exceeds the limit on; later reads do not run.
+ */
+function withReadBudget(catalog: Catalog): Catalog {
+  const inTurn = createConcurrencyLimit(readsAtOnceMax);
+  let cost = 0;
+
+  const limited =
+    <Args extends readonly unknown[], Found>(
+      own: number,
+      read: (...args: Args) => Promise<Found> | Found,
+    ): ((...args: Args) => Promise<Found>) =>
+    (...args) =>
+      inTurn(async () => {
+        cost += own;
+        if (cost <= costMax) return read(...args);
+        throw new CatalogError("malformed", "the query asks for too many searches and lists", {
+          hint: "Ask for fewer fields, or for fewer entities at once",
+        });
+      });
+
+  return {
+    ...catalog,
+    search: limited(search, catalog.search),
+    scroll: limited(search, catalog.scroll),
+    searchLineage: limited(search, catalog.searchLineage),
+    scrollLineage: limited(search, catalog.scrollLineage),
+    browse: limited(search, catalog.browse),
+    getTimeline: limited(search, catalog.getTimeline),
+    readChanges: limited(search, catalog.readChanges),
+    getLineage: limited(walk, catalog.getLineage),
+    queryUsage: limited(lookup, catalog.queryUsage),
+    getTimeseriesValues: limited(lookup, catalog.getTimeseriesValues),
+    listRelationships: limited(lookup, catalog.listRelationships),
+    scrollRelationships: limited(lookup, catalog.scrollRelationships),
+  };
+}

@@ -13,8 +13,7 @@ import { watchOutdated } from "./auto-rebuild.ts";
 import { dispatchedRebuild, dispatchedRestore, handedWork } from "./cluster/dispatched-work.ts";
 import { openJobQueue } from "./cluster/job-queue.ts";
 import { nodeId } from "./cluster/node-id.ts";
-import { countEnded } from "./job-metrics.ts";
-import { type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
+import { type Job, type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
 import type { IndexSize, Operations } from "./operations.ts";
 import { createParkedOperations } from "./parked.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
@@ -22,7 +21,7 @@ import { createRestoring } from "./restore/restore.ts";
 import { createScavenges } from "./scavenge.ts";
 import { watchReadiness } from "./status/readiness.ts";
 import { findStanding } from "./status/stalled-views.ts";
-import { createStatus, type StatusParts } from "./status/status.ts";
+import { createStatus, type JobsEnded, type StatusParts } from "./status/status.ts";
 import { watchThroughput } from "./status/throughput.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
@@ -294,3 +293,16 @@ const madeElsewhere = (view: string, actor: string): AuditNote => ({
   actor,
   detail: `the view "${view}" was built with a model other than this node's`,
 });
+
+/** Counts jobs as they end, by kind and state. */
+function countEnded() {
+  const counts = new Map<string, JobsEnded>();
+  return {
+    note({ kind, state }: Job): void {
+      if (state === "running") return;
+      const key = `${kind} ${state}`;
+      counts.set(key, { kind, state, count: (counts.get(key)?.count ?? 0) + 1 });
+    },
+    counts: (): readonly JobsEnded[] => [...counts.values()],
+  };
+}

@@ -277,6 +277,19 @@ export const longFiles: ReadonlyMap<string, string> = new Map([
   ["src/http/http-server.ts", "the parsing of bodies is still part of the server"],
 ]);
 
+/** A file with so many lines is merged into its only importer. */
+export const smallFileLinesMax = 60;
+
+/** Members of a registry keep files of their own. */
+export const registries: readonly string[] = [
+  "src/cli/commands/",
+  "src/core/timeline/",
+  "src/graphql/mapping/tables/",
+  "src/graphql/schema/sign-in-rules.ts",
+  "src/http/routes/",
+  "src/web/",
+];
+
 /** Source files of one folder, without those of its subfolders. */
 export const folderFilesMax = 16;
 

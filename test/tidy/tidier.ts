@@ -15,8 +15,10 @@ import {
   mayOpenAdapters,
   nodeDrivers,
   pageColumnsMax,
+  registries,
   replacedWords,
   replacements,
+  smallFileLinesMax,
   testedExports,
   textRules,
   topLevel,
@@ -261,6 +263,33 @@ export function checkCycles(files: readonly SourceFile[]): readonly Finding[] {
     return cycle === undefined
       ? []
       : [`${cycle.join(" → ")}: move what they share into one of them`];
+  });
+}
+
+/**
+ * Small files that only one file of their folder imports, and no test: they belong into it, unless it would
+ * become too long.
+ */
+export function checkSmallFiles(files: readonly SourceFile[]): readonly Finding[] {
+  const importers = new Map<string, { readonly path: string; readonly dynamic: boolean }[]>();
+  for (const { path, text } of files) {
+    for (const { from, dynamic } of importsOf(text)) {
+      const target = posix.join(posix.dirname(path), from);
+      importers.set(target, [...(importers.get(target) ?? []), { path, dynamic }]);
+    }
+  }
+  const lines = new Map(files.map(({ path, text }) => [path, text.split("\n").length - 1]));
+  return files.flatMap(({ path }) => {
+    const [importer, ...others] = importers.get(path) ?? [];
+    const own = lines.get(path) ?? 0;
+    if (path.startsWith("test/") || own > smallFileLinesMax) return [];
+    if (importer === undefined || others.length > 0) return [];
+    if (importer.dynamic || posix.dirname(importer.path) !== posix.dirname(path)) return [];
+    // A module that starts a thread runs at once: its parts are loaded before it.
+    if (importers.get(importer.path)?.some(({ dynamic }) => dynamic)) return [];
+    if (own + (lines.get(importer.path) ?? 0) > fileLinesMax) return [];
+    if (registries.some((begins) => path.startsWith(begins))) return [];
+    return [`${path}: has ${own} lines for ${importer.path} alone: move them into it`];
   });
 }
 

@@ -3,13 +3,18 @@
  * the request sorts otherwise.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { compileFilter, filterInNamespace } from "../../core/query/filter.ts";
+import {
+  compileFilter,
+  type Filter,
+  fieldPath,
+  filterInNamespace,
+  readFilter,
+} from "../../core/query/filter.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
-import type { Aspect, Model } from "../../model/model.ts";
+import type { Aspect, Field, FieldType, Model } from "../../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import { type Addresses, unknownEntityType } from "../address.ts";
 import type { JsonText, TimeseriesQuery } from "../catalog.ts";
-import { checkEventFields } from "./event-fields.ts";
 
 /** Maximum and default number of events in a reply. */
 export const eventsMax = 10_000;
@@ -142,4 +147,42 @@ function ascii(json: string): string {
     /[\u0080-\uffff]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** Field of every event beside its own. */
+const URN = "urn";
+
+/** Throws `malformed` for a field that no event of the aspect can have. */
+function checkEventFields(filter: Filter | undefined, aspect: Aspect, types: Model["types"]): void {
+  if (filter === undefined || filter === null) return;
+  for (const { field } of readFilter(filter).flat()) {
+    const path = fieldPath(field);
+    const fields = fieldsOf({ kind: "named", name: aspect.record }, types);
+    if ((path.length === 1 && path[0] === URN) || leadsInto(fields, path, types)) continue;
+    const names = [URN, ...fields.map(({ name }) => name)];
+    throw new CatalogError("malformed", `events of "${aspect.name}" have no field "${field}"`, {
+      hint: nearest(path[0] ?? "", names) ?? `Use one of ${names.join(", ")}`,
+    });
+  }
+}
+
+function leadsInto(
+  fields: readonly Field[],
+  [first, ...rest]: readonly string[],
+  types: Model["types"],
+): boolean {
+  const field = fields.find(({ name }) => name === first);
+  return field !== undefined && leads(field.type, rest, types);
+}
+
+/** Keys of maps and members of unions are not checked, dots included. */
+function leads(type: FieldType, path: readonly string[], types: Model["types"]): boolean {
+  if (path.length === 0 || type.kind === "map" || type.kind === "union") return true;
+  if (type.kind === "array") return leads(type.items, path, types);
+  return leadsInto(fieldsOf(type, types), path, types);
+}
+
+function fieldsOf(type: FieldType, types: Model["types"]): readonly Field[] {
+  const named = type.kind === "named" ? types.get(type.name) : undefined;
+  return named?.kind === "record" ? named.fields : [];
 }

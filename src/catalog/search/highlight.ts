@@ -1,6 +1,8 @@
-/** Highlights: cuts a long value to the text around a match. */
-import type { Condition, Expression } from "../../views/search/search.ts";
+/** Matches of a hit, with long values cut around the match, and the explanation of its score. */
+import { evaluate, type Match } from "../../views/search/evaluate.ts";
+import type { Condition, Expression, SearchDocument } from "../../views/search/search.ts";
 import type { SearchWords } from "./expression.ts";
+import type { Explanation, MatchedField, SearchFlags } from "./requests.ts";
 
 /** Longer values are cut. */
 const valueCharactersMax = 300;
@@ -17,7 +19,7 @@ interface Sought {
 }
 
 /** Returns the value, cut around the first match if it is long. */
-export function createExcerpts(
+function createExcerpts(
   expression: Expression,
   words: Pick<SearchWords, "tokensOf">,
 ): (value: string) => string {
@@ -108,4 +110,55 @@ function textsOf(condition: Condition): readonly string[] {
     default:
       return [];
   }
+}
+
+/** Maximum number of matches of a hit, in total and per field. */
+const matchesMax = 50;
+const matchesOfFieldMax = 10;
+
+interface HitDetails {
+  readonly matchedFields: readonly MatchedField[];
+  readonly explanation?: Explanation | undefined;
+}
+
+const NO_MATCHES: HitDetails = { matchedFields: [] };
+
+/** `everything`: the query matches everything, so there are no matches. */
+export function createMatches(
+  { expression, everything }: { readonly expression: Expression; readonly everything: boolean },
+  flags: SearchFlags,
+  words: Pick<SearchWords, "tokensOf">,
+): (document: SearchDocument) => HitDetails {
+  const { skipHighlighting, customHighlightingFields: only = [], explain } = flags;
+  if (explain !== true && (everything || skipHighlighting === true)) return () => NO_MATCHES;
+  const excerptOf = createExcerpts(expression, words);
+  return (document) => {
+    const evaluation = evaluate(expression, document);
+    if (evaluation === undefined) return NO_MATCHES;
+    const matches = evaluation.matches.map((match) => ({
+      ...match,
+      value: excerptOf(match.value),
+    }));
+    const shown = matches.filter(({ field }) => only.length === 0 || only.includes(field));
+    return {
+      matchedFields: everything || skipHighlighting === true ? [] : fieldsOf(shown),
+      ...(explain === true && {
+        explanation: { score: evaluation.score, matches: matches.slice(0, matchesMax) },
+      }),
+    };
+  };
+}
+
+/** Each value once, in the order of the matches. */
+function fieldsOf(matches: readonly Match[]): readonly MatchedField[] {
+  const counts = new Map<string, number>();
+  const byKey = new Map<string, MatchedField>();
+  for (const { field, value } of matches) {
+    const key = `${field}\n${value}`;
+    const count = counts.get(field) ?? 0;
+    if (byKey.has(key) || count >= matchesOfFieldMax || byKey.size >= matchesMax) continue;
+    counts.set(field, count + 1);
+    byKey.set(key, { name: field, value });
+  }
+  return [...byKey.values()];
 }

@@ -24,7 +24,7 @@ import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./filter/
 import { unknownField } from "./filter/filter.ts";
 import type { FieldsOf } from "./filter/property-fields.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
-import { createMatches } from "./matches.ts";
+import { createMatches } from "./highlight.ts";
 import type {
   PageRequest,
   ScrollPage,

@@ -3,12 +3,10 @@
  * after the schema check and before the comparison with the current value. They are pure and change
  * none of their arguments.
  */
-
 import { listed } from "../../lib/format-list.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import { refusalOfDefinition } from "./definition-changes.ts";
-import { refusalOfPaths } from "./field-paths.ts";
 import { refusalOfLinks } from "./link-rules.ts";
 import type { OthersNeeded } from "./other-entities.ts";
 import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
@@ -279,3 +277,52 @@ const distinct = (values: readonly string[]): readonly string[] => [...new Set(v
 
 const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((value) => others.includes(value));
+
+/** Where an aspect has the fields of a schema. */
+interface Fields {
+  readonly aspect: string;
+  /** `fields` or `editableSchemaFieldInfo`: [{fieldPath, …}]. */
+  readonly member: string;
+}
+
+/**
+ * Why a schema cannot be written; undefined: it can. Paths that are wrong in the value of before
+ * (`previous`) may stay so.
+ */
+function refusalOfPaths(
+  { aspect, member }: Fields,
+  value: JsonObject,
+  previous: JsonObject | undefined,
+): CatalogError | undefined {
+  const paths = pathsOf(value[member]);
+  const distinct = new Set(paths);
+  if (distinct.size === paths.length && !distinct.has("")) return undefined;
+  const before = pathsOf(previous?.[member]);
+  if (distinct.has("") && !before.includes("")) {
+    return new CatalogError("invalid", `aspect "${aspect}" has an empty field path in ${member}`, {
+      hint: "Give each field the path that names it",
+    });
+  }
+  const known = new Set(repeated(before));
+  const added = repeated(paths).filter((path) => !known.has(path));
+  if (added.length === 0) return undefined;
+  return new CatalogError(
+    "invalid",
+    `aspect "${aspect}" has duplicated field paths in ${member}: ${listed(added)}`,
+    { hint: "Send each field path once" },
+  );
+}
+
+const pathsOf = (fields: unknown): readonly string[] =>
+  Array.isArray(fields) ? fields.filter(jsonObject).map(({ fieldPath }) => String(fieldPath)) : [];
+
+/** Each text that occurs again, once. */
+function repeated(texts: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const text of texts) {
+    if (seen.has(text)) again.add(text);
+    seen.add(text);
+  }
+  return [...again];
+}

@@ -10,15 +10,14 @@
  * While the catalog rejects all writes (disk full, log unavailable, …) messages wait and are retried.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Batch, Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
+import type { Batch, Consumer, EachBatchPayload, KafkaMessage, Producer } from "kafkajs";
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import type { ServerPlace } from "../../storage/view-origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";
 import type { TopicPlaces } from "../topic-places.ts";
-import { createSendFailed, type SendFailed } from "./failed-proposals.ts";
-import { ingestionTopics, namesOf } from "./feed-topics.ts";
+import { ingestionTopics, type KafkaNames, namesOf } from "./feed-topics.ts";
 import { parseKafkaAddress } from "./kafka-address.ts";
 import {
   createKafkaClient,
@@ -26,7 +25,7 @@ import {
   producerSettings,
   withAdmin,
 } from "./kafka-client.ts";
-import { kafkaFailure } from "./kafka-failures.ts";
+import { isTooLarge, kafkaFailure } from "./kafka-failures.ts";
 import { ensureTopics } from "./topics.ts";
 
 type Codec = Pick<EventCodec, "decodeProposal" | "encodeFailure">;
@@ -334,4 +333,55 @@ async function readPlaces(client: KafkaClient, group: string, topic: string): Pr
     return { partition, offset, lag: Math.max(0, Number(high) - offset) };
   });
   return { group, topic, partitions };
+}
+
+/**
+ * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once. The header
+ * `annals-source` identifies the original message, so that consumers can detect duplicates.
+ */
+const sourceHeader = "annals-source";
+
+interface FailedProposal {
+  readonly value: Buffer;
+  readonly key: string;
+  readonly error: string;
+  /** `topic/partition/offset` */
+  readonly source: string;
+}
+
+type SendFailed = (failed: FailedProposal) => Promise<void>;
+
+/** Maximum size of the kept part of a message that is too large together with its cause. */
+const KEPT_BYTES_MAX = 100_000;
+const ERROR_CHARACTERS_MAX = 10_000;
+
+/** Rejects with errors of the driver; then the message may be sent or not. */
+function createSendFailed(
+  producer: Producer,
+  names: KafkaNames,
+  { codec, logger }: { codec: Pick<EventCodec, "encodeFailure">; logger?: Logger | undefined },
+): SendFailed {
+  async function send({ value, key, error, source }: FailedProposal): Promise<void> {
+    const message = await codec.encodeFailure({ value, key, error });
+    await producer.send({
+      topic: names.topic(message.topic),
+      messages: [{ key: message.key, value: message.value, headers: { [sourceHeader]: source } }],
+    });
+  }
+
+  return async (failed) => {
+    const error = failed.error.slice(0, ERROR_CHARACTERS_MAX);
+    try {
+      await send({ ...failed, error });
+    } catch (cause) {
+      if (!isTooLarge(cause)) throw cause;
+      const kept = failed.value.subarray(0, KEPT_BYTES_MAX);
+      const cut = `${error} (of ${failed.value.length} bytes, the first ${kept.length} are kept)`;
+      await send({ ...failed, value: kept, error: cut }).catch((again: unknown) => {
+        if (!isTooLarge(again)) throw again;
+        // If even this is rejected, the message is dropped, so that it does not block the others.
+        logger?.error({ source: failed.source, cause: error }, "refused proposal is not kept");
+      });
+    }
+  };
 }

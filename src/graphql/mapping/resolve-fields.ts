@@ -4,12 +4,16 @@
  * promises.
  */
 import {
+  type FieldNode,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
   isObjectType,
+  Kind,
+  type SelectionSetNode,
 } from "graphql";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
@@ -18,7 +22,6 @@ import type { EntitySource } from "../queries/entity-source.ts";
 import { AspectValue } from "./aspect-value.ts";
 import { converterTo, isEntityTypename } from "./convert.ts";
 import { type EntityFields, memberAt, memberOf, type ValueFields } from "./mapping.ts";
-import { asksForMoreThanUrn } from "./selections.ts";
 import { entityMappings, valueMappings } from "./tables/all.ts";
 
 type Resolve = GraphQLFieldResolver<unknown, Viewer>;
@@ -119,3 +122,38 @@ function valueReader(type: GraphQLObjectType): (field: string) => Resolve {
     };
   };
 }
+
+/** Fields that the urn answers. */
+const fromUrn: ReadonlySet<string> = new Set(["__typename", "urn", "type"]);
+
+/** By field of a document; documents of repeated queries are cached. */
+const answers = new WeakMap<FieldNode, boolean>();
+
+/** True if the field selects anything of its entities that their urns do not answer. */
+function asksForMoreThanUrn({
+  fieldNodes,
+  fragments,
+}: Pick<GraphQLResolveInfo, "fieldNodes" | "fragments">): boolean {
+  return fieldNodes.some((node) => {
+    let answer = answers.get(node);
+    if (answer === undefined) {
+      answer = selectsMore(node.selectionSet, fragments);
+      answers.set(node, answer);
+    }
+    return answer;
+  });
+}
+
+/** Valid documents have no cycles of fragments. */
+const selectsMore = (
+  set: SelectionSetNode | undefined,
+  fragments: GraphQLResolveInfo["fragments"],
+): boolean =>
+  set?.selections.some((selection) => {
+    if (selection.kind === Kind.FIELD) return !fromUrn.has(selection.name.value);
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      return selectsMore(selection.selectionSet, fragments);
+    }
+    // Safe lookup: in a valid document, each spread names a fragment.
+    return selectsMore(fragments[selection.name.value]?.selectionSet, fragments);
+  }) ?? false;

@@ -168,7 +168,7 @@ export interface Endpoint {
    */
   readonly errorForm?: "registry" | "openapi";
   /**
-   * Requires a token with the privilege of the operation (caller/required-privilege.ts); "watcher" requires one only
+   * Requires a token with the privilege of the operation (caller/authenticate.ts); "watcher" requires one only
    * with token authentication; "system" requires the credentials of the system client.
    */
   readonly access?: "operator" | "watcher" | "system";

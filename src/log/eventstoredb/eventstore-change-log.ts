@@ -13,16 +13,14 @@ import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { ChangeLog } from "../change-log.ts";
+import { type ChangeLog, type LogRecord, type Scavenged, WrongRevision } from "../change-log.ts";
 import { openStreamNames, type StreamNames } from "../sqlite/stream-names.ts";
-import { openAppendSession } from "./append-session.ts";
+import { type AppendSession, openAppendSession } from "./append-session.ts";
 import { createAppender } from "./appender.ts";
-import { openConnection } from "./connection.ts";
-import { serverName } from "./events.ts";
-import { logIdentity, readIdentity } from "./identity.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { identityStream, identityType, serverName } from "./events.ts";
 import { createLogReader } from "./log-reader.ts";
-import { ONE, readStreamPage } from "./reads.ts";
-import { scavengeStreams } from "./scavenging.ts";
+import { ONE, type Page, readStreamPage } from "./reads.ts";
 import { followLog } from "./tail.ts";
 
 export interface EventStoreChangeLogOptions {
@@ -222,4 +220,93 @@ const NEWEST = { ...ONE, backward: true };
 function checkPlace(from: number | "end", limit: number, least: number): void {
   assert(from === "end" || (Number.isSafeInteger(from) && from >= least), `no place: ${from}`);
   assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
+}
+
+/** The id of a log, which its first node wrote to a separate stream on the server. */
+const CONNECT_MS_MAX = 5_000;
+
+/** `prefix`: prefix of the log's streams on the server. */
+function readIdentity(connection: Connection, prefix: string): Promise<Page> {
+  const options = { ...ONE, deadlineMs: CONNECT_MS_MAX };
+  return readStreamPage(connection, serverName(prefix, identityStream), 0, options);
+}
+
+/** Returns the log's id. Creates one if it has none, unless the log is open for reading only. */
+async function logIdentity(
+  connection: Connection,
+  session: Pick<AppendSession, "send">,
+  { prefix, readOnly }: { readonly prefix: string; readonly readOnly: boolean },
+): Promise<string | undefined> {
+  const present = await first();
+  if (present !== undefined || readOnly) return present;
+  const given = Buffer.from(JSON.stringify({ id: randomUUID() }));
+  try {
+    await session.send({
+      stream: identityStream,
+      name: serverName(prefix, identityStream),
+      expected: EMPTY_STREAM,
+      eventIds: [randomUUID()],
+      type: identityType,
+      json: true,
+      records: [given],
+      bytes: given.length,
+    });
+  } catch (error) {
+    // Another node was first.
+    if (!(error instanceof WrongRevision)) throw error;
+  }
+  return first();
+
+  async function first(): Promise<string | undefined> {
+    const page = await connection.retrying(() => readIdentity(connection, prefix));
+    const event = page.events.find(({ type }) => type === identityType);
+    return event && idIn(event.data);
+  }
+}
+
+function idIn(data: Uint8Array): string | undefined {
+  const { id } = JSON.parse(Buffer.from(data).toString()) as { id?: unknown };
+  return typeof id === "string" ? id : undefined;
+}
+
+/**
+ * Scavenges a store that cannot replace events: it hides events at the beginning of a stream with the
+ * stream's truncate-before setting ($tb). The server frees the disk space when its operator starts a
+ * scavenge. Events after one that must stay are not removed. The log no longer recognises the ids of
+ * removed appends.
+ */
+interface Streams {
+  /** The first records of a stream. */
+  read(stream: StreamName, limit: number): Promise<readonly LogRecord[]>;
+  truncateBefore(stream: StreamName, before: number): Promise<void>;
+}
+
+const NOTHING: Scavenged = { records: 0, bytes: 0 };
+
+async function scavengeStreams(
+  records: readonly LogRecord[],
+  streams: Streams,
+): Promise<Scavenged> {
+  let done = NOTHING;
+  for (const [stream, gone] of Map.groupBy(records, (record) => record.stream)) {
+    const { records, bytes } = await scavengeStream(stream, gone, streams);
+    done = { records: done.records + records, bytes: done.bytes + bytes };
+  }
+  return done;
+}
+
+async function scavengeStream(
+  stream: StreamName,
+  gone: readonly LogRecord[],
+  { read, truncateBefore }: Streams,
+): Promise<Scavenged> {
+  const revisions = new Set<number>(gone.map(({ revision }) => revision));
+  const first = await read(stream, gone.length);
+  const kept = first.findIndex(({ revision }) => !revisions.has(revision));
+  const hidden = kept < 0 ? first : first.slice(0, kept);
+  const last = hidden.at(-1);
+  if (last === undefined) return NOTHING;
+  await truncateBefore(stream, last.revision + 1);
+  const bytes = hidden.reduce((sum, { data }) => sum + data.length, 0);
+  return { records: hidden.length, bytes };
 }

@@ -9,10 +9,10 @@
  * Positions are pinned before anything is read: the result is true up to there. Memory is bounded by one batch, the
  * largest entity and the differences that are kept.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { countRecords } from "../../log/change-log.ts";
-import { placeInLog } from "./ahead-of-log.ts";
 import { changedSince } from "./entities/changed-entities.ts";
 import { entitiesOf } from "./entities/log-entities.ts";
 import { findOrphans, lookAgain } from "./entities/orphan-entities.ts";
@@ -109,4 +109,27 @@ async function startOf(log: VerificationParts["log"], view: VerifiedView): Promi
     const later = page.some(({ stream }) => parseStream(stream) !== undefined);
     if (later || records > LATER_MAX) return { view, position, rows: undefined };
   }
+}
+
+/** With a log in a server, the projector may see the end of the log a moment before this process. */
+const AGAIN = { times: 4, afterMs: 250 };
+
+/**
+ * Limits the position of a view to the end of the log and returns the fault in words: a view after the
+ * end would skip the next records, and a service does not start with it. The position is read before
+ * the end of the log, so a healthy view is never after it.
+ */
+async function placeInLog(
+  { log, signal }: Pick<VerificationParts, "log" | "signal">,
+  position: Position,
+): Promise<{ readonly upTo: Position; readonly faults: readonly string[] }> {
+  let head = await log.head();
+  for (let n = 0; n < AGAIN.times && head < position; n++) {
+    signal?.throwIfAborted();
+    await pause(AGAIN.afterMs);
+    head = await log.head();
+  }
+  return head >= position
+    ? { upTo: position, faults: [] }
+    : { upTo: head, faults: [`the view is at position ${position}, but the log ends at ${head}`] };
 }
