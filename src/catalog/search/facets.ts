@@ -33,6 +33,8 @@ interface FacetRequest {
   readonly own: boolean;
   /** Facets in place of the default ones. */
   readonly names?: readonly string[] | undefined;
+  /** Facets in addition to these. */
+  readonly more: readonly string[];
 }
 
 export function planFacets(fields: SearchFields, request: FacetRequest): FacetPlan {
@@ -40,9 +42,12 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
   if (flags.skipAggregates === true) return { queries: [], read: async () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
   const bare = request.own || flags.includeDefaultFacets === false;
-  const { names } = request;
+  const { names, more } = request;
   const standard = bare ? [] : fields.facetsOf(request.entityTypes);
-  const usual = names === undefined ? standard : facetsNamed(names.slice(0, namesMax), fields);
+  const usual = [
+    ...(names === undefined ? standard : facetsNamed(names.slice(0, namesMax), fields)),
+    ...facetsNamed(more, fields),
+  ];
   const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
   // Entity types are few: named ones are counted with the others.
   const limitOf = ({ name }: FacetRule): number =>

@@ -54,11 +54,15 @@ export interface SearchRequest {
   /** Query text (core/query/search-query.ts); an empty text and `*` match everything. */
   readonly input?: string | undefined;
   readonly filter?: Filter | undefined;
+  /** A filter that hits match as well. It selects no values of facets. */
+  readonly within?: Filter | undefined;
   /** Sort order; ties are ordered by score, then by urn. */
   readonly sort?: readonly SortCriterion[] | undefined;
   readonly flags?: SearchFlags | undefined;
   /** Names of the facets in place of the default ones; a name that is no field has no facet. */
   readonly facets?: readonly string[] | undefined;
+  /** Names of facets in addition to these or to the default ones. */
+  readonly moreFacets?: readonly string[] | undefined;
 }
 
 export interface PageRequest {

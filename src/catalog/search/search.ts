@@ -89,8 +89,9 @@ export async function planSearch(
   const fields = await tools.fieldsOf(request);
   const query = readQuery(request.input ?? "", fields);
   const filter = await filters.compile(request.filter, { fields, foreign: options.foreign });
+  const within = await filters.compile(request.within, { fields, foreign: options.foreign });
   const hidden = await hiding(tools, { entityTypes, query, filter, flags });
-  const conditions = [filter.condition, hidden, options.within];
+  const conditions = [filter.condition, within.condition, hidden, options.within];
   const scope: Scope = {
     entityTypes,
     expression: query.expression,
@@ -107,6 +108,7 @@ export async function planSearch(
       wanted: filter.wanted,
       own: options.ownFacets === true,
       names: request.facets,
+      more: request.moreFacets ?? [],
     }),
     everything: query.everything,
     hitsOf: ({ hits }) =>

@@ -9,7 +9,7 @@ import type {
   SearchRequest,
 } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { bothOf, type Criterion, type Filter } from "../../core/query/filter.ts";
+import type { Criterion, Filter } from "../../core/query/filter.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { shownType } from "../schema/entity-types.ts";
@@ -68,8 +68,28 @@ export async function requestOf(asked: Asked, viewer: Viewer): Promise<SearchReq
     filter: filterOf(asked),
     sort: sorts.map(({ field, sortOrder }) => ({ field, order: sortOrder })),
     flags: flagsOf(asked, entityTypes),
+    moreFacets: await propertyFacets(asked, viewer),
   };
   return withinView(request, await viewOf(asked.viewUrn, viewer));
+}
+
+interface AskedFlags {
+  readonly includeStructuredPropertyFacets?: Maybe<boolean>;
+}
+
+const propertyFacetsMax = 100;
+
+/** On request, the facets of the structured properties that are shown as filters of searches. */
+async function propertyFacets(
+  { searchFlags }: Asked,
+  { catalog }: Viewer,
+): Promise<readonly string[]> {
+  const { includeStructuredPropertyFacets }: AskedFlags = searchFlags ?? {};
+  if (includeStructuredPropertyFacets !== true) return [];
+  const shown = { or: [{ and: [{ field: "showInSearchFilters", value: "true" }] }] };
+  const request = { entities: ["structuredProperty"], filter: shown };
+  const { hits } = await catalog.search(request, { start: 0, count: propertyFacetsMax });
+  return hits.map(({ urn }) => `${PROPERTIES}${urn.split(":").slice(3).join(":")}`);
 }
 
 interface AskedGrouping {
@@ -110,25 +130,33 @@ function namedBy(value: string, { entityTypes }: Viewer) {
   return entityTypes.find(entity.type) === undefined ? null : entity;
 }
 
-export const facetsOf = (facets: readonly SearchFacet[], viewer: Viewer) =>
-  facets.map(({ name, displayName, values }) => ({
+/** The facets, and that of entity types also by its older name. */
+export function facetsOf(found: readonly SearchFacet[], viewer: Viewer) {
+  const types = found.find(({ name }) => name === TYPE);
+  const facets = types === undefined ? found : [...found, { ...types, name: OLDER_TYPE }];
+  return facets.map(({ name, displayName, values }) => ({
     field: name,
     displayName,
     entity: name.startsWith(PROPERTIES) ? propertyOf(name, viewer) : null,
     aggregations: values.map(({ value, count }) => {
       const entity = namedBy(value.split(SEPARATOR).at(-1) ?? value, viewer);
       return {
-        value: name === TYPE || name.startsWith(`${TYPE}${SEPARATOR}`) ? withMember(value) : value,
+        value: holdsTypes(name) ? withMember(value) : value,
         ...{ count, entity },
         displayName: async () => entity && displayNameOf(await viewer.loader.load(entity.urn)),
       };
     }),
   }));
+}
 
-const TYPE = "_entityType";
+export const TYPE = "_entityType";
+export const OLDER_TYPE = "entity";
 /** Separates the values of a facet on two fields. */
 const SEPARATOR = "␞";
 const PROPERTIES = "structuredProperties.";
+
+const holdsTypes = (facet: string): boolean =>
+  facet === TYPE || facet === OLDER_TYPE || facet.startsWith(`${TYPE}${SEPARATOR}`);
 
 /** The entity type in a facet's value, as a member of the enum. */
 const withMember = (value: string): string => {
@@ -153,17 +181,13 @@ const shownDocuments: Filter = {
   ],
 };
 
-/** The request with the filter `shownDocuments`, if it searches documents. */
+/** The request within `shownDocuments`, if it searches documents. */
 export function withoutDrafts(request: SearchRequest): SearchRequest {
   const { entities = [], usualEntities = [] } = request;
   const types = entities.length > 0 ? entities : usualEntities;
   if (!types.includes("document")) return request;
-  return { ...request, filter: bothOf(request.filter, shownDocuments) };
+  return { ...request, within: shownDocuments };
 }
-
-/** False for the facets that `shownDocuments` adds. */
-const isShown = ({ name }: SearchFacet): boolean =>
-  name !== "state" && name !== "showInGlobalContext";
 
 /** A page of a search with its facets. */
 export async function searched(
@@ -178,7 +202,7 @@ export async function searched(
     count: found.hits.length,
     total: found.total,
     searchResults: found.hits.map(resultOf),
-    facets: facetsOf(found.facets.filter(isShown), viewer),
+    facets: facetsOf(found.facets, viewer),
     suggestions: found.suggestions ?? [],
   };
 }
@@ -200,7 +224,7 @@ export async function scrolled(
     count: found.hits.length,
     total: found.total,
     searchResults: found.hits.map(resultOf),
-    facets: facetsOf(found.facets.filter(isShown), viewer),
+    facets: facetsOf(found.facets, viewer),
   };
 }
 
@@ -271,8 +295,11 @@ export const searching = {
     };
   },
 
-  search: (_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) =>
-    searched({ ...input, types: [input.type] }, viewer),
+  async search(_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) {
+    const { facets, ...found } = await searched({ ...input, types: [input.type] }, viewer);
+    // As over REST, only searches across types have the older name.
+    return { ...found, facets: facets.filter(({ field }) => field !== OLDER_TYPE) };
+  },
 
   searchAcrossEntities: (_: never, { input }: { input: Asked }, viewer: Viewer) =>
     searched(input, viewer, withoutDrafts),

@@ -7,7 +7,7 @@ import { shownType } from "../../schema/entity-types.ts";
 import { searchedTypes } from "../default-search-types.ts";
 import { namedBy } from "../entity-source.ts";
 import { searchUrns } from "../lists/search-lists.ts";
-import { type Asked, facetsOf, requestOf, withoutDrafts } from "../search.ts";
+import { type Asked, facetsOf, OLDER_TYPE, requestOf, TYPE, withoutDrafts } from "../search.ts";
 import { viewOf, withinView } from "./views.ts";
 
 interface AggregateInput extends Asked {
@@ -20,15 +20,11 @@ async function aggregateAcrossEntities(
   viewer: Viewer,
 ) {
   const names = input.facets?.filter((name) => typeof name === "string");
-  const request = { ...(await requestOf(input, viewer)), ...(names && { facets: names }) };
+  const read = names?.map((name) => (name === OLDER_TYPE ? TYPE : name));
+  const request = { ...(await requestOf(input, viewer)), ...(read && { facets: read }) };
   const { facets } = await viewer.catalog.search(request, { start: 0, count: 0 });
   const asked = names && new Set<string>(names);
-  return {
-    facets: facetsOf(
-      facets.filter(({ name }) => asked?.has(name) ?? true),
-      viewer,
-    ),
-  };
+  return { facets: facetsOf(facets, viewer).filter(({ field }) => asked?.has(field) ?? true) };
 }
 
 type Values = SearchFacet["values"];
