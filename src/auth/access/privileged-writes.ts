@@ -8,6 +8,7 @@
 import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { REQUIRED } from "../../core/write/required-privileges.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import type { Authority } from "../policies/authority.ts";
@@ -25,6 +26,8 @@ interface Rule {
   readonly demand: Demand;
   /** Absent: every aspect. The rule always covers deleting the entity. */
   readonly aspects?: readonly string[];
+  /** The requirements of a mutation replace the demand. */
+  readonly yieldsToMutations?: boolean;
 }
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
@@ -40,7 +43,7 @@ export const privilegedTypes: Readonly<Record<string, Rule>> = {
   dataHubAccessToken: { demand: toManageTokens },
   dataHubSecret: { demand: [["MANAGE_SECRETS"]] },
   inviteToken: { demand: toManageUsers },
-  globalSettings: { demand: toManageSettings },
+  globalSettings: { demand: toManageSettings, yieldsToMutations: true },
   dataHubConnection: { demand: toManageConnections, aspects: ["dataHubConnectionDetails"] },
   corpuser: {
     demand: toManageUsers,
@@ -65,8 +68,9 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
     for (const { entityType, urn, rule } of questions.values()) {
       const about = { entityType, urn: urn && withNamespace(urn, namespace) };
-      if (await authority.allows(caller.actor, rule.demand, about)) continue;
-      throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(rule.demand)}`, {
+      const demand = demandFor(caller, rule);
+      if (await authority.allows(caller.actor, demand, about)) continue;
+      throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(demand)}`, {
         hint: `Ask an administrator, or leave "${entityType}" out of the request`,
       });
     }
@@ -134,6 +138,13 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
       return catalog.deleteReferences(request, caller);
     },
   };
+}
+
+/** The platform privileges that a mutation requires, where they replace the demand of the rule. */
+function demandFor(caller: Caller, { demand, yieldsToMutations }: Rule): Demand {
+  const required = caller[REQUIRED];
+  if (yieldsToMutations !== true || required === undefined || required === "none") return demand;
+  return required.flatMap(({ privileges }) => privileges) as Demand;
 }
 
 interface Asked {

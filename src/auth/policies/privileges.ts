@@ -78,6 +78,8 @@ export const privileges = {
   EDIT_ENTITY_INCIDENTS: "Edit Incidents",
   EDIT_ENTITY_ASSERTIONS: "Edit Assertions",
   EDIT_ENTITY_ASSERTION_OWNERS: "Edit Assertion Owners",
+  EDIT_ENTITY_DATA_CONTRACT: "Edit Contract",
+  EDIT_ENTITY_OPERATIONS: "Edit Operations",
   EDIT_ENTITY_QUERIES: "Edit Queries",
   MANAGE_GLOSSARY_CHILDREN: "Manage Direct Glossary Children",
   MANAGE_ALL_GLOSSARY_CHILDREN: "Manage All Glossary Children",

@@ -6,7 +6,7 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { actorOf, stampOf } from "../mutations/changes.ts";
-import { proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
+import { anyOf, proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
 import { relatedEntities } from "./related.ts";
@@ -44,6 +44,7 @@ async function upsertCustomAssertion(
     });
   }
   await refuseMissing([entity], viewer);
+  const before = await assertedEntity(urn, viewer);
   const { type, description, fieldPath, externalUrl, logic } = input;
   const stamp = stampOf(viewer);
   const field = fieldPath && `urn:${namespace}:schemaField:(${entity},${fieldPath})`;
@@ -59,6 +60,7 @@ async function upsertCustomAssertion(
   await write(
     [proposalOf(urn, "assertionInfo", info), proposalOf(urn, "dataPlatformInstance", { platform })],
     viewer,
+    toEditAssertions([entity, ...(before === undefined ? [] : [before])]),
   );
   return entityOf(urn);
 }
@@ -79,7 +81,7 @@ async function reportAssertionResult(
 ) {
   const urn = urnOf(given, ["assertion"], viewer);
   await refuseMissing([urn], viewer);
-  const asserteeUrn = assertedBy((await viewer.loader.load(urn)).aspect("assertionInfo"));
+  const asserteeUrn = await assertedEntity(urn, viewer);
   if (asserteeUrn === undefined) {
     throw new CatalogError("invalid", `"${urn}" does not say what it is about`, {
       hint: "Write its assertionInfo first",
@@ -101,7 +103,19 @@ async function reportAssertionResult(
       ...(error && { error: { type: error.type, properties: { message: error.message } } }),
     },
   };
-  return write([proposalOf(urn, "assertionRunEvent", event)], viewer);
+  const required = toEditAssertions([asserteeUrn]);
+  return write([proposalOf(urn, "assertionRunEvent", event)], viewer, required);
+}
+
+/** The privilege to write the assertions of these entities. */
+export const toEditAssertions = (entities: readonly string[]) => [
+  anyOf(["EDIT_ENTITY", "EDIT_ENTITY_ASSERTIONS"], entities),
+];
+
+/** The entity that a stored assertion is about, visible or not; undefined if it does not state any. */
+export async function assertedEntity(urn: string, { entities }: Viewer) {
+  const info = (await entities.find(urn))?.assertionInfo;
+  return jsonObject(info) ? assertedBy(info) : undefined;
 }
 
 /** The entity that an assertion of any kind is about. */
@@ -141,7 +155,8 @@ async function reportOperation(_: never, { input }: { input: OperationInput }, v
     ...(partition && { partitionSpec: { partition, type: "PARTITION" } }),
     ...(input.customProperties && { customProperties: mapOf(input.customProperties) }),
   };
-  await write([proposalOf(urn, "operation", event)], viewer);
+  const required = [anyOf(["EDIT_ENTITY", "EDIT_ENTITY_OPERATIONS"], [urn])];
+  await write([proposalOf(urn, "operation", event)], viewer, required);
   return "true";
 }
 

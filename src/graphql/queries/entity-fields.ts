@@ -1,8 +1,11 @@
 /** Fields of entities that take arguments. All others are in mapping/tables/. */
+import { entityTypeOf } from "../../core/urn.ts";
 import { jsonObject } from "../../lib/json.ts";
 import type { Resolver, Viewer } from "../context.ts";
+import { stringsIn } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, namedBy } from "./entity-source.ts";
+import { groupsOf } from "./entity-values.ts";
 import { jobRuns } from "./job-runs.ts";
 
 interface RelationshipsInput {
@@ -21,6 +24,7 @@ async function relationships(
   const { types, direction, start, count, includeSoftDelete } = input;
   const includeSoftDeleted = includeSoftDelete ?? true;
   const page = { start: start ?? 0, count: count ?? 100 };
+  const roles = await rolesOfGroups(urn, { types, direction }, loader);
   const asked = { urn, types, direction, ...page, includeSoftDeleted };
   const found = await loader.list(
     async () => catalog.listRelationships(asked),
@@ -30,17 +34,38 @@ async function relationships(
     const { relationships } = await catalog.listRelationships({ ...asked, stamped: true });
     return new Map(relationships.map((one) => [`${one.type} ${one.urn}`, one.created]));
   });
+  const { total } = found;
+  const added = roles
+    .slice(Math.max(0, page.start - total), Math.max(0, page.start + page.count - total))
+    .map((role) => ({ type: ROLE, urn: role }));
   return {
     start: found.start,
-    count: found.count,
-    total: found.total,
-    relationships: found.relationships.map((one) => ({
+    count: found.count + added.length,
+    total: total + roles.length,
+    relationships: [...found.relationships, ...added].map((one) => ({
       type: one.type,
       direction,
       entity: namedBy(one.urn),
       created: async () => (await stamps()).get(`${one.type} ${one.urn}`),
     })),
   };
+}
+
+const ROLE = "IsMemberOfRole";
+
+/** The roles that a user has through groups only. They follow the user's own. */
+async function rolesOfGroups(
+  urn: string,
+  { types, direction }: Pick<RelationshipsInput, "types" | "direction">,
+  loader: Viewer["loader"],
+): Promise<readonly string[]> {
+  const asksForRoles = direction === "OUTGOING" && types.includes(ROLE);
+  if (!asksForRoles || entityTypeOf(urn) !== "corpuser") return [];
+  const rolesOf = async (member: string) =>
+    stringsIn((await loader.load(member)).aspect("roleMembership")?.roles);
+  const groups = await groupsOf(urn, loader);
+  const roles = new Set((await Promise.all(groups.map(rolesOf))).flat());
+  return [...roles.difference(new Set(await rolesOf(urn)))];
 }
 
 /** Runs `read` on the first call only. */

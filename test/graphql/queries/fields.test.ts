@@ -82,7 +82,9 @@ const queries: Readonly<Record<string, string>> = {
     dataset(urn: "${orders}") { autoRenderAspects: aspects(input: {autoRenderOnly: true}) { aspectName }
       privileges { canEditTags canEditEmbed canManageEntity canViewDatasetUsage } }
     glossaryNode(urn: "urn:li:glossaryNode:money") { privileges { canManageEntity canManageChildren canEditEmbed } }
-    corpUser(urn: "${ada}") { isNativeUser }
+    corpUser(urn: "${ada}") { isNativeUser
+      relationships(input: {types: ["IsMemberOfGroup", "IsMemberOfRole"], direction: OUTGOING, start: 1, count: 5}) {
+        start count total relationships { type entity { urn } } } }
     document(urn: "urn:li:document:guide") { changeHistory(startTimeMillis: 0) { changeType description } }
   }`,
 };

@@ -39,6 +39,8 @@ const aspects: readonly Written[] = [
     { displayName: "Analysts", admins: [], members: [], groups: [], created: stamp },
   ],
   ["urn:li:dataHubRole:Editor", "dataHubRoleInfo", { name: "Editor", description: "Edits" }],
+  ["urn:li:corpGroup:analysts", "roleMembership", { roles: ["urn:li:dataHubRole:Editor"] }],
+  [ada, "groupMembership", { groups: ["urn:li:corpGroup:analysts"] }],
   [sales, "domainProperties", { name: "Sales", created: stamp }],
   ["urn:li:domain:web", "domainProperties", { name: "Web", parentDomain: sales }],
   ["urn:li:glossaryNode:money", "glossaryNodeInfo", { name: "Money", definition: "of the shop" }],

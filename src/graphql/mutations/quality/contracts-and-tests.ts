@@ -1,11 +1,13 @@
 /** Mutations of data contracts, of the definitions of tests, and of assertions as entities. */
 import { randomUUID } from "node:crypto";
 import type { Viewer } from "../../context.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
+import { assertedEntity, toEditAssertions } from "../../queries/assertions.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { relatedEntities } from "../../queries/related.ts";
 import { createEntity, given, storedAspect } from "../changes.ts";
-import { proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { anyOf, proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
 
 interface Part {
   readonly assertionUrn: string;
@@ -48,12 +50,15 @@ async function upsertDataContract(
   const assertions = Object.values(parts).flatMap((all) => all.map((one) => one.assertion));
   await refuseMissing([entity, ...assertions], viewer);
   const urn = await contractUrn({ urn: text, entity, id: input.id }, viewer);
+  const before = memberAt(await viewer.entities.find(urn), ["dataContractProperties", "entity"]);
+  const entities = [entity, ...(typeof before === "string" ? [before] : [])];
   await write(
     [
       proposalOf(urn, "dataContractProperties", { entity, ...parts }),
       proposalOf(urn, "dataContractStatus", { state: input.state ?? "ACTIVE" }),
     ],
     viewer,
+    [anyOf(["EDIT_ENTITY", "EDIT_ENTITY_DATA_CONTRACT"], entities)],
   );
   return entityOf(urn);
 }
@@ -95,6 +100,10 @@ export const testMutations = {
 };
 
 export const assertionDeletion = {
-  deleteAssertion: (_: never, { urn }: { urn: string }, viewer: Viewer) =>
-    remove(urnOf(urn, ["assertion"], viewer), viewer),
+  async deleteAssertion(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+    const urn = urnOf(text, ["assertion"], viewer);
+    const entity = await assertedEntity(urn, viewer);
+    const ofEntity = entity === undefined ? [] : toEditAssertions([entity]);
+    return remove(urn, viewer, [...ofEntity, anyOf(["DELETE_ENTITY"], [urn])]);
+  },
 };

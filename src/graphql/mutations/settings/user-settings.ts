@@ -1,11 +1,12 @@
 /** Mutations of settings: the caller's own, those of the whole catalog, and the steps of tours. */
+import type { Privilege } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeAspect, given, stampOf, storedAspect } from "../changes.ts";
-import { proposalOf, urnOf, write } from "../writing.ts";
+import { anyOf, patchOf, proposalOf, urnOf, write } from "../writing.ts";
 
 const memberOf = (value: JsonObject, name: string): JsonObject => {
   const member = memberAt(value, [name]);
@@ -24,8 +25,24 @@ async function changeOwn(change: (stored: JsonObject) => object, viewer: Viewer)
   return changeAspect(actor, "corpUserSettings", withAppearance, viewer, "none");
 }
 
-const changeGlobal = (change: (stored: JsonObject) => object, viewer: Viewer): Promise<true> =>
-  changeAspect(`urn:${viewer.namespace}:globalSettings:0`, "globalSettingsInfo", change, viewer);
+/**
+ * Changes one member of the global settings. Needs the privilege of the setting, or the one for all of them.
+ * The caller need not be allowed to read the other settings.
+ */
+async function changeGlobal(
+  member: string,
+  change: (stored: JsonObject) => object,
+  privilege: Privilege,
+  viewer: Viewer,
+): Promise<true> {
+  const urn = `urn:${viewer.namespace}:globalSettings:0`;
+  const settings = (await viewer.entities.find(urn))?.[INFO];
+  const value = change(jsonObject(settings) ? memberOf(settings, member) : {});
+  const patch = patchOf(urn, INFO, [{ op: "add", path: [member], value }]);
+  return write([patch], viewer, [anyOf([privilege, "MANAGE_GLOBAL_SETTINGS"])]);
+}
+
+const INFO = "globalSettingsInfo";
 
 /** A global view, or undefined for none. Throws `malformed` for a personal one. */
 export async function globalView(text: Maybe<string>, viewer: Viewer): Promise<string | undefined> {
@@ -114,33 +131,28 @@ export const globalSettingsMutations = {
     viewer: Viewer,
   ) {
     const views = given({ defaultView: await globalView(input.defaultView, viewer) });
-    return changeGlobal((stored) => ({ ...stored, views }), viewer);
+    return changeGlobal("views", () => views, "MANAGE_GLOBAL_VIEWS", viewer);
   },
 
-  updateDocPropagationSettings: (
+  updateDocPropagationSettings(
     _: never,
     { input }: { input: { docColumnPropagation?: Maybe<boolean> } },
     viewer: Viewer,
-  ) =>
-    changeGlobal((stored) => {
-      const docPropagation = {
-        enabled: true,
-        ...memberOf(stored, "docPropagation"),
-        ...given({ columnPropagationEnabled: input.docColumnPropagation }),
-      };
-      return { ...stored, docPropagation };
-    }, viewer),
+  ) {
+    const changed = given({ columnPropagationEnabled: input.docColumnPropagation });
+    const change = (stored: JsonObject) => ({ enabled: true, ...stored, ...changed });
+    return changeGlobal("docPropagation", change, "MANAGE_FEATURES", viewer);
+  },
 
-  updateApplicationsSettings: (
+  updateApplicationsSettings(
     _: never,
     { input }: { input: { enabled?: Maybe<boolean> } },
     viewer: Viewer,
-  ) =>
-    changeGlobal((stored) => {
-      const before = memberOf(stored, "applications");
-      const applications = { enabled: false, ...before, ...given({ enabled: input.enabled }) };
-      return { ...stored, applications };
-    }, viewer),
+  ) {
+    const changed = given({ enabled: input.enabled });
+    const change = (stored: JsonObject) => ({ enabled: false, ...stored, ...changed });
+    return changeGlobal("applications", change, "MANAGE_FEATURES", viewer);
+  },
 };
 
 interface StepState {

@@ -28,6 +28,7 @@ const asset: readonly Privilege[] = [...common, "EDIT_LINEAGE", "EDIT_ENTITY_INC
 const dataset: readonly Privilege[] = [
   ...asset,
   ...(["EDIT_ENTITY_ASSERTIONS", "EDIT_ENTITY_ASSERTION_OWNERS", "EDIT_ENTITY_QUERIES"] as const),
+  ...(["EDIT_ENTITY_DATA_CONTRACT", "EDIT_ENTITY_OPERATIONS"] as const),
   ...(["EDIT_ENTITY_EMBED", "EDIT_DATASET_COL_TAGS"] as const),
   ...(["EDIT_DATASET_COL_GLOSSARY_TERMS", "EDIT_DATASET_COL_DESCRIPTION"] as const),
   ...(["VIEW_DATASET_USAGE", "VIEW_DATASET_PROFILE", "VIEW_DATASET_OPERATIONS"] as const),
