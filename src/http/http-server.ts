@@ -5,8 +5,8 @@
  * caller, key and parameters are read (request/parse-request.ts), then the body is validated and the endpoint's
  * handler runs. reply.ts sends all errors in one form.
  */
+
 import { randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
 import type { SignIn } from "../auth/sign-in/sign-in.ts";
@@ -14,74 +14,47 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { JsonLimits } from "../core/json-text.ts";
 import type { Operations } from "../jobs/operations.ts";
 import type { McpEndpoint } from "../mcp/mcp-server.ts";
+import { addEndpoint, identified } from "./add-endpoint.ts";
+import { attempt, type Done } from "./attempt.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
 import { createDocsPage } from "./docs/docs-page.ts";
 import { openApiDocument } from "./docs/openapi.ts";
-import { auditRequests, noteAudited } from "./hooks/audit.ts";
+import { auditRequests } from "./hooks/audit.ts";
 import { decodedBody, hasBody } from "./hooks/compressed-bodies.ts";
 import { compressResponses } from "./hooks/compressed-responses.ts";
-import { type EndedTokens, endWithTokens } from "./hooks/ended-tokens.ts";
+import { endWithTokens } from "./hooks/ended-tokens.ts";
 import { checkHost, type HostRule } from "./hooks/host-check.ts";
-import {
-  type LargeBodies,
-  type LargeBody,
-  largeBytes,
-  ReadBodyHolder,
-  transferable,
-} from "./hooks/large-bodies.ts";
+import type { LargeBodies } from "./hooks/large-bodies.ts";
 import {
   countRequests,
   type ServerMetrics,
   type ServerTraces,
   traceRequests,
 } from "./hooks/metrics.ts";
-import { checkOrigin, shareWithOrigins } from "./hooks/origin-check.ts";
+import { shareWithOrigins } from "./hooks/origin-check.ts";
 import { createHeldBodies, heldBytesMax } from "./request/body/body-memory-limit.ts";
+import { addBodyParsers } from "./request/body/body-parsers.ts";
 import { createLazyBodyCompiler, noCompilers } from "./request/body/body-schemas.ts";
-import {
-  type BodyForm,
-  jsonContentTypes,
-  parseJsonBody,
-  unreadableContentType,
-} from "./request/body/json-body.ts";
-import { type Access, identify } from "./request/caller/authenticate.ts";
-import { ForgedActor } from "./request/caller/caller.ts";
-import { applySession } from "./request/caller/session.ts";
+import type { Access } from "./request/caller/authenticate.ts";
 import { createEntityPaths } from "./request/entity-paths.ts";
 import {
   allowedAt,
   beginNotes,
   noteAddress,
   type RequestRules,
-  type RequestState,
-  receive,
   refuseUnrouted,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
 import { answerClientError, refuseExpectation } from "./response/client-error.ts";
-import { answerAt } from "./response/consistency-headers.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { watchUnfinished } from "./response/incomplete-requests.ts";
-import { createReplies, type Replies, type ServerLog } from "./response/reply.ts";
-import {
-  createStreams,
-  type StreamLimits,
-  type Streams,
-  streamLimits,
-} from "./response/streams.ts";
-import { createRoutePlan, createRouteTable, NOWHERE, routerPath } from "./route-table.ts";
+import { createReplies, type ServerLog } from "./response/reply.ts";
+import { createStreams, type StreamLimits, streamLimits } from "./response/streams.ts";
+import { createRoutePlan, createRouteTable, NOWHERE } from "./route-table.ts";
 import type { EventsOptions } from "./routes/service/events.ts";
 import type { GraphqlOptions } from "./routes/service/graphql.ts";
 import type { SchemaRegistryOptions } from "./routes/service/schema-registry.ts";
-import {
-  type Answer,
-  type Ask,
-  type Backing,
-  type Endpoint,
-  endpointId,
-  noneStale,
-} from "./schemas/endpoint.ts";
-import { refuseUnserved } from "./served-endpoints.ts";
+import { type Backing, noneStale } from "./schemas/endpoint.ts";
 import { sessionRoutes } from "./web/session-routes.ts";
 import { type WebApp, webRoutes } from "./web/web-routes.ts";
 
@@ -145,12 +118,6 @@ interface HttpDoorOptions {
   readonly traces?: ServerTraces | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-}
-
-declare module "fastify" {
-  interface FastifyRequest {
-    noted: RequestState | null;
-  }
 }
 
 /** Batch reads name their urns in the target: enough for about four hundred. */
@@ -303,187 +270,6 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
 /** The error that ends responses to this Authorization header; undefined while its token is valid. */
 const endOf = async (token: string, { authentication, admitsMetrics }: Access) =>
   admitsMetrics?.(token) ? undefined : authentication.endOf(token);
-
-interface ServerContext {
-  readonly backing: Backing;
-  readonly catalogFor: HttpDoorOptions["catalogFor"];
-  readonly replies: Replies;
-  readonly rules: RequestRules;
-  readonly access: Access | undefined;
-  /** True if cookies of sessions are accepted. */
-  readonly sessions: boolean;
-  readonly origins: ReadonlySet<string>;
-  readonly streams: Streams;
-  readonly endedTokens: EndedTokens | undefined;
-  readonly audit: Pick<AuditTrail, "note"> | undefined;
-  readonly servesApi: boolean;
-}
-
-function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: ServerContext): void {
-  const { catalogFor, replies, rules, streams } = around;
-  const { prepare, body, bodyBytesMax } = endpoint;
-  app.route({
-    method: endpoint.method,
-    url: routerPath(endpoint),
-    ...(body === undefined ? {} : { schema: { body } }),
-    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
-    onRequest: (request, reply, done) => {
-      const noted = beginNotes(request.raw, endpoint);
-      request.noted = noted;
-      noted.response = reply.raw;
-      around.endedTokens?.watch(reply, noted);
-      // The framework calls no parser for a request without body and content type.
-      if (body !== undefined) request.body = body.type === "array" ? [] : {};
-      const begin = (subject: string | undefined): void => {
-        refuseUnserved(endpoint, around.servesApi);
-        noted.subject = subject;
-        noted.ask = receive(request.raw, noted, rules, subject);
-      };
-      identified(request, endpoint, around, begin, done as Done);
-    },
-    ...(prepare !== undefined && {
-      preValidation: (request, _, done) =>
-        attempt(() => {
-          if (request.body instanceof ReadBodyHolder) return;
-          prepare(request.body as Record<string, unknown>);
-        }, done as Done),
-    }),
-    handler: (request, reply) => {
-      const noted = request.noted as RequestState;
-      const ask = noted.ask as Ask;
-      const { headers } = request;
-      const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
-      const ending = () => endingOf(noted, reply.raw);
-      const { body: sent } = request;
-      const asked = { ...ask, body: sent, path, signal: () => ending().signal };
-      if (sent instanceof ReadBodyHolder) Object.assign(asked, sent.read);
-      const backing =
-        catalogFor === undefined
-          ? around.backing
-          : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
-      const succeed = (answer: Answer): ReturnType<Replies["succeed"]> => {
-        if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
-        return replies.succeed(reply, answer, endpoint, noted.protocol);
-      };
-      const answer = answerAt(endpoint, asked, { backing, headers, noted });
-      // A synchronous answer is sent without a promise.
-      if (!(answer instanceof Promise) && answer.stream === undefined) {
-        reply.send(succeed(answer));
-        return;
-      }
-      return (async (): Promise<unknown> => {
-        const ready = await answer;
-        // The response has failed meanwhile: its token has ended.
-        if (reply.sent) return reply;
-        const body = succeed(ready);
-        if (ready.stream === undefined || request.method === "HEAD") return body;
-        noted.streamed = true;
-        const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
-        return streams.send(ready.stream, reply, { name, ending: ending() });
-      })();
-    },
-  });
-}
-
-/** Aborts when the client disconnects, when the access token ends, or after the response. */
-function endingOf(noted: RequestState, response: ServerResponse): AbortController {
-  if (noted.ending === undefined) {
-    const ending = new AbortController();
-    response.once("close", () => ending.abort());
-    noted.ending = ending;
-  }
-  return noted.ending;
-}
-
-function addBodyParsers(app: FastifyInstance, { largeBodies, limits }: BodyReading): void {
-  app.removeAllContentTypeParsers();
-  const parser = { parseAs: "buffer" } as const;
-  const read = (request: FastifyRequest, body: Buffer, done: Done): void => {
-    if (largeBodies !== undefined && body.length > largeBytes && !request.is404) {
-      const reading = largeBodies.read(largeBodyOf(request, body));
-      reading.then((one) => done(null, new ReadBodyHolder(one)), done);
-      return;
-    }
-    const parse = () => parseJsonBody(body, formOf(request), limits);
-    attempt(() => (request.is404 ? undefined : parse()), done);
-  };
-  app.addContentTypeParser<Buffer>("application/json", parser, read);
-  app.addContentTypeParser<Buffer>(jsonContentTypes, parser, read);
-  // Bodies without a content type, and with unsupported ones.
-  app.addContentTypeParser<Buffer>("*", parser, (request, body, done) => {
-    const type = request.headers["content-type"];
-    if (type === undefined || request.is404) read(request, body, done);
-    else done(unreadableContentType(type));
-  });
-}
-
-interface BodyReading {
-  readonly largeBodies: LargeBodies | undefined;
-  readonly limits: JsonLimits | undefined;
-}
-
-function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
-  const { endpoint, ask, response } = request.noted as RequestState;
-  const { key, path, parameters } = ask as Ask;
-  const { kind } = endpoint as Endpoint;
-  return {
-    endpoint: endpointId(endpoint as Endpoint),
-    body: transferable(body),
-    ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
-    signal: endingOf(request.noted as RequestState, response as ServerResponse).signal,
-  };
-}
-
-const formOf = ({ noted }: FastifyRequest): BodyForm =>
-  noted?.endpoint === undefined ? "object" : (noted.endpoint.body?.type ?? "any");
-
-type Done = (error: Error | null, value?: unknown) => void;
-
-/** Checks session and origin, authenticates the caller, then calls `go`; mostly synchronously. */
-function identified(
-  request: FastifyRequest,
-  endpoint: Endpoint | undefined,
-  { access, sessions, origins }: Pick<ServerContext, "access" | "sessions" | "origins">,
-  go: (subject: string | undefined) => void,
-  done: Done,
-): void {
-  const refused = (error: unknown): void => {
-    if (error instanceof ForgedActor) {
-      const address = request.socket.remoteAddress;
-      access?.authentication.noteRefusal({ reason: "actor header", address, text: error.message });
-    }
-    done(asError(error));
-  };
-  try {
-    if (sessions && endpoint?.open !== true) applySession(request.raw);
-    checkOrigin(request.raw, origins);
-    const found = identify(request.raw, endpoint, access);
-    if (found instanceof Promise) {
-      found.then(go).then(() => done(null), refused);
-      return;
-    }
-    go(found);
-  } catch (error) {
-    refused(error);
-    return;
-  }
-  done(null);
-}
-
-/** Passes the result or error of the action to `done`, outside its own try. */
-function attempt(action: () => unknown, done: Done): void {
-  let value: unknown;
-  try {
-    value = action();
-  } catch (error) {
-    done(asError(error));
-    return;
-  }
-  done(null, value);
-}
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error));
 
 /** Unique among the nodes of one log: a random prefix and a counter. */
 function requestIds(): () => string {

@@ -273,9 +273,7 @@ export const nodeDrivers: readonly string[] = ["node:sqlite"];
 export const fileLinesMax = 400;
 
 /** Files that are longer. */
-export const longFiles: ReadonlyMap<string, string> = new Map([
-  ["src/http/http-server.ts", "the parsing of bodies is still part of the server"],
-]);
+export const longFiles: ReadonlyMap<string, string> = new Map();
 
 /** A file with so many lines is merged into its only importer. */
 export const smallFileLinesMax = 60;

@@ -1,0 +1,170 @@
+/** Routes of one endpoint: its hooks and its handler, from the request to the reply. */
+import type { ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditTrail } from "../auth/audit.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { CatalogError } from "../core/errors.ts";
+import { asError, attempt, type Done } from "./attempt.ts";
+import { noteAudited } from "./hooks/audit.ts";
+import type { EndedTokens } from "./hooks/ended-tokens.ts";
+import { ReadBodyHolder } from "./hooks/large-bodies.ts";
+import { checkOrigin } from "./hooks/origin-check.ts";
+import { type Access, identify } from "./request/caller/authenticate.ts";
+import { ForgedActor } from "./request/caller/caller.ts";
+import { applySession } from "./request/caller/session.ts";
+import {
+  beginNotes,
+  type RequestRules,
+  type RequestState,
+  receive,
+} from "./request/parse-request.ts";
+import { answerAt } from "./response/consistency-headers.ts";
+import type { Replies } from "./response/reply.ts";
+import type { Streams } from "./response/streams.ts";
+import { routerPath } from "./route-table.ts";
+import type { Answer, Ask, Backing, Endpoint } from "./schemas/endpoint.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    noted: RequestState | null;
+  }
+}
+
+/** The parts of the server that every endpoint uses. */
+export interface ServerContext {
+  readonly backing: Backing;
+  readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
+  readonly replies: Replies;
+  readonly rules: RequestRules;
+  readonly access: Access | undefined;
+  /** True if cookies of sessions are accepted. */
+  readonly sessions: boolean;
+  readonly origins: ReadonlySet<string>;
+  readonly streams: Streams;
+  readonly endedTokens: EndedTokens | undefined;
+  readonly audit: Pick<AuditTrail, "note"> | undefined;
+  readonly servesApi: boolean;
+}
+
+/** Adds the route of an endpoint, which calls the catalog of the caller and replies. */
+export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: ServerContext): void {
+  const { catalogFor, replies, rules, streams } = around;
+  const { prepare, body, bodyBytesMax } = endpoint;
+  app.route({
+    method: endpoint.method,
+    url: routerPath(endpoint),
+    ...(body === undefined ? {} : { schema: { body } }),
+    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
+    onRequest: (request, reply, done) => {
+      const noted = beginNotes(request.raw, endpoint);
+      request.noted = noted;
+      noted.response = reply.raw;
+      around.endedTokens?.watch(reply, noted);
+      // The framework calls no parser for a request without body and content type.
+      if (body !== undefined) request.body = body.type === "array" ? [] : {};
+      const begin = (subject: string | undefined): void => {
+        refuseUnserved(endpoint, around.servesApi);
+        noted.subject = subject;
+        noted.ask = receive(request.raw, noted, rules, subject);
+      };
+      identified(request, endpoint, around, begin, done as Done);
+    },
+    ...(prepare !== undefined && {
+      preValidation: (request, _, done) =>
+        attempt(() => {
+          if (request.body instanceof ReadBodyHolder) return;
+          prepare(request.body as Record<string, unknown>);
+        }, done as Done),
+    }),
+    handler: (request, reply) => {
+      const noted = request.noted as RequestState;
+      const ask = noted.ask as Ask;
+      const { headers } = request;
+      const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
+      const ending = () => endingOf(noted, reply.raw);
+      const { body: sent } = request;
+      const asked = { ...ask, body: sent, path, signal: () => ending().signal };
+      if (sent instanceof ReadBodyHolder) Object.assign(asked, sent.read);
+      const backing =
+        catalogFor === undefined
+          ? around.backing
+          : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
+      const succeed = (answer: Answer): ReturnType<Replies["succeed"]> => {
+        if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
+        return replies.succeed(reply, answer, endpoint, noted.protocol);
+      };
+      const answer = answerAt(endpoint, asked, { backing, headers, noted });
+      // A synchronous answer is sent without a promise.
+      if (!(answer instanceof Promise) && answer.stream === undefined) {
+        reply.send(succeed(answer));
+        return;
+      }
+      return (async (): Promise<unknown> => {
+        const ready = await answer;
+        // The response has failed meanwhile: its token has ended.
+        if (reply.sent) return reply;
+        const body = succeed(ready);
+        if (ready.stream === undefined || request.method === "HEAD") return body;
+        noted.streamed = true;
+        const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
+        return streams.send(ready.stream, reply, { name, ending: ending() });
+      })();
+    },
+  });
+}
+
+/** Aborts when the client disconnects, when the access token ends, or after the response. */
+export function endingOf(noted: RequestState, response: ServerResponse): AbortController {
+  if (noted.ending === undefined) {
+    const ending = new AbortController();
+    response.once("close", () => ending.abort());
+    noted.ending = ending;
+  }
+  return noted.ending;
+}
+
+/** Checks session and origin, authenticates the caller, then calls `go`; mostly synchronously. */
+export function identified(
+  request: FastifyRequest,
+  endpoint: Endpoint | undefined,
+  { access, sessions, origins }: Pick<ServerContext, "access" | "sessions" | "origins">,
+  go: (subject: string | undefined) => void,
+  done: Done,
+): void {
+  const refused = (error: unknown): void => {
+    if (error instanceof ForgedActor) {
+      const address = request.socket.remoteAddress;
+      access?.authentication.noteRefusal({ reason: "actor header", address, text: error.message });
+    }
+    done(asError(error));
+  };
+  try {
+    if (sessions && endpoint?.open !== true) applySession(request.raw);
+    checkOrigin(request.raw, origins);
+    const found = identify(request.raw, endpoint, access);
+    if (found instanceof Promise) {
+      found.then(go).then(() => done(null), refused);
+      return;
+    }
+    go(found);
+  } catch (error) {
+    refused(error);
+    return;
+  }
+  done(null);
+}
+
+/**
+ * Throws `unavailable` for an endpoint of a role that the node does not have. Without the role `api` a node
+ * serves only health, metrics, documents and operations, so that a load balancer with a wrong target
+ * fails at once instead of slowing a worker.
+ */
+function refuseUnserved(endpoint: Endpoint, servesApi: boolean): void {
+  if (servesApi || isServedByAll(endpoint)) return;
+  throw new CatalogError("unavailable", "this node has not the role api", {
+    hint: "Ask a node that has it: --roles names what a node does; this one answers /health, /metrics, /status and /operations",
+  });
+}
+
+const isServedByAll = ({ access, group, open, path }: Endpoint): boolean =>
+  access !== undefined || (group === undefined && open === true) || path === "/metrics";
