@@ -1,4 +1,7 @@
-"""Calls every tool of DataHub's MCP server, and prints one JSON line for each: name, value or error."""
+"""Calls every tool of DataHub's MCP server, and prints one JSON line for each: name, value or error.
+
+Searches show a write shortly after it, so a search is repeated until it has the expected text.
+"""
 
 import asyncio
 import json
@@ -30,10 +33,15 @@ async def main() -> None:
     async with Client(mcp) as client:
         names = sorted(tool.name for tool in await client.list_tools())
         print(json.dumps({"tools": names}))
-        for name, arguments in calls:
+        for name, arguments, contains in calls:
             try:
-                result = await client.call_tool(name, arguments)
-                print(json.dumps({"name": name, "value": result.content[0].text}))
+                for attempt in range(100):
+                    result = await client.call_tool(name, arguments)
+                    value = result.content[0].text
+                    if contains in value or not name.startswith("search"):
+                        break
+                    await asyncio.sleep(0.1)
+                print(json.dumps({"name": name, "value": value}))
             except Exception as error:
                 print(json.dumps({"name": name, "error": str(error)}))
 
