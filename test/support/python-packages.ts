@@ -50,7 +50,8 @@ async function install(
     await run(join(tools, "bin", "pip"), ["install", "--quiet", UV], { signal });
     const uv = join(tools, "bin", "uv");
     const environment = join(work, "environment");
-    await run(uv, ["venv", "--quiet", environment], { signal });
+    // Its programs find the interpreter after the move, too.
+    await run(uv, ["venv", "--quiet", "--relocatable", environment], { signal });
     const into = ["--python", join(environment, "bin", "python"), "--native-tls"];
     await run(uv, ["pip", "install", "--quiet", ...into, ...packages], { signal });
     await rename(environment, place).catch((error: unknown) => {
