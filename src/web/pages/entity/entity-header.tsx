@@ -12,6 +12,7 @@ import { differences } from "../../words/change-words.ts";
 import { AsOfControl } from "./as-of-control.tsx";
 import { EntityActions } from "./entity-actions.tsx";
 import { Labels } from "./labels.tsx";
+import { assignmentsOf } from "./properties/definition.ts";
 
 interface HeaderProps {
   readonly entity: Entity;
@@ -63,7 +64,11 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
         </p>
       )}
       {asOf !== undefined && <DifferenceToNow entity={entity} />}
-      <Labels summary={summary} readOnly={asOf !== undefined} />
+      <Labels
+        summary={summary}
+        readOnly={asOf !== undefined}
+        properties={assignmentsOf(entity.aspects)}
+      />
       <Links entity={entity} />
     </header>
   );

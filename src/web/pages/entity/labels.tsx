@@ -1,5 +1,6 @@
-/** Owners, tags, terms and domain of an entity or column, with editing. */
+/** Owners, tags, terms and domain of an entity, with editing, and its structured properties. */
 import { useState } from "react";
+import { useSummary } from "../../api/entities.ts";
 import { useMay } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import {
@@ -16,16 +17,18 @@ import {
   unsetDomain,
 } from "../../api/writes.ts";
 import { Dialog } from "../../components/dialog.tsx";
-import { EntityChip, OwnerChip } from "../../components/entity-link.tsx";
+import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
+import { type Assignment, textOf } from "./properties/definition.ts";
 import { useEdit } from "./use-edit.ts";
 
 interface LabelsProps {
   readonly summary: Summary;
   readonly readOnly: boolean;
+  readonly properties: readonly Assignment[];
 }
 
-export function Labels({ summary, readOnly }: LabelsProps) {
+export function Labels({ summary, readOnly, properties }: LabelsProps) {
   const { urn, owners, tags, terms, domain } = summary;
   const edit = useEdit(urn);
   const may = useMay(urn);
@@ -113,9 +116,28 @@ export function Labels({ summary, readOnly }: LabelsProps) {
           />
         )}
       </Row>
+      {properties.length > 0 && (
+        <Row label="Properties">
+          {properties.map(({ propertyUrn, values }) => (
+            <PropertyChip
+              key={propertyUrn}
+              urn={propertyUrn}
+              text={values.map(textOf).join(", ")}
+            />
+          ))}
+        </Row>
+      )}
     </dl>
   );
 }
+
+/** A structured property with its values, which the documentation edits. */
+const PropertyChip = ({ urn, text }: { readonly urn: string; readonly text: string }) => (
+  <span className="chip" title={`${useSummary(urn).name}: ${text}`}>
+    <EntityLink urn={urn} />
+    <span className="muted clip">{text}</span>
+  </span>
+);
 
 const Row = ({
   label,

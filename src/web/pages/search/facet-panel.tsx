@@ -5,6 +5,7 @@ import type { Facet } from "../../api/search.ts";
 import { typeLabels } from "../../api/type-names.ts";
 import { Icon } from "../../components/icon.tsx";
 import { type Filters, toggleFilter } from "./filters.ts";
+import { propertyOfFacet } from "./property-facets.ts";
 
 interface PanelProps {
   readonly facets: readonly Facet[];
@@ -91,13 +92,20 @@ const shortLength = 6;
 
 function FacetGroup({ facet, selected, onToggle }: GroupProps) {
   const [all, setAll] = useState(false);
+  const property = propertyOfFacet(facet.name);
   const values = facet.values.toSorted((a, b) => b.count - a.count);
   const shown = all
     ? values
     : values.filter(({ value }, n) => n < shortLength || selected.includes(value));
   return (
     <fieldset className="facet">
-      <legend>{labels.get(facet.name) ?? facet.label}</legend>
+      <legend>
+        {property === undefined ? (
+          (labels.get(facet.name) ?? facet.label)
+        ) : (
+          <NameOf urn={property} />
+        )}
+      </legend>
       {shown.map(({ value, count }) => (
         <label key={value} className="facet-value">
           <input

@@ -9,6 +9,7 @@ import { ExportMenu } from "./export-menu.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { type Filters, filtersOf, filterTexts } from "./filters.ts";
 import { HitList } from "./hit-list.tsx";
+import { usePropertyFacets } from "./property-facets.ts";
 import "./search.css";
 
 const pageSize = 20;
@@ -40,13 +41,20 @@ export default function SearchPage() {
     queryFn: ({ signal }) => search({ ...request, signal }),
     placeholderData: keepPreviousData,
   });
+  const propertyFacets = usePropertyFacets(request.query, filters);
+  const propertyNames = new Set(propertyFacets.map(({ name }) => name));
+  const otherFacets = (data?.facets ?? []).filter(({ name }) => !propertyNames.has(name));
   const show = (change: UrlQuery) =>
     void navigate({ to: "/ui/search", search: { ...url, page: undefined, ...change } });
   const showFilters = (next: Filters) => show({ f: filterTexts(next) });
   return (
     <div className="page search-page">
       <h1 className="hidden-text">Search</h1>
-      <FacetPanel facets={data?.facets ?? []} filters={filters} onChange={showFilters} />
+      <FacetPanel
+        facets={[...otherFacets, ...propertyFacets]}
+        filters={filters}
+        onChange={showFilters}
+      />
       <section
         className="results"
         aria-label="Results"
