@@ -2,8 +2,9 @@
  * The browser application in a browser: a service with the built page, and pages of Chromium that fail a test for
  * each error on the console and each violation of the content security policy.
  */
-import axe from "axe-core";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { browserPath, ingestSample, startChromium } from "./chromium.ts";
 import type { RunningService } from "./running-service.ts";
@@ -20,19 +21,30 @@ export const inBrowser = (subject: string): string => {
   return subject;
 };
 
-/** Runs in each page before its scripts. */
-const reportViolations = `document.addEventListener("securitypolicyviolation", (violation) => {
+/** Runs in each page before its scripts. The first document of a page begins with empty storage. */
+const prepareDocument = `document.addEventListener("securitypolicyviolation", (violation) => {
   console.error("violates " + violation.violatedDirective + ": " + violation.blockedURI);
-});`;
+});
+if (location.protocol === "http:" && sessionStorage.getItem("begun") === null) {
+  localStorage.clear();
+  sessionStorage.setItem("begun", "yes");
+}`;
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
 
 export interface OpenBrowser extends AsyncDisposable {
-  /** A page of its own context, with its own cookies. */
+  /** A new page. Pages share the cache of the browser, which saves most of the time of a load. */
   page(options?: PageOptions): Promise<WatchedPage>;
 }
 
 interface PageOptions {
   /** Width of the window. */
   readonly width?: number;
+  /** The page shares no cookies, storage and cache with others. */
+  readonly alone?: boolean;
   /** Reports the request of a page that fails on purpose. */
   readonly mayFail?: RegExp;
 }
@@ -49,18 +61,26 @@ export interface WatchedPage extends AsyncDisposable {
 /** Starts Chromium with the built application. */
 export async function openBrowser(): Promise<OpenBrowser> {
   const browser = await startChromium();
+  const shared = await browser.newContext();
   return {
-    page: (options) => watchedPage(browser, options),
+    async page({ alone = false, ...options } = {}) {
+      const context = alone ? await browser.newContext() : shared;
+      const watched = await watchedPage(context, options);
+      return {
+        ...watched,
+        [Symbol.asyncDispose]: () => (alone ? context.close() : watched.page.close()),
+      };
+    },
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }
 
 async function watchedPage(
-  browser: Browser,
-  { width = 1280, mayFail }: PageOptions = {},
-): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  context: BrowserContext,
+  { width = 1280, mayFail }: PageOptions,
+): Promise<Omit<WatchedPage, typeof Symbol.asyncDispose>> {
   const page = await context.newPage();
+  await page.setViewportSize({ width, height: 800 });
   const errors: string[] = [];
   const note = (text: string): void => {
     if (mayFail?.test(text) !== true) errors.push(text);
@@ -73,7 +93,7 @@ async function watchedPage(
     note(`dialog ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.addInitScript(reportViolations);
+  await page.addInitScript(prepareDocument);
   const expectNoErrors = (): void => expect(errors, page.url()).toEqual([]);
   return {
     page,
@@ -84,21 +104,20 @@ async function watchedPage(
       expect.soft(await axeFindings(page), page.url()).toEqual([]);
       expectNoErrors();
     },
-    [Symbol.asyncDispose]: () => context.close(),
   };
 }
 
 /** Runs in the page: findings for WCAG 2.2 AA, each with its elements. */
 const findings = `(async () => {
   const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const { violations } = await axe.run({ runOnly: tags });
+  const { violations } = await axe.run({ runOnly: tags, resultTypes: ["violations"] });
   return violations.map(
     ({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join(" | "),
   );
 })()`;
 
 async function axeFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource);
   return await page.evaluate<string[]>(findings);
 }
 

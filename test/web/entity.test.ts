@@ -179,6 +179,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("button", { name: "Edit Class" }).click();
     await choose("public");
     await page.getByRole("listitem").filter({ hasText: "public" }).waitFor();
+    await page.locator(".entity-header").getByText("secret, public").waitFor();
     const { body } = await service.client.get(`/entitiesV2/${encoded(FORECAST)}`);
     expect(body.aspects.structuredProperties.value.properties[0].values).toEqual([
       { string: "secret" },
@@ -187,6 +188,48 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("button", { name: "Edit Class" }).click();
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByText("No values yet").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a write is shown at once, and taken back when the service rejects it", async () => {
+    await using shown = await browser.page({ mayFail: /status of 500/ });
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(FORECAST)}`);
+    const remove = page.getByRole("button", { name: "Remove RegrowSoon" });
+    await remove.waitFor();
+    const answer = Promise.withResolvers<void>();
+    await page.route("**/api/graphql", async (route) => {
+      await answer.promise;
+      await route.fulfill({ status: 500, json: { message: "not today" } });
+    });
+    await remove.click();
+    await remove.waitFor({ state: "detached" });
+    answer.resolve();
+    await page.getByText("not today").waitFor();
+    await remove.waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("the past marks what differs from now", async () => {
+    const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.aged,PROD)";
+    const describe = async (description: string) => {
+      const value = { name: "shop.aged", description };
+      const { headers } = await service.client.upsert(dataset, "datasetProperties", value);
+      return headers.get("x-annals-position");
+    };
+    const position = await describe("The first text");
+    await describe("The second text");
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(dataset)}?asOf=${position}`);
+    await page.getByText("The first text").waitFor();
+    await page.getByText("differs from now").waitFor();
+    await page.getByText(/Changed since/).waitFor();
+    await shown.check();
+    await page.getByRole("link", { name: /^Aspects/ }).click();
+    await page.getByRole("button", { name: "datasetProperties differs from now" }).waitFor();
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.getByText("differs from now").waitFor({ state: "detached" });
     shown.expectNoErrors();
   });
 

@@ -9,6 +9,8 @@ import {
 } from "../support/browser.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
+const FORECAST = "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.viability.forecast,PROD)";
+
 // A machine without Chromium cannot run them; `inBrowser` says so.
 describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => {
   let service: RunningService;
@@ -52,6 +54,29 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
       await page.getByRole("link", { name: "germination_test" }).waitFor();
       await shown.check();
     });
+  });
+
+  test("the values of a structured property are a facet", async () => {
+    const urn = "urn:li:structuredProperty:shelf";
+    const definition = {
+      ...{ qualifiedName: "shelf", displayName: "Shelf", cardinality: "SINGLE" },
+      valueType: "urn:li:dataType:datahub.string",
+      entityTypes: ["urn:li:entityType:datahub.dataset"],
+    };
+    const properties = [{ propertyUrn: urn, values: [{ string: "upper" }] }];
+    await service.client.upsert(urn, "propertyDefinition", definition);
+    const { status } = await service.client.upsert(FORECAST, "structuredProperties", {
+      properties,
+    });
+    expect(status).toBe(200);
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search`);
+    const facet = page.getByRole("group", { name: "Shelf" });
+    await facet.getByRole("checkbox", { name: "upper" }).check();
+    await page.getByText("1 result", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "forecast", exact: true }).waitFor();
+    await shown.check();
   });
 
   test("the URL of a search can be shared, and the back button returns to it", async () => {

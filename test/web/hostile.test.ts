@@ -148,10 +148,11 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
       async (n) => {
         await using shown = await browser.page({ width });
         const { page } = shown;
-        for (const tab of ["", "/columns", "/history", "/aspects"]) {
-          await page.goto(`${service.address}/ui/entity/${encoded(dataset(n))}${tab}`);
-          await page.getByRole("heading", { level: 1, name: /named/ }).waitFor();
-          await page.locator("nav.tabs a[aria-current=page]").waitFor();
+        await page.goto(`${service.address}/ui/entity/${encoded(dataset(n))}`);
+        await page.getByRole("heading", { level: 1, name: /named/ }).waitFor();
+        for (const tab of [/^Documentation/, /^Columns/, /^History/, /^Aspects/]) {
+          await page.locator("nav.tabs").getByRole("link", { name: tab }).click();
+          await page.locator("nav.tabs a[aria-current=page]", { hasText: tab }).waitFor();
           const loading = page.getByRole("status", { name: "Loading" });
           await loading.first().waitFor({ state: "detached" });
           const links = await page

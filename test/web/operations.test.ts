@@ -50,6 +50,29 @@ describe.skipIf(browserPath === undefined)(inBrowser("operating the catalog"), (
     await shown.check();
   });
 
+  test("a view is rebuilt, and a running job is cancelled", async () => {
+    // The request that started the restore reports the cancellation.
+    await using shown = await browser.page({ mayFail: /status of 503/ });
+    const { page } = shown;
+    await openOperations(page);
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    const dialog = page.getByRole("dialog", { name: "Rebuild" });
+    await dialog.getByLabel("View").selectOption("graph");
+    await shown.check();
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("row", { name: /Rebuild.*graph.*done/ }).waitFor();
+    // The restore cannot end while another connection writes to the view.
+    using file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
+    file.exec("BEGIN IMMEDIATE");
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("button", { name: "Start" }).click();
+    const row = page.getByRole("row", { name: /Restore/ });
+    await row.getByRole("button", { name: "Cancel" }).click();
+    file.exec("ROLLBACK");
+    await page.getByRole("row", { name: /Restore.*cancelled/ }).waitFor();
+    shown.expectNoErrors();
+  });
+
   test("a scavenge is started after a preview only", async () => {
     await using shown = await browser.page();
     const { page } = shown;
@@ -83,6 +106,29 @@ describe.skipIf(browserPath === undefined)(inBrowser("operating the catalog"), (
     file.exec("DROP TRIGGER poison");
     await row.getByRole("button", { name: "Retry" }).click();
     await page.getByText("Every view has applied every record.").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a parked record that is dropped leaves the list, and the log keeps it", async () => {
+    const tag = "urn:li:tag:Dropped";
+    using file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
+    file.exec(`CREATE TRIGGER poison BEFORE INSERT ON document WHEN new.json LIKE '%${tag}%'
+      BEGIN SELECT raise(ABORT, 'poisoned'); END`);
+    await service.client.upsert(tag, "tagProperties", { name: "Dropped" });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await openOperations(page);
+    await page
+      .getByRole("row", { name: /poisoned/ })
+      .getByRole("button", { name: "Drop" })
+      .click();
+    await page.getByRole("dialog").getByRole("button", { name: "Drop" }).click();
+    await page.getByText("Every view has applied every record.").waitFor();
+    file.exec("DROP TRIGGER poison");
+    const { body } = await service.client.get(`/entitiesV2/${encoded(tag)}`);
+    expect(body.aspects.tagProperties.value.name).toBe("Dropped");
+    await page.goto(`${service.address}/ui/search?q=Dropped`);
+    await page.getByText("No results").waitFor();
     shown.expectNoErrors();
   });
 

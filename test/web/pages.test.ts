@@ -8,6 +8,7 @@ import {
   inBrowser,
   type OpenBrowser,
   openBrowser,
+  type WatchedPage,
   writeSample,
 } from "../support/browser.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -65,11 +66,17 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
     { width: 390, colorScheme: "dark" },
     { width: 1440, colorScheme: "light" },
   ] as const)("at a width of $width, $colorScheme", ({ width, colorScheme }) => {
+    // One page visits all: a page of its own for each takes longer than the visit.
+    let shown: WatchedPage;
+    beforeAll(async () => {
+      shown = await browser.page({ width });
+      await actAsRoot(shown.page);
+      await shown.page.emulateMedia({ colorScheme });
+    });
+    afterAll(() => shown?.[Symbol.asyncDispose]());
+
     test.each(visits)("$path is accessible", async ({ path, heading, shows }) => {
-      await using shown = await browser.page({ width });
       const { page } = shown;
-      await actAsRoot(page);
-      await page.emulateMedia({ colorScheme });
       await page.goto(`${service.address}${path}`);
       await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
       await page.getByRole("main").getByText(shows).filter({ visible: true }).first().waitFor();
@@ -80,9 +87,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
     });
 
     test("the help and the operations with a token are accessible", async () => {
-      await using shown = await browser.page({ width });
       const { page } = shown;
-      await page.emulateMedia({ colorScheme });
       await page.goto(`${service.address}/ui/views`);
       await page.getByLabel("Token for operations").fill(adminToken(service));
       await page.getByRole("button", { name: "Use the token" }).click();

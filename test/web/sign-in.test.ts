@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
 
   test.each([1280, 390])("a token opens the page that was asked for, at %i", async (width) => {
     const { token } = await makeToken(service.client, {}, service.operator);
-    await using shown = await browser.page({ width, mayFail });
+    await using shown = await browser.page({ alone: true, width, mayFail });
     const { page, context } = shown;
     await page.goto(`${service.address}/ui/search?q=forecast`);
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
 
   test("an invite link signs a user up, and a reset link sets another password", async () => {
     const { token } = await makeToken(service.client, {}, service.operator);
-    await using admin = await browser.page();
+    await using admin = await browser.page({ alone: true });
     await signInWithToken(admin.page, token);
     await admin.page.goto(`${service.address}/ui/browse?section=users`);
     await admin.page.getByRole("button", { name: "Invite a user" }).click();
@@ -69,7 +69,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await admin.page.getByRole("button", { name: "Create the link" }).click();
     const invite = await admin.page.getByRole("textbox", { name: "Link" }).inputValue();
 
-    await using shown = await browser.page({ mayFail: /status of (401|422)/ });
+    await using shown = await browser.page({ alone: true, mayFail: /status of (401|422)/ });
     const { page } = shown;
     await page.goto(invite);
     await page.getByRole("heading", { level: 1, name: "Create your account" }).waitFor();
@@ -115,7 +115,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
     const { body } = await ask(service.client, invite, {}, service.operator);
     const { inviteToken } = body.data.createInviteToken;
-    await using shown = await browser.page();
+    await using shown = await browser.page({ alone: true });
     const { page } = shown;
     await page.goto(`${service.address}/ui/signup#${inviteToken}`);
     await page.getByLabel("User name").fill("reader");
@@ -136,7 +136,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
   });
 
   test("without a session no page sends a request that needs one", async () => {
-    await using shown = await browser.page();
+    await using shown = await browser.page({ alone: true });
     const { page } = shown;
     const refused: string[] = [];
     page.on("response", (response) => {
@@ -151,7 +151,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
 
   test("a query of the session is sent with its CSRF token, and signing out ends it", async () => {
     const { token } = await makeToken(service.client, {}, service.operator);
-    await using shown = await browser.page({ mayFail });
+    await using shown = await browser.page({ alone: true, mayFail });
     const { page, context } = shown;
     await signInWithToken(page, token);
     await page.goto(`${service.address}/api/graphiql`);
@@ -169,7 +169,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
 
   test("the session ends with the revocation of its token", async () => {
     const { token, id } = await makeToken(service.client, {}, service.operator);
-    await using shown = await browser.page({ mayFail });
+    await using shown = await browser.page({ alone: true, mayFail });
     const { page } = shown;
     await signInWithToken(page, token);
     const revoke = `mutation { revokeAccessToken(tokenId: "${id}") }`;

@@ -17,6 +17,7 @@ import { Loading, messageOf } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce } from "../../components/toasts.tsx";
 import { modelQuery } from "./model.ts";
+import { DiffersBadge, differs } from "./now.tsx";
 import { useEdit } from "./use-edit.ts";
 
 const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
@@ -24,9 +25,11 @@ const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
 interface TabProps {
   readonly entity: Entity;
   readonly asOf: string | undefined;
+  /** The entity as it is now, while the page shows the past. */
+  readonly now: Entity | undefined;
 }
 
-export default function AspectsTab({ entity, asOf }: TabProps) {
+export default function AspectsTab({ entity, asOf, now }: TabProps) {
   const { urn } = entity;
   const names = [...entity.aspects.keys()].toSorted();
   const url = useSearch({ strict: false }) as UrlQuery;
@@ -45,6 +48,8 @@ export default function AspectsTab({ entity, asOf }: TabProps) {
       replace: true,
       resetScroll: false,
     });
+  const marked = (name: string): boolean =>
+    now !== undefined && differs(entity.aspects.get(name)?.value, now.aspects.get(name)?.value);
   return (
     <div className="aspects">
       <nav className="aspect-names" aria-label="Aspects">
@@ -55,7 +60,7 @@ export default function AspectsTab({ entity, asOf }: TabProps) {
             aria-pressed={name === selected}
             onClick={() => setSelected(name)}
           >
-            {name}
+            {name} {marked(name) && <DiffersBadge />}
           </button>
         ))}
         {asOf === undefined && absent.length > 0 && (

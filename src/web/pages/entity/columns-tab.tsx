@@ -9,17 +9,24 @@ import { Icon } from "../../components/icon.tsx";
 import { Empty } from "../../components/states.tsx";
 import { type Column, columnsOf, filterColumns } from "./column-rows.ts";
 import { AddLabel } from "./labels.tsx";
+import { DiffersBadge, differs } from "./now.tsx";
 import { type Edit, useEdit } from "./use-edit.ts";
 
 interface TabProps {
   readonly entity: Entity;
   readonly readOnly: boolean;
+  /** The entity as it is now, while the page shows the past. */
+  readonly now: Entity | undefined;
 }
 
-export default function ColumnsTab({ entity, readOnly }: TabProps) {
+export default function ColumnsTab({ entity, readOnly, now }: TabProps) {
   const columns = columnsOf(entity.aspects);
   const [text, setText] = useState("");
   const shown = useMemo(() => filterColumns(columns, text), [columns, text]);
+  const present = useMemo(
+    () => now && new Map(columnsOf(now.aspects).map((column) => [column.path, column])),
+    [now],
+  );
   const list = useRef<HTMLUListElement>(null);
   const [listTop, setListTop] = useState(0);
   useLayoutEffect(() => setListTop(list.current?.offsetTop ?? 0), []);
@@ -86,6 +93,7 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
                 <ColumnCells
                   urn={entity.urn}
                   column={column}
+                  differs={present !== undefined && differs(column, present.get(column.path))}
                   editText={editText}
                   editLabels={editLabels}
                 />
@@ -101,6 +109,8 @@ export default function ColumnsTab({ entity, readOnly }: TabProps) {
 interface CellsProps {
   readonly urn: string;
   readonly column: Column;
+  /** Now the column is another, or absent. */
+  readonly differs: boolean;
   /** Absent where the user may not edit, and in the past. */
   readonly editText: Edit | undefined;
   readonly editLabels: Edit | undefined;
@@ -111,7 +121,7 @@ interface CellsProps {
  * because a fast wheel shows several in each frame.
  */
 const ColumnCells = memo(function ColumnCells(props: CellsProps) {
-  const { urn, column, editText, editLabels: edit } = props;
+  const { urn, column, differs: marked, editText, editLabels: edit } = props;
   const { path, name, depth, tags, terms } = column;
   const target = { urn, column: path };
   const last = name.split(".").at(-1) ?? name;
@@ -129,6 +139,7 @@ const ColumnCells = memo(function ColumnCells(props: CellsProps) {
           </span>
         )}
         {last}
+        {marked && <DiffersBadge />}
       </span>
       <span className="column-type mono">
         {column.nativeType || column.type}

@@ -15,20 +15,25 @@ import Markdown from "../../components/markdown.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { GroupMembers, UserGroups } from "./membership.tsx";
+import { DiffersBadge, differs } from "./now.tsx";
 import { StructuredProperties } from "./properties/structured-properties.tsx";
 import { useEdit } from "./use-edit.ts";
 
 interface TabProps {
   readonly entity: Entity;
   readonly readOnly: boolean;
+  /** The entity as it is now, while the page shows the past. */
+  readonly now: Entity | undefined;
 }
 
-export default function DocumentationTab({ entity, readOnly }: TabProps) {
+export default function DocumentationTab({ entity, readOnly, now }: TabProps) {
   const { description, type } = summaryOf(entity.urn, entity.aspects);
+  const marked =
+    now !== undefined && differs(description, summaryOf(now.urn, now.aspects).description);
   return (
     <div className="documentation">
       <div className="stack">
-        <Description urn={entity.urn} text={description} readOnly={readOnly} />
+        <Description urn={entity.urn} text={description} readOnly={readOnly} differs={marked} />
         {type === "corpGroup" && <GroupMembers urn={entity.urn} readOnly={readOnly} />}
         {type === "corpuser" && <UserGroups urn={entity.urn} readOnly={readOnly} />}
         <Members urn={entity.urn} type={type} />
@@ -42,9 +47,11 @@ interface DescriptionProps {
   readonly urn: string;
   readonly text: string;
   readonly readOnly: boolean;
+  /** Now the description is another. */
+  readonly differs: boolean;
 }
 
-function Description({ urn, text, readOnly }: DescriptionProps) {
+function Description({ urn, text, readOnly, differs: marked }: DescriptionProps) {
   const [draft, setDraft] = useState<string>();
   const edit = useEdit(urn);
   const may = useMay(urn);
@@ -91,6 +98,7 @@ function Description({ urn, text, readOnly }: DescriptionProps) {
     <section className="panel">
       <header>
         <h2>Description</h2>
+        {marked && <DiffersBadge />}
         {!readOnly && may("EDIT_ENTITY", "EDIT_ENTITY_DOCS") && (
           <button type="button" className="button quiet" onClick={() => setDraft(text)}>
             <Icon name="edit" /> Edit
@@ -165,7 +173,7 @@ const shownMembers: ReadonlySet<string> = new Set([
 ]);
 
 /** Simple values of the properties of the entity. */
-function Facts({ entity, readOnly }: TabProps) {
+function Facts({ entity, readOnly }: Omit<TabProps, "now">) {
   const aspects = [...entity.aspects.values()];
   const properties = aspects.filter(({ name }) => /(Properties|Info)$/.test(name));
   const facts = properties.flatMap(({ value }) =>

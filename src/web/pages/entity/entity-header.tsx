@@ -1,6 +1,5 @@
 /** The header of an entity: name, path, labels, links and state. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type Entity, entityQuery, useSummary } from "../../api/entities.ts";
+import { type Entity, useSummary } from "../../api/entities.ts";
 import { listAt, textAt } from "../../api/json.ts";
 import type { Summary } from "../../api/summary.ts";
 import { typeLabel } from "../../api/type-names.ts";
@@ -12,6 +11,7 @@ import { differences } from "../../words/change-words.ts";
 import { AsOfControl } from "./as-of-control.tsx";
 import { EntityActions } from "./entity-actions.tsx";
 import { Labels } from "./labels.tsx";
+import { useNow } from "./now.tsx";
 import { assignmentsOf } from "./properties/definition.ts";
 
 interface HeaderProps {
@@ -63,7 +63,7 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
           )}
         </p>
       )}
-      {asOf !== undefined && <DifferenceToNow entity={entity} />}
+      {asOf !== undefined && <DifferenceToNow entity={entity} asOf={asOf} />}
       <Labels
         summary={summary}
         readOnly={asOf !== undefined}
@@ -77,8 +77,8 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
 const NameOf = ({ urn }: { readonly urn: string }) => useSummary(urn).name;
 
 /** In words: how the entity at the shown moment differs from now. */
-function DifferenceToNow({ entity }: { readonly entity: Entity }) {
-  const { data } = useQuery({ ...entityQuery(entity.urn), placeholderData: keepPreviousData });
+function DifferenceToNow({ entity, asOf }: { readonly entity: Entity; readonly asOf: string }) {
+  const data = useNow(entity.urn, asOf);
   if (data === undefined) return null;
   const names = new Set([...entity.aspects.keys(), ...data.aspects.keys()]);
   const sentences = [...names].flatMap((name) => {

@@ -11,6 +11,7 @@ import { columnsOf } from "./column-rows.ts";
 import "./entity.css";
 import { EntityHeader } from "./entity-header.tsx";
 import { lineageTypes } from "./lineage/lineage-types.ts";
+import { useNow } from "./now.tsx";
 import { hasQuality } from "./quality/timeseries-aspects.ts";
 import {
   AspectsTab,
@@ -132,9 +133,10 @@ interface BodyProps {
 function TabBody({ tab, entity, asOf }: BodyProps) {
   const past = asOf !== undefined;
   const { urn } = entity;
+  const now = useNow(urn, asOf);
   switch (tab) {
     case "columns":
-      return <ColumnsTab key={urn} entity={entity} readOnly={past} />;
+      return <ColumnsTab key={urn} entity={entity} readOnly={past} now={now} />;
     case "lineage":
       return (
         <>
@@ -154,9 +156,9 @@ function TabBody({ tab, entity, asOf }: BodyProps) {
     case "quality":
       return <QualityTab key={urn} urn={urn} asOf={asOf} />;
     case "aspects":
-      return <AspectsTab key={urn} entity={entity} asOf={asOf} />;
+      return <AspectsTab key={urn} entity={entity} asOf={asOf} now={now} />;
     default:
-      return <DocumentationTab key={urn} entity={entity} readOnly={past} />;
+      return <DocumentationTab key={urn} entity={entity} readOnly={past} now={now} />;
   }
 }
 

@@ -19,6 +19,7 @@ import {
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
+import { withItem, withOnly, withoutItem } from "./guesses.ts";
 import { type Assignment, textOf } from "./properties/definition.ts";
 import { useEdit } from "./use-edit.ts";
 
@@ -46,13 +47,26 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
             urn={owner}
             kind={type}
             onRemove={
-              owning ? () => edit(() => removeOwner(urn, owner), "Owner removed") : undefined
+              owning
+                ? () =>
+                    edit(
+                      () => removeOwner(urn, owner),
+                      "Owner removed",
+                      withoutItem("ownership", "owners", "owner", owner),
+                    )
+                : undefined
             }
           />
         ))}
         {owning && (
           <AddOwner
-            onAdd={(owner, type) => edit(() => addOwner(urn, owner, type), "Owner added")}
+            onAdd={(owner, type) =>
+              edit(
+                () => addOwner(urn, owner, type),
+                "Owner added",
+                withItem("ownership", "owners", { owner, type }),
+              )
+            }
           />
         )}
       </Row>
@@ -62,7 +76,14 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
             key={tag}
             urn={tag}
             onRemove={
-              tagging ? () => edit(() => removeTag({ urn }, tag), "Tag removed") : undefined
+              tagging
+                ? () =>
+                    edit(
+                      () => removeTag({ urn }, tag),
+                      "Tag removed",
+                      withoutItem("globalTags", "tags", "tag", tag),
+                    )
+                : undefined
             }
           />
         ))}
@@ -70,7 +91,9 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
           <AddLabel
             noun="tag"
             types={["tag"]}
-            onAdd={(tag) => edit(() => addTag({ urn }, tag), "Tag added")}
+            onAdd={(tag) =>
+              edit(() => addTag({ urn }, tag), "Tag added", withItem("globalTags", "tags", { tag }))
+            }
             onCreate={(name) =>
               edit(async () => addTag({ urn }, await createTag(name)), "Tag created and added")
             }
@@ -83,7 +106,14 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
             key={term}
             urn={term}
             onRemove={
-              defining ? () => edit(() => removeTerm({ urn }, term), "Term removed") : undefined
+              defining
+                ? () =>
+                    edit(
+                      () => removeTerm({ urn }, term),
+                      "Term removed",
+                      withoutItem("glossaryTerms", "terms", "urn", term),
+                    )
+                : undefined
             }
           />
         ))}
@@ -91,7 +121,13 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
           <AddLabel
             noun="term"
             types={["glossaryTerm"]}
-            onAdd={(term) => edit(() => addTerm({ urn }, term), "Term added")}
+            onAdd={(term) =>
+              edit(
+                () => addTerm({ urn }, term),
+                "Term added",
+                withItem("glossaryTerms", "terms", { urn: term }),
+              )
+            }
             onCreate={(name) =>
               edit(async () => addTerm({ urn }, await createTerm(name)), "Term created and added")
             }
@@ -102,14 +138,25 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
         {domain !== undefined && (
           <EntityChip
             urn={domain}
-            onRemove={placing ? () => edit(() => unsetDomain(urn), "Domain removed") : undefined}
+            onRemove={
+              placing
+                ? () =>
+                    edit(
+                      () => unsetDomain(urn),
+                      "Domain removed",
+                      withOnly("domains", "domains", []),
+                    )
+                : undefined
+            }
           />
         )}
         {placing && (
           <AddLabel
             noun="domain"
             types={["domain"]}
-            onAdd={(one) => edit(() => setDomain(urn, one), "Domain set")}
+            onAdd={(one) =>
+              edit(() => setDomain(urn, one), "Domain set", withOnly("domains", "domains", [one]))
+            }
             onCreate={(name) =>
               edit(async () => setDomain(urn, await createDomain(name)), "Domain created and set")
             }

@@ -1,14 +1,26 @@
-/** Runs a write, reads the entity again at its position, and announces the result. */
+/** Shows a write at once, reads the entity again at its position, and announces the result. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
+import { entityQuery } from "../../api/entities.ts";
 import { announce, announceError } from "../../components/toasts.tsx";
+import type { Guess } from "./guesses.ts";
 
-export type Edit = (write: () => Promise<unknown>, done: string) => Promise<boolean>;
+/** `guess`: shown until the entity is read again. Returns false for a failed write. */
+export type Edit = (write: () => Promise<unknown>, done: string, guess?: Guess) => Promise<boolean>;
 
 export function useEdit(urn: string): Edit {
   const queries = useQueryClient();
   return useCallback(
-    async (write, done) => {
+    async (write, done, guess) => {
+      if (guess !== undefined) {
+        const { queryKey } = entityQuery(urn);
+        // A running read would replace the guess by the value before.
+        await queries.cancelQueries({ queryKey });
+        queries.setQueryData(
+          queryKey,
+          (entity) => entity && { ...entity, aspects: guess(entity.aspects) },
+        );
+      }
       try {
         await write();
         announce(done);

@@ -121,8 +121,7 @@ function ChangeDetail({ change, current }: { readonly change: Change; readonly c
   const isCurrent = JSON.stringify(after) === JSON.stringify(current);
   return (
     <div className="history-detail">
-      <DifferenceView before={before} after={after} />
-      <div className="actions">
+      <div className="row">
         {before !== undefined && mayRestore && (
           <button type="button" className="button" onClick={() => setRestoring(before)}>
             <Icon name="undo" /> Restore the value before
@@ -134,6 +133,7 @@ function ChangeDetail({ change, current }: { readonly change: Change; readonly c
           </button>
         )}
       </div>
+      <DifferenceView before={before} after={after} />
       {restoring !== undefined && (
         <RestoreDialog
           change={change}
