@@ -5,7 +5,7 @@ import {
   type Principal,
   type Resource,
 } from "../../src/auth/policies/policy.ts";
-import type { Demand } from "../../src/auth/policies/privileges.ts";
+import type { PrivilegeAlternatives } from "../../src/auth/policies/privileges.ts";
 import { builtInPolicies } from "../support/built-ins.ts";
 
 const SOIL = "urn:li:tag:Soil";
@@ -19,7 +19,7 @@ const mira: Principal = {
 const inOwningGroup: Principal = {
   ...{ urn: "urn:li:corpuser:otto", groups: ["urn:li:corpGroup:waterers"], roles: [] },
 };
-const demand: Demand = [["MANAGE_POLICIES"]];
+const alternatives: PrivilegeAlternatives = [["MANAGE_POLICIES"]];
 const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy => ({
   type: "PLATFORM",
   state: "ACTIVE",
@@ -54,11 +54,11 @@ describe("actors", () => {
     ["another role", { roles: ["urn:li:dataHubRole:Admin"] }, false],
     ["owners, of nothing in particular", { resourceOwners: true }, false],
   ])("%s: %s", (_, actors, expected) => {
-    expect(meets([policy(actors)], mira, demand)).toBe(expected);
+    expect(meets([policy(actors)], mira, alternatives)).toBe(expected);
   });
 
   test("in all groups are those alone who are in one", () => {
-    expect(meets([policy({ allGroups: true })], { ...mira, groups: [] }, demand)).toBe(false);
+    expect(meets([policy({ allGroups: true })], { ...mira, groups: [] }, alternatives)).toBe(false);
   });
 
   test.each<[string, Policy["actors"], Principal, boolean]>([
@@ -73,7 +73,7 @@ describe("actors", () => {
     ["where owners are not meant", { resourceOwnersTypes: [KEEPER] }, mira, false],
   ])("who own it: %s", (_, actors, principal, expected) => {
     const metadata = policy(actors, { type: "METADATA" });
-    expect(meets([metadata], principal, demand, dataset)).toBe(expected);
+    expect(meets([metadata], principal, alternatives, dataset)).toBe(expected);
   });
 });
 
@@ -98,11 +98,11 @@ describe("policies", () => {
     ["of a type that there is not are as of metadata", { type: "platform", ...charts }, false],
     ["of that type without resources, too", { type: "platform" }, true],
   ])("%s", (_, over, expected) => {
-    expect(meets([policy(everybody, over)], mira, demand)).toBe(expected);
+    expect(meets([policy(everybody, over)], mira, alternatives)).toBe(expected);
   });
 
-  test("a demand is met by any of its lists, each as a whole, from several policies", () => {
-    const either: Demand = [["MANAGE_POLICIES"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+  test("privilege alternatives are met by any of its lists, each as a whole, from several policies", () => {
+    const either: PrivilegeAlternatives = [["MANAGE_POLICIES"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
     const edit = policy(everybody, { privileges: ["EDIT_ENTITY"] });
     const remove = policy(everybody, { privileges: ["DELETE_ENTITY"] });
     expect(meets([edit], mira, either)).toBe(false);
@@ -149,7 +149,7 @@ describe("resources", () => {
     ["a filter before what was told once", { type: "chart", filter: { criteria: [] } }, true],
   ])("%s: %s", (_, resources, expected) => {
     const metadata = policy(everybody, { type: "METADATA", resources });
-    expect(meets([metadata], mira, demand, dataset)).toBe(expected);
+    expect(meets([metadata], mira, alternatives, dataset)).toBe(expected);
   });
 
   test("are not matched by a filter when nothing in particular is asked about", () => {
@@ -157,7 +157,7 @@ describe("resources", () => {
       type: "METADATA",
       resources: criteria(["TYPE", ["a"], "NOT_EQUALS"]),
     });
-    expect(meets([filtered], mira, demand)).toBe(false);
+    expect(meets([filtered], mira, alternatives)).toBe(false);
   });
 });
 
@@ -190,13 +190,13 @@ describe("constraints", () => {
     ["where nothing changes", constrained(["urn:li:tag:a"], "EQUALS"), [], true],
     ["of the platform", constrained(["urn:li:tag:a"], "EQUALS", "PLATFORM"), [tag("b")], false],
   ])("%s", (_, one, parts, expected) => {
-    expect(meets([one], mira, demand, dataset, parts)).toBe(expected);
+    expect(meets([one], mira, alternatives, dataset, parts)).toBe(expected);
   });
 
   test("bind nobody whom another policy allows it without them", () => {
     const one = constrained(["urn:li:tag:a"], "EQUALS");
     const free = policy(everybody, { type: "METADATA" });
-    expect(meets([one, free], mira, demand, dataset, [tag("b")])).toBe(true);
+    expect(meets([one, free], mira, alternatives, dataset, [tag("b")])).toBe(true);
   });
 });
 
@@ -206,13 +206,13 @@ describe("the defaults", () => {
 
   test("allow everything to the root user and administrators, nothing to others", () => {
     const admin = { ...mira, roles: ["urn:li:dataHubRole:Admin"] };
-    for (const demand of [
+    for (const alternatives of [
       [["MANAGE_ACCESS_TOKENS"]],
       [["EDIT_ENTITY", "RESTORE_INDICES_PRIVILEGE"]],
-    ] as Demand[]) {
-      expect(meets(defaults, root, demand, dataset)).toBe(true);
-      expect(meets(defaults, admin, demand, dataset)).toBe(true);
-      expect(meets(defaults, mira, demand, dataset)).toBe(false);
+    ] as PrivilegeAlternatives[]) {
+      expect(meets(defaults, root, alternatives, dataset)).toBe(true);
+      expect(meets(defaults, admin, alternatives, dataset)).toBe(true);
+      expect(meets(defaults, mira, alternatives, dataset)).toBe(false);
     }
     expect(meets(defaults, mira, [["GENERATE_PERSONAL_ACCESS_TOKENS"]])).toBe(false);
   });

@@ -7,7 +7,7 @@ import { jsonObject } from "../../lib/json.ts";
 import type { AuthContext } from "../policies/authority.ts";
 import { meets } from "../policies/policy.ts";
 import { findResource } from "../policies/principals.ts";
-import type { Demand } from "../policies/privileges.ts";
+import type { PrivilegeAlternatives } from "../policies/privileges.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 
 /** The aspect that names the parent, by entity type. */
@@ -23,8 +23,11 @@ const managed: ReadonlySet<string> = new Set([
 ]);
 
 const levelsMax = 50;
-const ofParent: Demand = [["MANAGE_GLOSSARY_CHILDREN"], ["MANAGE_ALL_GLOSSARY_CHILDREN"]];
-const ofAncestor: Demand = [["MANAGE_ALL_GLOSSARY_CHILDREN"]];
+const ofParent: PrivilegeAlternatives = [
+  ["MANAGE_GLOSSARY_CHILDREN"],
+  ["MANAGE_ALL_GLOSSARY_CHILDREN"],
+];
+const ofAncestor: PrivilegeAlternatives = [["MANAGE_ALL_GLOSSARY_CHILDREN"]];
 
 /** Undefined for entity types that are not part of the glossary. */
 export const glossaryInfoOf = (entityType: string): string | undefined =>

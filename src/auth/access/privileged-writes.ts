@@ -13,43 +13,43 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import type { Authority } from "../policies/authority.ts";
 import {
-  type Demand,
-  shownDemand,
+  alternativesText,
+  type PrivilegeAlternatives,
   toManageConnections,
   toManageSettings,
   toManageTokens,
   toManageUsers,
 } from "../policies/privileges.ts";
-import { demandOfAspect } from "./restricted-entities.ts";
+import { alternativesOfAspect } from "./restricted-entities.ts";
 
 interface Rule {
-  readonly demand: Demand;
+  readonly alternatives: PrivilegeAlternatives;
   /** Absent: every aspect. The rule always covers deleting the entity. */
   readonly aspects?: readonly string[];
-  /** The requirements of a mutation replace the demand. */
+  /** The requirements of a mutation replace them. */
   readonly yieldsToMutations?: boolean;
 }
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
 
-const toRollBack: Demand = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
+const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 
-const toProduceEvents: Demand = [["PRODUCE_PLATFORM_EVENT_PRIVILEGE"]];
+const toProduceEvents: PrivilegeAlternatives = [["PRODUCE_PLATFORM_EVENT_PRIVILEGE"]];
 
 /** By entity type. */
 export const privilegedTypes: Readonly<Record<string, Rule>> = {
-  dataHubPolicy: { demand: [["MANAGE_POLICIES"]] },
-  dataHubRole: { demand: [["MANAGE_POLICIES"]] },
-  dataHubAccessToken: { demand: toManageTokens },
-  dataHubSecret: { demand: [["MANAGE_SECRETS"]] },
-  inviteToken: { demand: toManageUsers },
-  globalSettings: { demand: toManageSettings, yieldsToMutations: true },
-  dataHubConnection: { demand: toManageConnections, aspects: ["dataHubConnectionDetails"] },
+  dataHubPolicy: { alternatives: [["MANAGE_POLICIES"]] },
+  dataHubRole: { alternatives: [["MANAGE_POLICIES"]] },
+  dataHubAccessToken: { alternatives: toManageTokens },
+  dataHubSecret: { alternatives: [["MANAGE_SECRETS"]] },
+  inviteToken: { alternatives: toManageUsers },
+  globalSettings: { alternatives: toManageSettings, yieldsToMutations: true },
+  dataHubConnection: { alternatives: toManageConnections, aspects: ["dataHubConnectionDetails"] },
   corpuser: {
-    demand: toManageUsers,
+    alternatives: toManageUsers,
     aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],
   },
-  corpGroup: { demand: toManageUsers, aspects: ["status", "ownership", ...memberships] },
+  corpGroup: { alternatives: toManageUsers, aspects: ["status", "ownership", ...memberships] },
 };
 
 interface Dependencies {
@@ -68,11 +68,15 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
     for (const { entityType, urn, rule } of questions.values()) {
       const about = { entityType, urn: urn && withNamespace(urn, namespace) };
-      const demand = demandFor(caller, rule);
-      if (await authority.allows(caller.actor, demand, about)) continue;
-      throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(demand)}`, {
-        hint: `Ask an administrator, or leave "${entityType}" out of the request`,
-      });
+      const alternatives = alternativesFor(caller, rule);
+      if (await authority.allows(caller.actor, alternatives, about)) continue;
+      throw new CatalogError(
+        "forbidden",
+        `this needs the privilege ${alternativesText(alternatives)}`,
+        {
+          hint: `Ask an administrator, or leave "${entityType}" out of the request`,
+        },
+      );
     }
   }
 
@@ -85,8 +89,9 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
     if (rule !== undefined && bears) return { ...asked, rule };
     // The response to a patch shows the value that the patch results in.
-    const demand = changeType === "PATCH" && demandOfAspect(entity.name, aspectName ?? "");
-    return demand ? { ...asked, rule: { demand } } : undefined;
+    const alternatives =
+      changeType === "PATCH" && alternativesOfAspect(entity.name, aspectName ?? "");
+    return alternatives ? { ...asked, rule: { alternatives } } : undefined;
   }
 
   /** The rule for a whole entity; the urn may have any namespace. */
@@ -118,15 +123,19 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     async rollbackRun(request, caller) {
       // Here, below all interfaces.
       if (!(await authority.allows(caller.actor, toRollBack))) {
-        throw new CatalogError("forbidden", `this needs the privilege ${shownDemand(toRollBack)}`, {
-          hint: "Ask an administrator to roll back the run",
-        });
+        throw new CatalogError(
+          "forbidden",
+          `this needs the privilege ${alternativesText(toRollBack)}`,
+          {
+            hint: "Ask an administrator to roll back the run",
+          },
+        );
       }
       return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));
     },
     async producePlatformEvent(event, caller) {
       if (!(await authority.allows(caller.actor, toProduceEvents))) {
-        const needed = shownDemand(toProduceEvents);
+        const needed = alternativesText(toProduceEvents);
         throw new CatalogError("forbidden", `this needs the privilege ${needed}`, {
           hint: "Ask an administrator for the privilege",
         });
@@ -140,11 +149,15 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
   };
 }
 
-/** The platform privileges that a mutation requires, where they replace the demand of the rule. */
-function demandFor(caller: Caller, { demand, yieldsToMutations }: Rule): Demand {
+/** The platform privileges that a mutation requires, where they replace those of the rule. */
+function alternativesFor(
+  caller: Caller,
+  { alternatives, yieldsToMutations }: Rule,
+): PrivilegeAlternatives {
   const required = caller[REQUIRED];
-  if (yieldsToMutations !== true || required === undefined || required === "none") return demand;
-  return required.flatMap(({ privileges }) => privileges) as Demand;
+  if (yieldsToMutations !== true || required === undefined || required === "none")
+    return alternatives;
+  return required.flatMap(({ privileges }) => privileges) as PrivilegeAlternatives;
 }
 
 interface Asked {

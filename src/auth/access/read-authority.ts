@@ -115,7 +115,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     const [actor, name] = [key.slice(0, end), key.slice(end + 1)];
     const { authority, restricted } = dependencies;
     const about = restricted.entityTypes.has(name) ? { entityType: name } : undefined;
-    return authority.allows(actor, restricted.demandFor(name), about);
+    return authority.allows(actor, restricted.alternativesFor(name), about);
   }
 
   function look(actor: string): Promise<AccessFilter> | AccessFilter {

@@ -1,9 +1,9 @@
 /** Authorizes writes to the schema registry: new schemas of subjects, and compatibility levels. */
 import { CatalogError } from "../../core/errors.ts";
 import type { Authority } from "../policies/authority.ts";
-import { type Demand, shownDemand } from "../policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../policies/privileges.ts";
 
-const toWriteRegistry: Demand = [["MANAGE_SCHEMA_REGISTRY"]];
+const toWriteRegistry: PrivilegeAlternatives = [["MANAGE_SCHEMA_REGISTRY"]];
 
 /** Throws `unauthenticated` without a user, `forbidden` for one who does not have the privilege. */
 export async function admitRegistryWrite(
@@ -20,7 +20,7 @@ export async function admitRegistryWrite(
     );
   }
   if (await authority.allows(actor, toWriteRegistry)) return;
-  const needed = shownDemand(toWriteRegistry);
+  const needed = alternativesText(toWriteRegistry);
   throw new CatalogError(
     "forbidden",
     `User is unauthorized: "${actor}" may not write to the schema registry`,

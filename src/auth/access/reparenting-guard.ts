@@ -8,7 +8,7 @@ import { entityTypeOf } from "../../core/urn.ts";
 import { jsonObject } from "../../lib/json.ts";
 import type { Authority } from "../policies/authority.ts";
 import { hierarchies } from "../policies/principals.ts";
-import { type Demand, shownDemand } from "../policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../policies/privileges.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 
 interface Movable {
@@ -16,7 +16,7 @@ interface Movable {
   /** The aspect that names the parent. */
   readonly aspect: string;
   /** Any of these. */
-  readonly demand: Demand;
+  readonly alternatives: PrivilegeAlternatives;
 }
 
 /** By entity type. */
@@ -26,19 +26,19 @@ const movables: ReadonlyMap<string, Movable> = new Map<string, Movable>([
     {
       hierarchy: hierarchies.DOMAIN,
       aspect: "domainProperties",
-      demand: [["EDIT_ENTITY"], ["MANAGE_DOMAINS"]],
+      alternatives: [["EDIT_ENTITY"], ["MANAGE_DOMAINS"]],
     },
   ],
   [
     "container",
-    { hierarchy: hierarchies.CONTAINER, aspect: "container", demand: [["EDIT_ENTITY"]] },
+    { hierarchy: hierarchies.CONTAINER, aspect: "container", alternatives: [["EDIT_ENTITY"]] },
   ],
   ...(["Term", "Node"] as const).map((kind): [string, Movable] => [
     `glossary${kind}`,
     {
       hierarchy: hierarchies.GLOSSARY,
       aspect: `glossary${kind}Info`,
-      demand: [["EDIT_ENTITY"], ["MANAGE_GLOSSARIES"]],
+      alternatives: [["EDIT_ENTITY"], ["MANAGE_GLOSSARIES"]],
     },
   ]),
 ]);
@@ -62,13 +62,13 @@ export function createReparentingGuard({
   entities,
   urnOf,
 }: Dependencies): ReparentingGuard {
-  async function demand(urn: string, { actor }: Caller): Promise<void> {
+  async function requireMove(urn: string, { actor }: Caller): Promise<void> {
     const entityType = entityTypeOf(urn);
-    const needed = movables.get(entityType)?.demand ?? [];
+    const needed = movables.get(entityType)?.alternatives ?? [];
     // For the type, not the entity: a user who sees an entity may make themselves its owner.
     if (await authority.allows(actor, needed, { entityType })) return;
     throw new CatalogError("forbidden", `you may not move "${urn}"`, {
-      hint: `Moving it to another parent needs the privilege ${shownDemand(needed)}`,
+      hint: `Moving it to another parent needs the privilege ${alternativesText(needed)}`,
     });
   }
 
@@ -86,13 +86,14 @@ export function createReparentingGuard({
     async admit(proposals, caller) {
       for (const proposal of proposals) {
         const urn = urnOf(proposal);
-        if (urn !== undefined && (await moves(urn, proposal))) await demand(urn, caller);
+        if (urn !== undefined && (await moves(urn, proposal))) await requireMove(urn, caller);
       }
     },
     async admitDelete(urn, aspectName, caller) {
       const movable = movables.get(entityTypeOf(urn));
       if (movable === undefined) return;
-      if (aspectName === undefined || aspectName === movable.aspect) await demand(urn, caller);
+      if (aspectName === undefined || aspectName === movable.aspect)
+        await requireMove(urn, caller);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Proposal } from "../../catalog/catalog.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import {
-  type Demand,
+  type PrivilegeAlternatives,
   toManageConnections,
   toManageIngestion,
   toManageSettings,
@@ -19,10 +19,10 @@ import {
 } from "../policies/privileges.ts";
 
 /** No privilege allows reading these. */
-const sealed: Demand = [];
+const sealed: PrivilegeAlternatives = [];
 
 /** Restricted entity types, with all of their aspects. */
-const ofTypes: Readonly<Record<string, Demand>> = {
+const ofTypes: Readonly<Record<string, PrivilegeAlternatives>> = {
   dataHubAccessToken: toManageTokens,
   dataHubSecret: [["MANAGE_SECRETS"]],
   inviteToken: sealed,
@@ -31,41 +31,46 @@ const ofTypes: Readonly<Record<string, Demand>> = {
 interface RestrictedAspect {
   /** The entity type that has the aspect. */
   readonly of: string;
-  readonly demand: Demand;
+  readonly alternatives: PrivilegeAlternatives;
 }
 
 /** By the aspect's name. */
 const ofAspects: Readonly<Record<string, RestrictedAspect>> = {
-  corpUserCredentials: { of: "corpuser", demand: sealed },
-  globalSettingsInfo: { of: "globalSettings", demand: toManageSettings },
-  dataHubConnectionDetails: { of: "dataHubConnection", demand: toManageConnections },
-  mcpServerProperties: { of: "service", demand: toManageConnections },
-  dataHubIngestionSourceInfo: { of: "dataHubIngestionSource", demand: toManageIngestion },
-  dataHubExecutionRequestInput: { of: "dataHubExecutionRequest", demand: toManageIngestion },
-  dataHubExecutionRequestResult: { of: "dataHubExecutionRequest", demand: toManageIngestion },
+  corpUserCredentials: { of: "corpuser", alternatives: sealed },
+  globalSettingsInfo: { of: "globalSettings", alternatives: toManageSettings },
+  dataHubConnectionDetails: { of: "dataHubConnection", alternatives: toManageConnections },
+  mcpServerProperties: { of: "service", alternatives: toManageConnections },
+  dataHubIngestionSourceInfo: { of: "dataHubIngestionSource", alternatives: toManageIngestion },
+  dataHubExecutionRequestInput: { of: "dataHubExecutionRequest", alternatives: toManageIngestion },
+  dataHubExecutionRequestResult: { of: "dataHubExecutionRequest", alternatives: toManageIngestion },
 };
 
 /** The privilege required to read an aspect of an unrestricted entity type; undefined when none is. */
-export const demandOfAspect = (entityType: string, aspect: string): Demand | undefined => {
+export const alternativesOfAspect = (
+  entityType: string,
+  aspect: string,
+): PrivilegeAlternatives | undefined => {
   const rule = ownValue(ofAspects, aspect);
-  return rule?.of === entityType ? rule.demand : undefined;
+  return rule?.of === entityType ? rule.alternatives : undefined;
 };
 
 /** True for a proposal that writes a sealed aspect, in any spelling of its names. */
 export function isSealed({ entityType, aspectName = "" }: Proposal): boolean {
   const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
   return (
-    Object.entries(ofTypes).some(([name, demand]) => demand === sealed && same(name, entityType)) ||
+    Object.entries(ofTypes).some(
+      ([name, alternatives]) => alternatives === sealed && same(name, entityType),
+    ) ||
     Object.entries(ofAspects).some(
       ([name, rule]) =>
-        rule.demand === sealed && same(rule.of, entityType) && same(name, aspectName),
+        rule.alternatives === sealed && same(rule.of, entityType) && same(name, aspectName),
     )
   );
 }
 
 export interface RestrictedNames extends Omit<Restricted, "may"> {
   /** The privileges required to read the entity type or aspect. */
-  demandFor(name: string): Demand;
+  alternativesFor(name: string): PrivilegeAlternatives;
 }
 
 /**
@@ -76,33 +81,39 @@ export function restrictedNames(
   model: Pick<Model, "entities">,
   which: "all" | "sealed" = "all",
 ): RestrictedNames {
-  const counts = (demand: Demand): boolean => which === "all" || demand === sealed;
-  const demands = new Map<string, Demand>();
+  const counts = (alternatives: PrivilegeAlternatives): boolean =>
+    which === "all" || alternatives === sealed;
+  const alternativesBy = new Map<string, PrivilegeAlternatives>();
   const entityTypes = new Set<string>();
-  const own = new Map<string, Demand>();
+  const own = new Map<string, PrivilegeAlternatives>();
   const others = new Set<string>();
   for (const { name, keyAspect, aspects } of model.entities.values()) {
     const ofType = ownValue(ofTypes, name);
-    const demand = ofType !== undefined && counts(ofType) ? ofType : undefined;
-    if (demand !== undefined) demands.set(name, demand);
-    if (demand !== undefined) entityTypes.add(name);
+    const alternatives = ofType !== undefined && counts(ofType) ? ofType : undefined;
+    if (alternatives !== undefined) alternativesBy.set(name, alternatives);
+    if (alternatives !== undefined) entityTypes.add(name);
     for (const aspect of [keyAspect, ...aspects]) {
-      if (demand === undefined) others.add(aspect);
-      else own.set(aspect, demand);
+      if (alternatives === undefined) others.add(aspect);
+      else own.set(aspect, alternatives);
     }
   }
   const aspects = new Set<string>();
-  for (const [name, demand] of own) {
+  for (const [name, alternatives] of own) {
     if (others.has(name)) continue;
     aspects.add(name);
-    demands.set(name, demand);
+    alternativesBy.set(name, alternatives);
   }
   const aspectsOf = new Map<string, string[]>();
-  for (const [name, { of, demand }] of Object.entries(ofAspects)) {
-    if (!counts(demand)) continue;
+  for (const [name, { of, alternatives }] of Object.entries(ofAspects)) {
+    if (!counts(alternatives)) continue;
     aspectsOf.set(of, [...(aspectsOf.get(of) ?? []), name]);
     aspects.add(name);
-    demands.set(name, demand);
+    alternativesBy.set(name, alternatives);
   }
-  return { entityTypes, aspects, aspectsOf, demandFor: (name) => demands.get(name) ?? [] };
+  return {
+    entityTypes,
+    aspects,
+    aspectsOf,
+    alternativesFor: (name) => alternativesBy.get(name) ?? [],
+  };
 }

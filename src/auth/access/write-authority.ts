@@ -15,7 +15,11 @@ import { jsonObject, parsedValue } from "../../lib/json.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
 import { meets, type Resource } from "../policies/policy.ts";
 import { findResource } from "../policies/principals.ts";
-import { type Demand, type Privilege, shownDemand } from "../policies/privileges.ts";
+import {
+  alternativesText,
+  type Privilege,
+  type PrivilegeAlternatives,
+} from "../policies/privileges.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { coversAspect, glossaryInfoOf, managesChildren } from "./glossary-children.ts";
 
@@ -76,10 +80,15 @@ const ofKey = <T>(table: Readonly<Record<string, T>>, key: string): readonly T[]
   Object.hasOwn(table, key) ? [table[key] as T] : [];
 
 /** Any of these, each alone. */
-const any = (...privileges: readonly Privilege[]): Demand => privileges.map((one) => [one]);
+const any = (...privileges: readonly Privilege[]): PrivilegeAlternatives =>
+  privileges.map((one) => [one]);
 
 /** `isThere`: the entity exists; a new aspect then is a change of the entity. */
-function demandFor(proposal: Proposal, entityType: string, isThere: boolean): Demand {
+function alternativesFor(
+  proposal: Proposal,
+  entityType: string,
+  isThere: boolean,
+): PrivilegeAlternatives {
   const { changeType, aspectName = "" } = proposal;
   const managing = ofKey(managers, entityType);
   if (changeType === "DELETE") return any("DELETE_ENTITY", ...managing);
@@ -94,7 +103,7 @@ function demandFor(proposal: Proposal, entityType: string, isThere: boolean): De
  * The privileges that together allow writing the columns of editableSchemaMetadata: those of the
  * members that a patch names, all of them for any other write.
  */
-function toEditColumns({ changeType, aspectName, aspect }: Proposal): Demand {
+function toEditColumns({ changeType, aspectName, aspect }: Proposal): PrivilegeAlternatives {
   if (aspectName !== "editableSchemaMetadata") return [];
   const all = [[...columnPrivileges.values()]];
   const patch = changeType === "PATCH" ? parsedValue(aspect?.value) : undefined;
@@ -111,9 +120,9 @@ function toEditColumns({ changeType, aspectName, aspect }: Proposal): Demand {
   return named.size > 0 ? [[...named]] : all;
 }
 
-const toDelete = (urn: string): Demand =>
+const toDelete = (urn: string): PrivilegeAlternatives =>
   any("DELETE_ENTITY", ...ofKey(managers, entityTypeOf(urn)));
-const toForget: Demand = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
+const toForget: PrivilegeAlternatives = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 
 /** An unknown resource matches only policies without criteria or constraints. */
 const unknown: Resource = { owners: [], fields: {} };
@@ -146,21 +155,21 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   async function admit(
     { principal, policies }: AuthContext,
     urn: string,
-    demand: Demand,
+    alternatives: PrivilegeAlternatives,
     { parts, otherwise }: Admission,
   ): Promise<void> {
     // A caller who may write all entities needs no further checks.
-    if (meets(policies, principal, demand, unknown, [unknown])) return;
+    if (meets(policies, principal, alternatives, unknown, [unknown])) return;
     const resource = await findResource(entities, urn, entityTypeOf(urn));
-    if (!meets(policies, principal, demand, resource)) {
+    if (!meets(policies, principal, alternatives, resource)) {
       if (await otherwise()) return;
       throw new CatalogError("forbidden", `you may not write "${urn}" in this way`, {
-        hint: `It needs the privilege ${shownDemand(demand)}`,
+        hint: `It needs the privilege ${alternativesText(alternatives)}`,
       });
     }
     for (const part of await parts()) {
       const found = await findResource(entities, part, entityTypeOf(part));
-      if (meets(policies, principal, demand, resource, [found])) continue;
+      if (meets(policies, principal, alternatives, resource, [found])) continue;
       throw new CatalogError("forbidden", `you may not add or remove "${part}" at "${urn}"`, {
         hint: "Ask an administrator which tags your policies allow",
       });
@@ -191,22 +200,23 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     { principal, policies }: AuthContext,
     alternatives: readonly RequiredPrivileges[],
   ): Promise<void> {
-    const holds = async (demand: Demand, text: string): Promise<boolean> => {
+    const holds = async (alternatives: PrivilegeAlternatives, text: string): Promise<boolean> => {
       const urn = withNamespace(text, namespace);
       const resource = await findResource(entities, urn, entityTypeOf(urn));
-      return meets(policies, principal, demand, resource);
+      return meets(policies, principal, alternatives, resource);
     };
     const allowed = async ({ privileges, urns }: RequiredPrivileges): Promise<boolean> => {
-      const demand = privileges as Demand;
-      if (meets(policies, principal, demand, urns.length > 0 ? unknown : undefined)) return true;
-      for (const urn of urns) if (!(await holds(demand, urn))) return false;
+      const alternatives = privileges as PrivilegeAlternatives;
+      if (meets(policies, principal, alternatives, urns.length > 0 ? unknown : undefined))
+        return true;
+      for (const urn of urns) if (!(await holds(alternatives, urn))) return false;
       return urns.length > 0;
     };
     for (const alternative of alternatives) if (await allowed(alternative)) return;
     const shown = alternatives.map(({ privileges, urns }) => {
       const on = urns.length > 0 ? ` on "${urns[0]}"` : "";
       const more = urns.length > 1 ? ` and ${urns.length - 1} more` : "";
-      return `${shownDemand(privileges as Demand)}${on}${more}`;
+      return `${alternativesText(privileges as PrivilegeAlternatives)}${on}${more}`;
     });
     throw new CatalogError("forbidden", "you may not write this", {
       hint: `It needs the privilege ${shown.join(", or ")}`,
@@ -260,13 +270,13 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       const urn = urnOf(proposal);
       if (urn === undefined || coveredTypes.has(entityTypeOf(urn))) continue;
       const isThere = proposal.changeType === "CREATE" && (await entities.find(urn)) !== undefined;
-      const demand = demandFor(proposal, entityTypeOf(urn), isThere);
+      const alternatives = alternativesFor(proposal, entityTypeOf(urn), isThere);
       const { aspectName = "" } = proposal;
       const place = `${aspectName} ${urn}`;
       const draft = drafts.get(place) ?? { begun: false, value: undefined, left: [] };
       drafts.set(place, draft);
       draft.left.push(proposal);
-      await admit(authContext, urn, demand, {
+      await admit(authContext, urn, alternatives, {
         parts: () => changedTags(urn, aspectName, draft),
         otherwise: () => managesGlossary(authContext, urn, aspectName, proposals),
       });
@@ -274,14 +284,18 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     return catalog.ingest(proposals, caller);
   };
 
-  async function admitOne(text: string, demand: (urn: string) => Demand, caller: Caller) {
+  async function admitOne(
+    text: string,
+    alternatives: (urn: string) => PrivilegeAlternatives,
+    caller: Caller,
+  ) {
     const authContext = await authContextOf(caller);
     const urn = withNamespace(text, namespace);
     if (authContext === undefined || coveredTypes.has(entityTypeOf(urn))) return;
     const required = caller[REQUIRED];
     if (required === "none") return;
     if (required !== undefined) return admitMutation(authContext, required);
-    await admit(authContext, urn, demand(urn), {
+    await admit(authContext, urn, alternatives(urn), {
       parts: async () => [],
       otherwise: () => managesGlossary(authContext, urn, undefined, []),
     });

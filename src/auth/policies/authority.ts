@@ -8,7 +8,7 @@ import type { StoredEntities } from "../stored-entities.ts";
 import type { FixedPolicies } from "./fixed-policies.ts";
 import { meets, type Policy, type Principal } from "./policy.ts";
 import { findPrincipal, findResource, rootUserId } from "./principals.ts";
-import type { Demand } from "./privileges.ts";
+import type { PrivilegeAlternatives } from "./privileges.ts";
 
 /** The resource of a check: an entity, or all of a type. */
 interface About {
@@ -24,7 +24,11 @@ export interface AuthContext {
 
 export interface Authority {
   /** False without an actor; always true for the system actor. */
-  allows(actor: string | undefined, demand: Demand, about?: About): Promise<boolean>;
+  allows(
+    actor: string | undefined,
+    alternatives: PrivilegeAlternatives,
+    about?: About,
+  ): Promise<boolean>;
   /** Undefined for a removed or suspended user, who has no privileges. */
   authContext(actor: string): Promise<AuthContext | undefined>;
 }
@@ -70,15 +74,15 @@ export function createAuthority(
 
   return {
     authContext,
-    async allows(actor, demand, about) {
+    async allows(actor, alternatives, about) {
       if (actor === undefined) return false;
       if (actor === systemActor) return true;
       const principal = await principalOf(actor);
       if (principal === undefined) return false;
       const resource = about && (await findResource(entities, about.urn, about.entityType));
       // Stored policies come from the aspect view; the fixed ones work while it is unavailable.
-      if (meets(always, principal, demand, resource)) return true;
-      return meets(await policies(), principal, demand, resource);
+      if (meets(always, principal, alternatives, resource)) return true;
+      return meets(await policies(), principal, alternatives, resource);
     },
   };
 }

@@ -2,14 +2,14 @@
  * The policy engine, with DataHub's semantics. Pure. Policies only grant: without a grant access is
  * denied.
  *
- *   a demand is met ⇐ any of its lists has every privilege granted
+ *   alternatives are met ⇐ any of its lists has every privilege granted
  *   a privilege is granted ⇐ a policy that is not INACTIVE lists it, its actors include the principal,
  *                            its resources include the resource (unless its type is PLATFORM), and
  *                            its constraints include every changed part of the resource
  */
 
 import { ownValue } from "../../lib/own-value.ts";
-import type { Demand, Privilege } from "./privileges.ts";
+import type { Privilege, PrivilegeAlternatives } from "./privileges.ts";
 
 /** The members of the aspect dataHubPolicyInfo that checks need. */
 export interface Policy {
@@ -71,7 +71,7 @@ export interface Resource {
 export function meets(
   policies: readonly Policy[],
   principal: Principal,
-  demand: Demand,
+  alternatives: PrivilegeAlternatives,
   resource?: Resource,
   parts: readonly Resource[] = [],
 ): boolean {
@@ -80,7 +80,7 @@ export function meets(
       (policy) =>
         grants(policy, privilege, principal, resource) && holdsParts(policy.resources, parts),
     );
-  return demand.some((all) => all.length > 0 && all.every(granted));
+  return alternatives.some((all) => all.length > 0 && all.every(granted));
 }
 
 function grants(

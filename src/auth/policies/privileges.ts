@@ -94,13 +94,13 @@ export const privileges = {
 export type Privilege = keyof typeof privileges;
 
 /** Any of these, each all of its members. */
-export type Demand = readonly (readonly Privilege[])[];
+export type PrivilegeAlternatives = readonly (readonly Privilege[])[];
 
 /**
  * The privileges to create personal tokens with this duration; of any duration when absent. The
  * privilege of a duration includes shorter ones.
  */
-export function toGenerateTokens(duration?: TokenDuration): Demand {
+export function toGenerateTokens(duration?: TokenDuration): PrivilegeAlternatives {
   const bounds = tokenDurations.slice(
     duration === undefined ? 0 : tokenDurations.indexOf(duration),
   );
@@ -111,15 +111,18 @@ export function toGenerateTokens(duration?: TokenDuration): Demand {
 }
 
 /** To read, create and revoke the tokens of others. */
-export const toManageTokens: Demand = [["MANAGE_ACCESS_TOKENS"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
+export const toManageTokens: PrivilegeAlternatives = [
+  ["MANAGE_ACCESS_TOKENS"],
+  ["EDIT_ENTITY", "DELETE_ENTITY"],
+];
 
-export const toManageUsers: Demand = [["MANAGE_USERS_AND_GROUPS"]];
+export const toManageUsers: PrivilegeAlternatives = [["MANAGE_USERS_AND_GROUPS"]];
 
-export const toManageSettings: Demand = [["MANAGE_GLOBAL_SETTINGS"]];
+export const toManageSettings: PrivilegeAlternatives = [["MANAGE_GLOBAL_SETTINGS"]];
 
-export const toManageConnections: Demand = [["MANAGE_CONNECTIONS"]];
+export const toManageConnections: PrivilegeAlternatives = [["MANAGE_CONNECTIONS"]];
 
-export const toManageIngestion: Demand = [["MANAGE_INGESTION"]];
+export const toManageIngestion: PrivilegeAlternatives = [["MANAGE_INGESTION"]];
 
 /** To read an entity with read authorization: any of these. */
 export const toRead = [
@@ -127,8 +130,10 @@ export const toRead = [
   ["GET_ENTITY_PRIVILEGE"],
   ["EDIT_ENTITY"],
   ["DELETE_ENTITY"],
-] as const satisfies Demand;
+] as const satisfies PrivilegeAlternatives;
 
 /** Privileges as text: `Manage Policies`, `A, or B and C`. */
-export const shownDemand = (demand: Demand): string =>
-  demand.map((all) => all.map((privilege) => privileges[privilege]).join(" and ")).join(", or ");
+export const alternativesText = (alternatives: PrivilegeAlternatives): string =>
+  alternatives
+    .map((all) => all.map((privilege) => privileges[privilege]).join(" and "))
+    .join(", or ");

@@ -1,6 +1,6 @@
 /** Functions of several families of mutations: new entities, changes of a whole aspect, privileges. */
 import { randomUUID } from "node:crypto";
-import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../../auth/policies/privileges.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
@@ -56,10 +56,13 @@ export function given<T extends object>(members: T): { [K in keyof T]?: NonNulla
 }
 
 /** Throws `forbidden` for a caller without any of the privileges. */
-export async function requirePrivilege(demand: Demand, viewer: Viewer): Promise<void> {
-  if (await viewer.authority.allows(viewer.actor, demand)) return;
+export async function requirePrivilege(
+  alternatives: PrivilegeAlternatives,
+  viewer: Viewer,
+): Promise<void> {
+  if (await viewer.authority.allows(viewer.actor, alternatives)) return;
   throw new CatalogError("forbidden", "Unauthorized to perform this action", {
-    hint: `It needs the privilege ${shownDemand(demand)}`,
+    hint: `It needs the privilege ${alternativesText(alternatives)}`,
   });
 }
 

@@ -17,7 +17,10 @@ export async function me(_: never, __: never, viewer: Viewer) {
   return {
     corpUser: userOf(actor, viewer),
     platformPrivileges: Object.fromEntries(
-      Object.entries(platformPrivileges).map(([name, demand]) => [name, allows(demand)]),
+      Object.entries(platformPrivileges).map(([name, alternatives]) => [
+        name,
+        allows(alternatives),
+      ]),
     ),
   };
 }

@@ -1,5 +1,5 @@
 /** The rule that authorizes one field of Query or Mutation. */
-import { type Demand, shownDemand } from "../../auth/policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../../auth/policies/privileges.ts";
 import type { Viewer } from "../context.ts";
 
 export interface Rule {
@@ -11,8 +11,8 @@ export interface Rule {
 }
 
 /** Requires any of these privileges. */
-export const needing = (demand: Demand): Rule => ({
+export const needing = (alternatives: PrivilegeAlternatives): Rule => ({
   audited: true,
-  needs: `the privilege ${shownDemand(demand)}`,
-  allows: (_, { authority, actor }) => authority.allows(actor, demand),
+  needs: `the privilege ${alternativesText(alternatives)}`,
+  allows: (_, { authority, actor }) => authority.allows(actor, alternatives),
 });

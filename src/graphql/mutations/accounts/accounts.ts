@@ -1,6 +1,6 @@
 /** Mutations of service accounts, profiles of users and groups, ownership types and stored files. */
 import { randomUUID } from "node:crypto";
-import type { Demand } from "../../../auth/policies/privileges.ts";
+import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
@@ -65,7 +65,7 @@ export const accountMutations = {
 };
 
 /** Any of these for the profile of another user. Users edit their own profile without a privilege. */
-const toEditProfiles: Demand = [
+const toEditProfiles: PrivilegeAlternatives = [
   ["MANAGE_USERS_AND_GROUPS"],
   ["EDIT_ENTITY"],
   ["EDIT_USER_PROFILE"],

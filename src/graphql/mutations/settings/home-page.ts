@@ -1,6 +1,6 @@
 /** Mutations of the templates and modules of home pages and summaries. */
 
-import type { Demand } from "../../../auth/policies/privileges.ts";
+import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
@@ -18,7 +18,7 @@ import {
 } from "../changes.ts";
 import { refuseMissing, remove, urnOf } from "../writing.ts";
 
-const toManagePages: Demand = [["MANAGE_HOME_PAGE_TEMPLATES"]];
+const toManagePages: PrivilegeAlternatives = [["MANAGE_HOME_PAGE_TEMPLATES"]];
 
 const template = { entityType: "dataHubPageTemplate", aspect: "dataHubPageTemplateProperties" };
 const module = { entityType: "dataHubPageModule", aspect: "dataHubPageModuleProperties" };

@@ -1,6 +1,6 @@
 /** Mutations of views: saved filters, personal or global. */
 
-import type { Demand } from "../../../auth/policies/privileges.ts";
+import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
@@ -20,7 +20,7 @@ import { remove, urnOf } from "../writing.ts";
 const TYPE = "dataHubView";
 const INFO = "dataHubViewInfo";
 
-const toManageViews: Demand = [["MANAGE_GLOBAL_VIEWS"]];
+const toManageViews: PrivilegeAlternatives = [["MANAGE_GLOBAL_VIEWS"]];
 
 interface Criterion {
   readonly field: string;

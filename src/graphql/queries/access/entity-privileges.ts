@@ -1,5 +1,5 @@
 /** The fields of EntityPrivileges: the edits that the caller may make to an entity. */
-import type { Demand, Privilege } from "../../../auth/policies/privileges.ts";
+import type { Privilege, PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { EntitySource } from "../entity-source.ts";
@@ -48,11 +48,11 @@ async function managesChildren(node: string, viewer: Viewer): Promise<boolean> {
   if (await may(viewer, [["MANAGE_GLOSSARIES"]])) return true;
   let above: unknown = node;
   for (let depth = 0; typeof above === "string" && depth < ancestorsMax; depth++) {
-    const demand: Demand =
+    const alternatives: PrivilegeAlternatives =
       depth === 0
         ? [["MANAGE_GLOSSARY_CHILDREN"], ["MANAGE_ALL_GLOSSARY_CHILDREN"]]
         : [["MANAGE_ALL_GLOSSARY_CHILDREN"]];
-    if (await may(viewer, demand, above)) return true;
+    if (await may(viewer, alternatives, above)) return true;
     above = (await viewer.loader.load(above)).aspect("glossaryNodeInfo")?.parentNode;
   }
   return false;

@@ -1,7 +1,7 @@
 /** The fields of PlatformPrivileges, each with the privileges that grant it. */
-import { type Demand, toGenerateTokens } from "../../../auth/policies/privileges.ts";
+import { type PrivilegeAlternatives, toGenerateTokens } from "../../../auth/policies/privileges.ts";
 
-export const platformPrivileges: Readonly<Record<string, Demand>> = {
+export const platformPrivileges: Readonly<Record<string, PrivilegeAlternatives>> = {
   viewAnalytics: [["VIEW_ANALYTICS"], ["GET_ANALYTICS_PRIVILEGE"], ["MANAGE_SYSTEM_OPERATIONS"]],
   managePolicies: [["MANAGE_POLICIES"]],
   manageIdentities: [["MANAGE_USERS_AND_GROUPS"]],

@@ -2,7 +2,7 @@
 import type { AuthContext } from "../../../auth/policies/authority.ts";
 import { meets } from "../../../auth/policies/policy.ts";
 import { findResource } from "../../../auth/policies/principals.ts";
-import { type Demand, shownDemand } from "../../../auth/policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
@@ -23,39 +23,52 @@ function contextOf(viewer: Viewer): Promise<AuthContext | undefined> {
 export async function privilegesOn(
   urn: string | undefined,
   viewer: Viewer,
-): Promise<(demand: Demand) => boolean> {
+): Promise<(alternatives: PrivilegeAlternatives) => boolean> {
   const { actor, namespace, entities } = viewer;
   if (actor === `urn:${namespace}:corpuser:__datahub_system`) return () => true;
   const context = await contextOf(viewer);
   if (context === undefined) return () => false;
   const resource =
     urn === undefined ? undefined : await findResource(entities, urn, entityTypeOf(urn));
-  return (demand) => meets(context.policies, context.principal, demand, resource);
+  return (alternatives) => meets(context.policies, context.principal, alternatives, resource);
 }
 
 /** True when the caller has the privileges on the entity; without a urn, on the platform. */
-export const may = async (viewer: Viewer, demand: Demand, urn?: string): Promise<boolean> =>
-  (await privilegesOn(urn, viewer))(demand);
+export const may = async (
+  viewer: Viewer,
+  alternatives: PrivilegeAlternatives,
+  urn?: string,
+): Promise<boolean> => (await privilegesOn(urn, viewer))(alternatives);
 
 /** Throws `forbidden` unless the caller has the privileges on the platform. */
-export async function refuseWithout(viewer: Viewer, demand: Demand): Promise<void> {
-  if (await may(viewer, demand)) return;
-  throw refusal(demand);
+export async function refuseWithout(
+  viewer: Viewer,
+  alternatives: PrivilegeAlternatives,
+): Promise<void> {
+  if (await may(viewer, alternatives)) return;
+  throw refusal(alternatives);
 }
 
 /** Throws `forbidden` when the caller may not read the entity. */
-export async function refuseUnreadable(viewer: Viewer, demand: Demand, urn: string): Promise<void> {
-  if (!(await mayRead(viewer, demand, urn))) throw refusal(demand);
+export async function refuseUnreadable(
+  viewer: Viewer,
+  alternatives: PrivilegeAlternatives,
+  urn: string,
+): Promise<void> {
+  if (!(await mayRead(viewer, alternatives, urn))) throw refusal(alternatives);
 }
 
-const refusal = (demand: Demand): CatalogError =>
+const refusal = (alternatives: PrivilegeAlternatives): CatalogError =>
   new CatalogError("forbidden", "Unauthorized to perform this action", {
-    hint: `It needs the privilege ${shownDemand(demand)}. Please contact your DataHub administrator.`,
+    hint: `It needs the privilege ${alternativesText(alternatives)}. Please contact your DataHub administrator.`,
   });
 
 /**
  * True when the caller may read a part of the entity that needs more than its page. Callers without a
  * name exist only where the service requires no tokens: they read everything, as over REST.
  */
-export const mayRead = async (viewer: Viewer, demand: Demand, urn: string): Promise<boolean> =>
-  viewer.actor === undefined || may(viewer, demand, urn);
+export const mayRead = async (
+  viewer: Viewer,
+  alternatives: PrivilegeAlternatives,
+  urn: string,
+): Promise<boolean> => viewer.actor === undefined || may(viewer, alternatives, urn);

@@ -44,8 +44,8 @@ const DAYS_30 = 30 * 86_400_000;
 
 /** Newest first; empty for callers who may not view the document. */
 async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer: Viewer) {
-  const demand = [...toRead, ["MANAGE_DOCUMENTS"] as const];
-  if (!(await mayRead(viewer, demand, urn))) return [];
+  const alternatives = [...toRead, ["MANAGE_DOCUMENTS"] as const];
+  if (!(await mayRead(viewer, alternatives, urn))) return [];
   const from = asked.startTimeMillis ?? viewer.now() - DAYS_30;
   const to = asked.endTimeMillis ?? Number.POSITIVE_INFINITY;
   const { changes } = await viewer.catalog.readChanges({

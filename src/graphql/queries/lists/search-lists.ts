@@ -1,6 +1,6 @@
 /** Lists of entities of some types, each one search with its own filter, order and page size. */
 
-import { type Demand, toManageUsers } from "../../../auth/policies/privileges.ts";
+import { type PrivilegeAlternatives, toManageUsers } from "../../../auth/policies/privileges.ts";
 import type { SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import type { Resolver, Viewer } from "../../context.ts";
@@ -38,7 +38,7 @@ interface List {
   readonly criteria?: (input: ListInput, viewer: Viewer) => readonly Criterion[];
   /** Entities that match these criteria are listed in addition to those that match the input's filter. */
   readonly others?: (input: ListInput) => readonly Criterion[];
-  readonly needs?: Demand;
+  readonly needs?: PrivilegeAlternatives;
   /** True: `count` of the result is the size of the page, not the requested size. */
   readonly sized?: boolean;
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Authority } from "../../../auth/policies/authority.ts";
-import { type Demand, shownDemand } from "../../../auth/policies/privileges.ts";
+import { alternativesText, type PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import type { Authentication, RequestLimit } from "../../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
@@ -96,13 +96,13 @@ async function admitted(
       actor,
     });
   }
-  const demand = requiredPrivileges(endpoint, authentication.required);
-  if (demand === undefined) return actor;
+  const alternatives = requiredPrivileges(endpoint, authentication.required);
+  if (alternatives === undefined) return actor;
   if (actor === undefined) throw tokenNeeded();
-  if (await authority.allows(actor, demand)) return actor;
-  authentication.noteRefusal({ reason: "privilege", actor, address, demand });
+  if (await authority.allows(actor, alternatives)) return actor;
+  authentication.noteRefusal({ reason: "privilege", actor, address, privileges: alternatives });
   throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not do this`, {
-    hint: `It needs the privilege ${shownDemand(demand)}`,
+    hint: `It needs the privilege ${alternativesText(alternatives)}`,
     actor,
   });
 }
@@ -157,9 +157,9 @@ function refuseTwice(rawHeaders: readonly string[]): void {
  * The privilege that an endpoint requires. Endpoints with `access: "operator"` always require one, those
  * with "watcher" only with token authentication. The default is the privilege for all operations.
  */
-const ofOperations: Demand = [["MANAGE_SYSTEM_OPERATIONS"]];
+const ofOperations: PrivilegeAlternatives = [["MANAGE_SYSTEM_OPERATIONS"]];
 
-const ownOrAll = (own: Demand): Demand => [...own, ...ofOperations];
+const ownOrAll = (own: PrivilegeAlternatives): PrivilegeAlternatives => [...own, ...ofOperations];
 
 const restoring = ownOrAll([["RESTORE_INDICES_PRIVILEGE"]]);
 const ofTasks = ownOrAll([["GET_ES_TASK_STATUS_PRIVILEGE"]]);
@@ -167,7 +167,7 @@ const ofSizes = ownOrAll([["GET_TIMESERIES_INDEX_SIZES_PRIVILEGE"]]);
 const ofSearch = "/openapi/operations/elasticSearch";
 
 /** By path and name of the endpoint. */
-const demands: Readonly<Record<string, Demand>> = {
+const alternativesBy: Readonly<Record<string, PrivilegeAlternatives>> = {
   "/operations restoreIndices": restoring,
   "/operations getEsTaskStatus": ofTasks,
   "/operations getIndexSizes": ofSizes,
@@ -186,9 +186,9 @@ const demands: Readonly<Record<string, Demand>> = {
 function requiredPrivileges(
   endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
   required: boolean,
-): Demand | undefined {
+): PrivilegeAlternatives | undefined {
   const access = endpoint?.access;
   if (endpoint === undefined || access === undefined || access === "system") return undefined;
   if (access === "watcher" && !required) return undefined;
-  return demands[`${endpoint.path} ${endpoint.name}`] ?? ofOperations;
+  return alternativesBy[`${endpoint.path} ${endpoint.name}`] ?? ofOperations;
 }
