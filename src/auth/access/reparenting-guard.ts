@@ -92,8 +92,7 @@ export function createReparentingGuard({
     async admitDelete(urn, aspectName, caller) {
       const movable = movables.get(entityTypeOf(urn));
       if (movable === undefined) return;
-      if (aspectName === undefined || aspectName === movable.aspect)
-        await requireMove(urn, caller);
+      if (aspectName === undefined || aspectName === movable.aspect) await requireMove(urn, caller);
     },
   };
 }
