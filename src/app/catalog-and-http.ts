@@ -298,14 +298,14 @@ async function openCatalog(
   };
 }
 
-const mending = (view: string): string => ownCommand(`rebuild ${view}`);
+const rebuildCommand = (view: string): string => ownCommand(`rebuild ${view}`);
 
 function staleViewsOf(views: readonly string[]): StaleViews {
   if (views.length === 0) return noneStale;
   return new Map(
     views.flatMap((view) => {
       const read = annotatedViews[view];
-      return read === undefined ? [] : [[read, mending(view)] as const];
+      return read === undefined ? [] : [[read, rebuildCommand(view)] as const];
     }),
   );
 }
@@ -344,7 +344,7 @@ function operationsParts(
         // Of the others the model decides little, and operators are known by them.
         if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
         const why = "of another model";
-        if (stale) generations.refuse(view, why, staleView(view, mending(view)));
+        if (stale) generations.refuse(view, why, staleView(view, rebuildCommand(view)));
         else generations.admit(view, why);
       },
       onRebuilt,

@@ -76,7 +76,7 @@ interface ScopedCatalog extends Catalog {
   entitiesVersion(): number | undefined;
   /** Writes missing default aspects as the system actor; returns their number. */
   giveDefaults(urns: readonly string[]): Promise<number>;
-  /** RestoreCalls removed edges that the entities' aspects state; returns the number of aspects. */
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   restoreEdges(urns: readonly string[]): Promise<number>;
   /** Removes values of deleted structured properties that an earlier process left behind. */
   removeLeftValues(): Promise<void>;

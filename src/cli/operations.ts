@@ -58,14 +58,14 @@ export interface VerifiedStore {
 
 export interface VerifiedStores {
   readonly found: readonly VerifiedStore[];
-  /** The same after mending. */
+  /** The same after the repair. */
   readonly left: readonly VerifiedStore[];
   /** Unverified parts: views that cannot be read, and records of the log that a view lacks. */
   readonly unknown: readonly { readonly view: string; readonly reason: string }[];
   /** Of the log, that were compared. */
   readonly records: number;
   /** Number of rebuilt entities. */
-  readonly mended: number;
+  readonly restored: number;
   /** Names of rebuilt views. */
   readonly rebuilt: readonly string[];
 }
@@ -176,7 +176,7 @@ export interface StoreCheck {
   readonly checking: Promise<{
     /** Empty if unknown. */
     readonly version: string;
-    /** Sentences that say what is wrong and how to mend it; none: it is well. */
+    /** Sentences that say what is wrong and how to repair it; none: no fault. */
     readonly findings: readonly string[];
   }>;
 }

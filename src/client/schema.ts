@@ -995,7 +995,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** How the log and its views are, with lag, rates and sizes */
+        /** Status of the log and its views, with lag, rates and sizes */
         post: operations["operationsGetStatus"];
         delete?: never;
         options?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the log, its views and its jobs are, as a page for people */
+        /** Status of the log, its views and its jobs, as a page */
         get: operations["showStatus"];
         put?: never;
         post?: never;

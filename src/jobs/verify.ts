@@ -149,14 +149,14 @@ export function createVerifications(parts: VerifyParts) {
           return elsewhere.size === 0;
         },
         async rebuild(damaged) {
-          logger.info({ views: damaged }, "rebuilding views that repair of entities cannot mend");
+          logger.info({ views: damaged }, "rebuilding views that restoring entities cannot repair");
           await parts.rebuild(damaged, signal);
         },
         signal,
       });
       await bringOn(asked, signal);
       const found = countOf(left);
-      if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unmended(found);
+      if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unrepaired(found);
     } finally {
       under--;
     }
@@ -272,7 +272,7 @@ const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
     { hint: "Start a node with the role projector, then repair again" },
   );
 
-const unmended = (found: number): CatalogError =>
+const unrepaired = (found: number): CatalogError =>
   new CatalogError("conflict", `${found} differences are left after repair and rebuild`, {
     hint: "listDifferences shows them; repair again if others wrote meanwhile",
   });

@@ -36,7 +36,7 @@
  *   5. Work is bounded: records and bytes of a batch, the pause between attempts, and the time for
  *      which the thread is blocked (one turn).
  *   6. New records are found without a poke, too. (rest ends after idleMs)
- *   7. An entity is restored between two turns, in which no view takes a batch. (mend)
+ *   7. An entity is restored between two turns, in which no view takes a batch. (runWanted)
  *   8. A costly view neither holds up the others nor is held up for good by them: it has a batch in
  *      each turn in which they reach the end of the log, and in one of COSTLY_TURN when they do not.
  *      (turn)
@@ -162,7 +162,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       comparison.look();
       watching.look();
       const { moved, more } = await turn();
-      await mend();
+      await runWanted();
       await tidy();
       if (!more && !poked && !stopping) await rest(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
       // Sinks may work without ever waiting: messages must get in between all the same.
@@ -175,7 +175,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     await Promise.all(viewStates.map(keepPosition));
   }
 
-  async function mend(): Promise<void> {
+  async function runWanted(): Promise<void> {
     for (const { work } of wanted.splice(0)) {
       await work();
       report();
@@ -361,7 +361,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     poked = true;
     wake();
   }
-  const mending = createEntityRestoring({ viewStates, log, decode, settled });
+  const restoring = createEntityRestoring({ viewStates, log, decode, settled });
   const running = run();
   return {
     progress,
@@ -376,10 +376,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
           (one) => one.mismatch !== undefined && (view === undefined || view === one.view.name),
         );
         return wrong?.mismatch === undefined
-          ? mending.restore(urns, view)
+          ? restoring.restore(urns, view)
           : Promise.reject(wrong.mismatch);
       }),
-    drop: (urn, view, actor) => want(() => mending.drop(urn, view, actor)),
+    drop: (urn, view, actor) => want(() => restoring.drop(urn, view, actor)),
     hold: replacing.hold,
     prepare: replacing.prepare,
     release: (views, take) =>

@@ -99,7 +99,7 @@ const viewGauges: readonly (readonly [
   ],
   [
     "differences",
-    "Differences from the log that the last comparison found and nobody mended",
+    "Differences from the log that the last verification found and that were not repaired",
     (view) => view.differences,
   ],
 ];

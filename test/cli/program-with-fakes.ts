@@ -63,7 +63,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
       ...{ view, position: position(9), rows: 8, count: differences.length, differences },
     }));
     const left = repair ? found.map((one) => ({ ...one, count: 0, differences: [] })) : found;
-    return { found, left, unknown: [], records: 10, mended: repair ? 1 : 0, rebuilt: [] };
+    return { found, left, unknown: [], records: 10, restored: repair ? 1 : 0, rebuilt: [] };
   },
 
   async copyLog(_, { onProgress }) {

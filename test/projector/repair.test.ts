@@ -66,28 +66,28 @@ const countsOf = (all: readonly { readonly view: string; readonly count: number 
 
 test("nothing is done where nothing is wrong", async () => {
   const { repair, done } = damaged([]);
-  expect(await repair()).toMatchObject({ mended: 0, rebuilt: [] });
+  expect(await repair()).toMatchObject({ restored: 0, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search"]);
 });
 
 test("entities are made anew, each once", async () => {
   const { repair, done } = damaged([missing("search", "a"), missing("aspects", "a")]);
-  const { found, left, mended, rebuilt } = await repair();
+  const { found, left, restored, rebuilt } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, rebuilt }).toEqual({ mended: 1, rebuilt: [] });
+  expect({ restored, rebuilt }).toEqual({ restored: 1, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search", "restore a", "verify aspects,search"]);
 });
 
-test("a view of which something is wrong that is of no entity is grown anew when entities of others are mended", async () => {
+test("a view of which something is wrong that is of no entity is grown anew when entities of others are restored", async () => {
   const { repair, done } = damaged([
     fault("search"),
     missing("search", "a"),
     missing("aspects", "b"),
   ]);
-  const { left, mended, rebuilt } = await repair();
+  const { left, restored, rebuilt } = await repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, rebuilt }).toEqual({ mended: 1, rebuilt: ["search"] });
+  expect({ restored, rebuilt }).toEqual({ restored: 1, rebuilt: ["search"] });
   expect(done).toEqual([
     ...["verify aspects,search", "restore b", "verify aspects"],
     ...["rebuild search", "verify search"],
@@ -97,9 +97,9 @@ test("a view of which something is wrong that is of no entity is grown anew when
 test("so is one of which entities cannot be made anew", async () => {
   const wrong = [missing("search", "a"), missing("search", "b")];
   const { repair } = damaged(wrong, { restorable: (urn) => urn === "a" });
-  const { left, mended, rebuilt } = await repair();
+  const { left, restored, rebuilt } = await repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
-  expect({ mended, rebuilt }).toEqual({ mended: 3, rebuilt: ["search"] });
+  expect({ restored, rebuilt }).toEqual({ restored: 3, rebuilt: ["search"] });
 });
 
 test("but not where nobody was there to make them anew", async () => {

@@ -56,7 +56,7 @@ export const verify: Operations["verify"] = async (config, options) => {
   if (!options.repair) {
     const { found, unread } = await lookAtEach(names, look);
     const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
-    return { found, left: found, unknown, records: records ?? 0, mended: 0, rebuilt: [] };
+    return { found, left: found, unknown, records: records ?? 0, restored: 0, rebuilt: [] };
   }
   const { rebuilt, ...repaired } = await verifyAndRepair(names, {
     look,

@@ -1,5 +1,5 @@
 /**
- * RestoreCalls the edges that `DELETE /relationships` removed although an entity's aspects still
+ * Restores the edges that `DELETE /relationships` removed although an entity's aspects still
  * declare them. The restore is a record of the log, like the removal: it appends the aspect's value
  * again with RESTATE, so that every rebuild of the graph gives the same edges.
  */

@@ -70,7 +70,7 @@ export interface RunCatalog {
     readonly includeAspect?: boolean | undefined;
   }): Promise<readonly RunRow[]>;
   /**
-   * RestoreCalls each entity to its state without the run, by further records: earlier values of other
+   * Restores each entity to its state without the run, by further records: earlier values of other
    * writers return, later ones stay. Entities that the run created and that have no other writers
    * are soft-deleted. A registry is rolled back like a run with all records written with it so far.
    * An unknown run changes nothing, and neither does a second rollback. `admit` is called with the

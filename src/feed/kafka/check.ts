@@ -147,12 +147,12 @@ async function trialFindings(
   ];
   let made = false;
   try {
-    for (const [what, mend, step] of steps) {
+    for (const [what, remedy, step] of steps) {
       try {
         await step();
         made = true;
       } catch (error) {
-        return [`Kafka does not allow the feed to ${what} (${reasonOf(error)}): ${mend}.`];
+        return [`Kafka does not allow the feed to ${what} (${reasonOf(error)}): ${remedy}.`];
       }
     }
     made = false;

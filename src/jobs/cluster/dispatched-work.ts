@@ -1,5 +1,5 @@
 /**
- * RestoreCalls and rebuilds of views whose projector runs in another process. They are dispatched to
+ * Restores and rebuilds of views whose projector runs in another process. They are dispatched to
  * that node through the cluster job queue (job-queue.ts); this node executes those of others.
  */
 import { CatalogError } from "../../core/errors.ts";
@@ -35,7 +35,7 @@ export const handedWork =
     return unrestored;
   };
 
-/** RestoreCalls each view on the node whose projector applies it. */
+/** Restores each view on the node whose projector applies it. */
 export function dispatchedRestore(
   { restoration, fed, views }: Omit<Own, "rebuilding">,
   { ask }: Pick<JobQueue, "ask">,

@@ -39,7 +39,7 @@ interface Dependencies {
   readonly restoration: Pick<Restoration, "restore">;
   /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
-  /** RestoreCalls removed edges that the entities' aspects state; returns the number of aspects. */
+  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;

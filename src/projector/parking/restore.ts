@@ -65,7 +65,7 @@ export async function restoreEntities(
 export const unrestoredError = ({ reason, away }: Unrestored): Error =>
   away ? new CatalogError("unavailable", reason) : new Error(reason);
 
-/** RestoreCalls an entity that stays parked as of the position before `before`. */
+/** Restores an entity that stays parked as of the position before `before`. */
 export async function restoreParked(
   urn: string,
   {
@@ -82,7 +82,7 @@ export async function restoreParked(
 }
 
 /**
- * RestoreCalls the entities in one transaction, all or none; after an error, the caller restores each
+ * Restores the entities in one transaction, all or none; after an error, the caller restores each
  * alone. Entities with long histories are always restored alone, to bound the transaction.
  */
 async function restoreTogether(

@@ -3,7 +3,7 @@ import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Restoration } from "./progress.ts";
 
 interface RestoreCalls extends Pick<Restoration, "restorations" | "onRestored"> {
-  /** RestoreCalls the entities. Rejects `not_found` or `unavailable`. */
+  /** Restores the entities. Rejects `not_found` or `unavailable`. */
   restored<T>(urns: readonly string[], restore: () => Promise<T>): Promise<T>;
   /** A whole view was replaced or is damaged: nothing that was read of it before counts. */
   allRestored(): void;

@@ -22,7 +22,7 @@ export interface Repaired {
   /** Last results. */
   readonly left: readonly Verified[];
   /** Number of restored entities. */
-  readonly mended: number;
+  readonly restored: number;
   readonly rebuilt: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export async function verifyAndRepair(
   { look, restore, rebuild, signal }: RepairParts,
 ): Promise<Repaired> {
   const rebuilt = new Set<string>();
-  let mended = 0;
+  let restored = 0;
   /** False if the last `restore` found a view without a projector. */
   let fed = true;
 
@@ -64,8 +64,8 @@ export async function verifyAndRepair(
     return unreadable;
   }
 
-  /** RestoreCalls differing entities; not in views with faults of their store (`without`), which are rebuilt. */
-  async function mend(
+  /** Restores entities that differ, but not in views whose store has faults (`without`): these are rebuilt. */
+  async function restoreDifferent(
     known: readonly Verified[],
     without: readonly string[],
   ): Promise<readonly Verified[]> {
@@ -76,7 +76,7 @@ export async function verifyAndRepair(
       const urns = new Set(left.flatMap(({ differences }) => differences.map(({ urn }) => urn)));
       urns.delete("");
       fed = await restore([...urns]);
-      mended += urns.size;
+      restored += urns.size;
       left = await look(some);
       if (countOf(left) >= before) break;
     }
@@ -99,14 +99,14 @@ export async function verifyAndRepair(
   const { found, unreadable } = await firstLook();
   const hasFault = ({ differences }: Verified) => differences.some(({ urn }) => urn === "");
   const damaged = [...unreadable, ...namesOf(found.filter(hasFault))];
-  let left = await mend(found, damaged);
-  if (damaged.length > 0) left = await mend(await rebuildAndLook(damaged, left), []);
+  let left = await restoreDifferent(found, damaged);
+  if (damaged.length > 0) left = await restoreDifferent(await rebuildAndLook(damaged, left), []);
   const wasAt = new Map(found.map(({ view, position }) => [view, position]));
   /** The projector has restarted the view from an earlier position, since it could not be repaired. */
   const isBehind = ({ view, position }: Verified) => position < (wasAt.get(view) ?? 0);
-  const unmended = left.filter((one) => one.count > 0 || isBehind(one));
-  if (fed && unmended.length > 0) left = await rebuildAndLook(namesOf(unmended), left);
-  return { found, left, mended, rebuilt: [...rebuilt] };
+  const remaining = left.filter((one) => one.count > 0 || isBehind(one));
+  if (fed && remaining.length > 0) left = await rebuildAndLook(namesOf(remaining), left);
+  return { found, left, restored, rebuilt: [...rebuilt] };
 }
 
 const namesOf = (some: readonly Verified[]): readonly string[] => some.map(({ view }) => view);

@@ -58,11 +58,11 @@ function unfit(
     return `The server at ${hostOf(server)} is neither Elasticsearch nor OpenSearch: name one in ${setting}.`;
   }
   if (product !== server.product) {
-    const mend =
+    const remedy =
       product === "opensearch"
         ? `begin ${setting} with "opensearch+"`
         : `take "opensearch+" out of ${setting}`;
-    return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}, not ${NAMES[server.product]}: ${mend}.`;
+    return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}, not ${NAMES[server.product]}: ${remedy}.`;
   }
   if (Number.parseInt(version, 10) >= oldest) return undefined;
   return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}: upgrade it to ${oldest} or later.`;

@@ -16,14 +16,14 @@ export interface SqliteWriter<W> {
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
-  /** RestoreCalls are part of an open transaction. */
+  /** Restores are part of an open transaction. */
   let together = false;
 
   /** Clears the cache before the restore, and after one that was rolled back. */
-  async function mend(write: () => Promise<void>): Promise<void> {
+  async function amend(write: () => Promise<void>): Promise<void> {
     writer.forget();
     try {
-      await view.mend(write);
+      await view.amend(write);
     } catch (error) {
       writer.forget();
       throw error;
@@ -42,10 +42,10 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
     },
     restore(urn, writes) {
       const restore = () => writer.restore(urn, writes);
-      return together ? restore() : mend(restore);
+      return together ? restore() : amend(restore);
     },
     together: (work) =>
-      mend(async () => {
+      amend(async () => {
         together = true;
         try {
           await work();

@@ -57,7 +57,7 @@ export interface SqliteView {
    */
   commit(upTo: Position, write: (checkpoint: Position) => void, record?: string): void;
   /** One transaction that leaves the checkpoint where it is. */
-  mend(write: () => void | Promise<void>): Promise<void>;
+  amend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): void;
   /** "discard" drops a staging generation. */
@@ -142,7 +142,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
       checkpoint = upTo;
       record = last;
     },
-    async mend(write) {
+    async amend(write) {
       usable();
       try {
         db.exec("BEGIN IMMEDIATE");

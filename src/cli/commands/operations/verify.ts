@@ -47,17 +47,17 @@ export async function verify(
     bar.stop();
   }
   const seconds = (performance.now() - start) / 1_000;
-  const { found, left, unknown, records, mended, rebuilt } = verified;
+  const { found, left, unknown, records, restored, rebuilt } = verified;
   const remaining = repair ? left.filter(({ count }) => count > 0) : [];
   const lines = [
     ...found.flatMap(linesOf),
     ...unknown.map(({ view, reason }) => `${view}: unknown: ${reason}`),
-    ...(mended > 0 ? [`${mended} entities were restored`] : []),
+    ...(restored > 0 ? [`${restored} entities were restored`] : []),
     ...rebuilt.map((view) => `${view}: rebuilt from the log`),
     ...remaining.map(({ view, count }) => `${view}: ${count} differences are left`),
   ];
   await print({
-    value: { views: found, left, unknown, records, restored: mended, rebuilt, seconds },
+    value: { views: found, left, unknown, records, restored, rebuilt, seconds },
     urns: urnsOf(found),
     table: lines.join("\n"),
   });

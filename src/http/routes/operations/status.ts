@@ -1,11 +1,11 @@
-/** How the service is: a page for people, and the same for programs. */
+/** The status of the service: a page for people, and the same as JSON. */
 import { CatalogError } from "../../../core/errors.ts";
 import type { Operations } from "../../../jobs/operations.ts";
 import { type StatusShown, statusPage } from "../../docs/status-page.ts";
 import { type Endpoint, type Schema, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
 import { action, malformed, text, unauthenticated } from "./operation-forms.ts";
 
-/** Of jobs and of parked entities. */
+/** Jobs and parked entities on the page. */
 const shownMax = 20;
 
 const number = (description: string): Schema => ({ type: "number", description });
@@ -15,63 +15,73 @@ const viewSchema: Schema = {
   type: "object",
   required: ["position", "lagRecords", "lagSeconds", "recordsPerSecond", "records", "stalled"],
   properties: {
-    position: integer("Position that it has reached"),
-    lagRecords: integer("How many records it lacks"),
-    lagSeconds: number("For how long it has lacked what the log has"),
-    recordsPerSecond: number("Over the last seconds"),
-    records: integer("That it was brought since the process began"),
-    stalled: { type: "boolean", description: "It stands still behind the log" },
-    parked: integer("Entities that it passes over"),
-    bytes: integer("On disk; absent where a server keeps it"),
-    generation: integer("Its generation; likewise"),
-    verifiedPosition: integer("Up to where it was compared with the log; absent: never"),
-    differences: integer("What was found then and is not mended"),
-    verifiedAt: integer("When that was; in epoch milliseconds"),
+    position: integer("Position that the view has reached"),
+    lagRecords: integer("Number of records that the view does not have yet"),
+    lagSeconds: number("Time since the view last had every record of the log"),
+    recordsPerSecond: number("Projected records per second, over the last seconds"),
+    records: integer("Records that were projected since the start"),
+    stalled: { type: "boolean", description: "True if the view lags and makes no progress" },
+    parked: integer("Number of parked entities"),
+    bytes: integer("Size on disk; absent for a view in a server"),
+    generation: integer("Number of the generation in use; absent for a view in a server"),
+    verifiedPosition: integer("Position of the last verification; absent before the first one"),
+    differences: integer("Differences that the last verification found and that were not repaired"),
+    verifiedAt: integer("Time of the last verification, in epoch milliseconds"),
     rebuild: {
       type: "object",
-      description: "Progress of its staging generation; absent without a rebuild",
+      description: "Progress of the rebuild; absent without one",
       properties: {
-        position: integer("Position that it has reached"),
+        position: integer("Position of the staging generation"),
         head: integer("Head of the log at that time"),
-        recordsPerSecond: number("Since it began"),
+        recordsPerSecond: number("Average since the rebuild began"),
       },
     },
-    emptied: integer("Number of rebuilds from the start of the log since the process began"),
-    stale: { type: "boolean", description: "It is of another model, and waits to be rebuilt" },
-    error: text("Why it does not follow or cannot be read"),
+    emptied: integer("Number of times that the view was emptied and rebuilt since the start"),
+    stale: {
+      type: "boolean",
+      description: "True if the view was built with another model and has to be rebuilt",
+    },
+    error: text("Reason why the view does not follow the log, or cannot be read"),
   },
 };
 
 const getStatus: Endpoint = {
   ...action,
   name: "getStatus",
-  summary: "How the log and its views are, with lag, rates and sizes",
-  about: "`/status` shows the same to people.",
+  summary: "Status of the log and its views, with lag, rates and sizes",
+  about: "The page `/status` shows the same.",
   body: { type: "object", properties: {} },
   reply: valueReply({
     type: "object",
     required: ["ok", "version", "time", "uptimeSeconds", "log", "views", "jobsRunning"],
     properties: {
-      ok: { type: "boolean", description: "Reads and writes work, and every view makes progress" },
-      version: text("Of the service"),
-      time: integer("In epoch milliseconds"),
-      uptimeSeconds: number("Since the process began"),
+      ok: {
+        type: "boolean",
+        description: "True if reads and writes work and every view makes progress",
+      },
+      version: text("Version of the service"),
+      time: integer("Current time, in epoch milliseconds"),
+      uptimeSeconds: number("Time since the start"),
       log: {
         type: "object",
         required: ["position", "recordsPerSecond", "records"],
         properties: {
-          position: integer("Of its last record"),
-          bytes: integer("On disk; absent where a server keeps it"),
-          recordsPerSecond: number("Over the last seconds"),
-          records: integer("That came since the process began"),
-          error: text("Why it cannot be read or written"),
+          position: integer("Position of the last record"),
+          bytes: integer("Size on disk; absent for a log in a server"),
+          recordsPerSecond: number("Appended records per second, over the last seconds"),
+          records: integer("Records that were appended since the start"),
+          error: text("Reason why the log cannot be read or written"),
         },
       },
-      views: { type: "object", description: "By name", additionalProperties: viewSchema },
-      jobsRunning: integer("Jobs that are running"),
+      views: {
+        type: "object",
+        description: "Status by the name of the view",
+        additionalProperties: viewSchema,
+      },
+      jobsRunning: integer("Number of running jobs"),
       jobsEnded: {
         type: "array",
-        description: "How many jobs ended since the process began, by kind and state",
+        description: "Number of jobs that ended since the start, by kind and state",
         items: { type: "object" },
       },
     },
@@ -86,14 +96,14 @@ const showStatus: Endpoint = {
   access: "watcher",
   path: "/status",
   name: "showStatus",
-  summary: "How the log, its views and its jobs are, as a page for people",
+  summary: "Status of the log, its views and its jobs, as a page",
   about:
-    "Needs no script and refreshes itself. Where tokens are asked for, it asks for one that may run the operations.",
+    "The page needs no script and refreshes itself. With authentication on, it asks for a token whose user may run the operations.",
   reply: { type: "string" },
   replyType: "text/html",
   errors: [
-    { code: "unauthenticated", when: "a token is needed and not shown" },
-    { code: "forbidden", when: "its user may not run the operations" },
+    { code: "unauthenticated", when: "the request has no token" },
+    { code: "forbidden", when: "the user may not run the operations" },
   ],
   async handle(_, { operations }) {
     const status = await operations.getStatus();
@@ -101,7 +111,7 @@ const showStatus: Endpoint = {
   },
 };
 
-/** The page is for the worst of days: it is shown when the log cannot be read, too. */
+/** The page is also shown when the log cannot be read. */
 async function listed(operations: Operations): Promise<Omit<StatusShown, "status">> {
   try {
     const page = { start: 0, count: shownMax };

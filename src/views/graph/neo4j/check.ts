@@ -35,11 +35,13 @@ function versionFindings(version: string): readonly string[] {
 async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<readonly string[]> {
   const label = `${namesOf(place.name).view}_check_${randomUUID().slice(0, 8)}`;
   const findings: string[] = [];
-  const may = async (what: string, mend: string, done: () => Promise<unknown>): Promise<void> => {
+  const may = async (what: string, remedy: string, done: () => Promise<unknown>): Promise<void> => {
     try {
       await done();
     } catch (error) {
-      findings.push(`The server does not allow the graph to ${what} (${saidBy(error)}): ${mend}.`);
+      findings.push(
+        `The server does not allow the graph to ${what} (${saidBy(error)}): ${remedy}.`,
+      );
     }
   };
   await may("create constraints", "grant its user the right to manage constraints", async () => {

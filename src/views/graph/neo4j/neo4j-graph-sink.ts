@@ -69,7 +69,7 @@ function createSink(server: Server, view: View): GraphSink {
       server.usable();
       const rows = await statedBy(urn, writes);
       const writer = createEdgeWriter(view.label);
-      await view.mend(writer.restore(urn, rows));
+      await view.amend(writer.restore(urn, rows));
     },
 
     position: () => view.position(),

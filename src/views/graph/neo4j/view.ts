@@ -48,7 +48,7 @@ interface View {
   /** Runs a transaction that moves the checkpoint from its expected position. */
   commit(upTo: Position, write: Writing, record?: string): Promise<void>;
   /** Runs a transaction that does not move the checkpoint. */
-  mend(write: Writing): Promise<void>;
+  amend(write: Writing): Promise<void>;
   /** The expected checkpoint. */
   known(): Position;
   /** Starts a new, empty generation. */
@@ -178,7 +178,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       state = { ...before, position: upTo, record: record ?? null };
     },
 
-    async mend(write) {
+    async amend(write) {
       known();
       await server.write(async (transaction) => {
         const turn = locked(transaction).then(() => true);

@@ -148,8 +148,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   }
 
   /** Takes the result of a merge that ended, in a transaction of its own. */
-  async function take(ids: readonly number[], { turn, built }: Merged, mend: Mend) {
-    await mend(() => {
+  async function take(ids: readonly number[], { turn, built }: Merged, amend: Amend) {
+    await amend(() => {
       const due = reader.rows().filter(({ id }) => ids.includes(id));
       // A reset may have removed them.
       if (due.length < ids.length) return;
@@ -196,13 +196,13 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       save();
     },
     /** Starts a merge of large segments, or takes the result of one. True while one runs. */
-    async mergeLarge(mend: Mend): Promise<boolean> {
+    async mergeLarge(amend: Amend): Promise<boolean> {
       try {
         if (merging !== undefined) {
           const merged = await Promise.race([merging.merged, delay(MERGE_WAIT_MS, undefined)]);
           if (merged === undefined) return true;
           mergeAt = performance.now() + MERGE_PAUSE_MS;
-          await take(merging.segments, merged, mend);
+          await take(merging.segments, merged, amend);
         }
         merging = undefined;
       } catch (error) {
@@ -241,7 +241,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   };
 }
 
-type Mend = (write: () => void) => Promise<void>;
+type Amend = (write: () => void) => Promise<void>;
 
 /** A merge in the thread, and the ids of the segments that it merges. */
 interface Merging {

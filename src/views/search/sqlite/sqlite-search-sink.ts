@@ -28,7 +28,7 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
     ...createSqliteSink(view, writer),
     async amend(writes) {
       try {
-        await view.mend(() => writer.write(writes, START));
+        await view.amend(() => writer.write(writes, START));
       } catch (error) {
         writer.forget();
         throw error;
@@ -36,14 +36,14 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
     },
     async holding(entityType, fields, from) {
       if (!view.db.isOpen) throw closed();
-      if (bulk) await view.mend(() => index.flush());
+      if (bulk) await view.amend(() => index.flush());
       return translated(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
-    ...(!bulk && { tidy: () => index.mergeLarge((write) => view.mend(write)) }),
+    ...(!bulk && { tidy: () => index.mergeLarge((write) => view.amend(write)) }),
     async close(outcome = "keep") {
       if (!view.db.isOpen) return;
       try {
-        if (bulk && outcome === "keep") await view.mend(() => index.flush());
+        if (bulk && outcome === "keep") await view.amend(() => index.flush());
       } finally {
         index.close();
         view.close(outcome);

@@ -91,7 +91,7 @@ export function createTruncations(view: SqliteView): Truncations {
       const pending = first.get();
       some = pending !== undefined;
       if (pending === undefined) return false;
-      await view.mend(() => part(pending));
+      await view.amend(() => part(pending));
       return true;
     },
   };

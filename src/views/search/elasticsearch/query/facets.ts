@@ -165,7 +165,7 @@ async function allPairs(
 const mostFrequent = (counted: readonly FacetValue[], limit: number): readonly FacetValue[] =>
   counted.toSorted((a, b) => b.count - a.count).slice(0, limit);
 
-/** RestoreCalls a text that was cut from a document with this value. */
+/** Restores a text that was cut from a document with this value. */
 async function textOf(stored: string, field: string, indices: Indices): Promise<string> {
   const text = readStoredText(stored);
   if (text !== undefined) return text;
