@@ -5,7 +5,7 @@ import { openLog } from "../../src/app/open-log.ts";
 import { viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { fill } from "../bench/regrow.ts";
+import { fill } from "../bench/offline-rebuild.ts";
 import { startEventStoreServer } from "../support/eventstoredb-server/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -17,10 +17,10 @@ import { benchIngest } from "./ingest.ts";
 import { benchKafka } from "./kafka.ts";
 import { benchLineage } from "./lineage.ts";
 import { benchNeo4j } from "./neo4j.ts";
+import { benchOfflineRebuild } from "./offline-rebuild.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReads } from "./reads.ts";
 import { benchRebuild } from "./rebuild.ts";
-import { benchRegrow } from "./regrow.ts";
 import { benchSearch } from "./search.ts";
 import { benchSearches } from "./searches.ts";
 import { benchSizes } from "./sizes.ts";
@@ -35,7 +35,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   ingest: benchIngest,
   lineage: benchLineage,
   reads: benchReads,
-  regrow: benchRegrow,
+  "offline-rebuild": benchOfflineRebuild,
   rebuild: () => benchRebuild(large ? 1_000_000 : 200_000, 1_000_000),
   search: () => benchSearch(large ? 1_000_000 : 100_000),
   searches: async () => {

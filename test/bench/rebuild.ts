@@ -18,7 +18,7 @@ import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Load, load, median } from "./load.ts";
-import { change, fill } from "./regrow.ts";
+import { change, fill } from "./offline-rebuild.ts";
 import { overTurns, rate, report } from "./report.ts";
 import { profileOf, single, urnOf } from "./sample.ts";
 

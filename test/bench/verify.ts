@@ -8,8 +8,8 @@ import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { fill } from "./offline-rebuild.ts";
 import { plainRowsIn } from "./plain-rows.ts";
-import { fill } from "./regrow.ts";
 import { rate, ratio, report } from "./report.ts";
 
 const target = 20_000;

@@ -9,7 +9,7 @@ import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { entry } from "../contract/change-log-driver.ts";
 import { createClient, encoded } from "../support/client.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A service on a directory in which so many tags are written. */
@@ -50,7 +50,7 @@ test("views of another log are grown anew, and that is logged", async () => {
   expect(new Set(lines)).toEqual(
     new Set(["view was built from another log; it is emptied and built again"]),
   );
-  expect((await differencesFromRegrown(one.path)).differences).toEqual([]);
+  expect((await differencesFromRebuild(one.path)).differences).toEqual([]);
 });
 
 test("an older copy of the log that has grown since stops the start, until views are rebuilt", async () => {
@@ -75,7 +75,7 @@ test("an older copy of the log that has grown since stops the start, until views
   expect(await exists(client, "urn:li:tag:one1")).toBe(true);
   expect(await exists(client, "urn:li:tag:two0")).toBe(true);
   await service.close();
-  expect((await differencesFromRegrown(directory.path)).differences).toEqual([]);
+  expect((await differencesFromRebuild(directory.path)).differences).toEqual([]);
 });
 
 test("a log that ends before its views stops the start, be it another or not", async () => {

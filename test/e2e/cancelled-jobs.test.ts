@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const slowly = { timeout: 120_000 };
@@ -135,6 +135,6 @@ test("readers see all of what a truncation takes, or none, and no error", slowly
     expect(counts.slice(turned).filter((count) => count !== 3)).toEqual([]);
   }
   await service.restart(async () => {
-    expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+    expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
   });
 });

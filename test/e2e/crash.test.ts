@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Client, createClient, encoded, proposal } from "../support/client.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -51,7 +51,7 @@ test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
   const last: ServiceProcess = await startService(directory.path);
   await findAll(createClient(last.address), acknowledged);
   expect(await last.stop()).toBe(0);
-  const { records, differences } = await differencesFromRegrown(directory.path);
+  const { records, differences } = await differencesFromRebuild(directory.path);
   expect(differences).toEqual([]);
   // Positions are gapless: the log holds a record for every position it ever named.
   expect(records).toBeGreaterThanOrEqual(acknowledged.position);

@@ -14,7 +14,7 @@ import type { CatalogError } from "../../src/core/errors.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { type Client, createClient, encoded, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -122,7 +122,7 @@ describe.each([0xff, 0x00])("a view overwritten with %i", (byte) => {
 
   const equalsLog = (service: RunningService) =>
     service.restart(async () => {
-      expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+      expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
     });
 
   async function filled(): Promise<RunningService> {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Client, createClient, encoded } from "../support/client.ts";
 import { failingFsync, filesCanBeLimited, limitFiles, smallDisk } from "../support/faults.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -61,7 +61,7 @@ async function goesOn(client: Client, acknowledged: Acknowledged): Promise<void>
 
 async function endsWell(service: ServiceProcess, directory: string): Promise<void> {
   expect(await service.stop()).toBe(0);
-  expect((await differencesFromRegrown(directory)).differences).toEqual([]);
+  expect((await differencesFromRebuild(directory)).differences).toEqual([]);
 }
 
 /** Starts the service; the words with which it ended where it did not come up. */

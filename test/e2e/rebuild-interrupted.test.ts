@@ -13,7 +13,7 @@ import { openLog } from "../../src/app/open-log.ts";
 import { type ViewName, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { fill } from "../bench/regrow.ts";
+import { fill } from "../bench/offline-rebuild.ts";
 import { start } from "../cli/run-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { dataset, datasetProposals, shownCounts } from "./shown-counts.ts";
 
 /** Kills while views are grown, and as soon as the first generation is seen to take its place. */
@@ -119,7 +119,7 @@ async function changed(started: Started, before: readonly number[]): Promise<voi
 }
 
 async function expectViewsEqualLog(): Promise<void> {
-  const { differences } = await differencesFromRegrown(service.directory);
+  const { differences } = await differencesFromRebuild(service.directory);
   expect(differences).toEqual([]);
 }
 

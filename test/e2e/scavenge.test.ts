@@ -23,7 +23,7 @@ import { startEventStoreServer } from "../support/eventstoredb-server/server.ts"
 import { killableService } from "../support/killable-service.ts";
 import { operatorOf } from "../support/operator.ts";
 import { dataset, writeHistory } from "../support/random-history.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -130,7 +130,7 @@ describe("over a random history", () => {
     await ended(await value("rebuildViews"));
     expect(await value("listParked")).toMatchObject({ total: 0 });
     await service.restart(async () => {
-      const { differences } = await differencesFromRegrown(service.directory);
+      const { differences } = await differencesFromRebuild(service.directory);
       expect(differences).toEqual([]);
     });
   });
@@ -302,6 +302,6 @@ describe("a process that is killed while it scavenges", () => {
     await service.stop();
     const text = readFileSync(join(service.directory, "log.sqlite"), "latin1");
     expect(text.split("forgotten forgotten").length - 1).toBeLessThan(100 * 60);
-    expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+    expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
   });
 });

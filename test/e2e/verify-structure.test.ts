@@ -19,7 +19,7 @@ import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { writeHistory } from "../support/random-history.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -183,7 +183,7 @@ describe("repairing", { timeout: 120_000 }, () => {
     expect(await operator.value("listDifferences")).toMatchObject({ total: 0 });
     await service.restart(async () => {
       for (const view of viewNames) expect(await found(service.directory, view)).toBe(0);
-      expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+      expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
     });
   };
   const filledService = async () => {
@@ -219,7 +219,7 @@ describe("repairing", { timeout: 120_000 }, () => {
       expect(repaired.stdout).toMatch(/search: rebuilt from the log/);
       expect(repaired.stdout).toMatch(/graph: rebuilt from the log/);
       expect((await run()).code).toBe(0);
-      expect((await differencesFromRegrown(directory)).differences).toEqual([]);
+      expect((await differencesFromRebuild(directory)).differences).toEqual([]);
     });
   });
 });

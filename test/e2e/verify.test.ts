@@ -15,7 +15,7 @@ import { start } from "../cli/run-program.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
 import { dataset, user, writeHistory } from "../support/random-history.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -274,7 +274,7 @@ describe("damage by hand", slowly, () => {
     expect(await verify()).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
     await service.restart(async () => {
-      expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+      expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
     });
     operator = operatorOf(service);
   });
@@ -355,7 +355,7 @@ test("the command finds, tells and mends, and says by its exit code what is left
       code: 0,
       stdout: expect.stringContaining("rebuilt from the log"),
     });
-    expect((await differencesFromRegrown(other.directory)).differences).toEqual([]);
+    expect((await differencesFromRebuild(other.directory)).differences).toEqual([]);
     expect((await run("cellar")).code).toBe(2);
   });
 });

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const ends = 6;
@@ -77,5 +77,5 @@ test("a service whose log's writer ends goes on by itself", async () => {
   expect(acknowledged.difference(found)).toEqual(new Set());
   // The last ones too are in the view then.
   await service.client.call("POST", "/entities?action=listUrns", { entity: "tag", ...page });
-  expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+  expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
@@ -464,7 +464,7 @@ describe("4.2 restoreIndices", () => {
     expect(batches.length).toBeGreaterThan(4);
     for (const batch of batches.slice(0, -1)) expect(member(batch, "rowsMigrated")).toBe("4");
     await service.restart();
-    expect((await differencesFromRegrown(service.directory)).differences).toEqual([]);
+    expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
   });
 
   test.each([

@@ -10,7 +10,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
-import { differencesFromRegrown } from "../support/regrown.ts";
+import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 const dataset = (name: string): string => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
@@ -64,7 +64,7 @@ const rows = (condition: string, ...values: string[]) => ({ field: "rowCount", c
 /** As the views are, and as they are when they are grown from the log. */
 async function expectSame(): Promise<void> {
   await service.restart(async () => {
-    const { differences } = await differencesFromRegrown(service.directory);
+    const { differences } = await differencesFromRebuild(service.directory);
     expect(differences).toEqual([]);
   });
   operator = operatorOf(service);

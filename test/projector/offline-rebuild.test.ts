@@ -11,7 +11,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { readParking } from "../../src/projector/parking/parking.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { change, fill } from "../bench/regrow.ts";
+import { change, fill } from "../bench/offline-rebuild.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Records from which two threads build views. */

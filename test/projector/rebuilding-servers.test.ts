@@ -16,7 +16,7 @@ import type { Staged } from "../../src/projector/sink.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { elasticsearchViews, neo4jViews, postgresViews } from "../adapter/view-rows-places.ts";
-import { change, fill } from "../bench/regrow.ts";
+import { change, fill } from "../bench/offline-rebuild.ts";
 import { ownershipOf, profileOf, urnOf } from "../bench/sample.ts";
 import { reachStore } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

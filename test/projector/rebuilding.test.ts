@@ -21,7 +21,7 @@ import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { stagingPath } from "../../src/storage/sqlite/generations.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { fill } from "../bench/regrow.ts";
+import { fill } from "../bench/offline-rebuild.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const module = new URL("losing-stores.ts", import.meta.url);

@@ -23,7 +23,7 @@ import { openElasticsearchSearchReader } from "../../src/views/search/elasticsea
 import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { buildViews } from "./build-views.ts";
 import { createClient } from "./client.ts";
-import { type Dumped, documentsOf, embeddedReaders } from "./regrown.ts";
+import { type Dumped, documentsOf, embeddedReaders } from "./rebuilt-views.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 import { type ReachedStore, reachStore } from "./stores.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

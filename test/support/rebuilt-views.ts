@@ -1,6 +1,6 @@
 /**
- * The proof that a view follows from the log: the views are built again from the log of a data
- * directory, in another directory, and compared row by row. The service must be stopped.
+ * Compares the views of a data directory with views that are rebuilt from its log in another
+ * directory, row by row. The service must be stopped.
  */
 import { join } from "node:path";
 import { configuredModel } from "../../src/app/load-model.ts";
@@ -46,15 +46,15 @@ export function documentsOf(reader: {
   };
 }
 
-export async function differencesFromRegrown(
+export async function differencesFromRebuild(
   directory: string,
 ): Promise<{ records: number; differences: readonly (Difference<unknown> & { view: string })[] }> {
-  using beside = temporaryDirectory("annals-regrown");
+  using other = temporaryDirectory("annals-rebuilt");
   const config = readConfig({ data: directory }, {});
   const log = await openLogReader(config);
   const views = await openViews({
     ...config,
-    data: beside.path,
+    data: other.path,
     rules: configuredModel(config).rules,
   });
   let records = 0;
@@ -67,12 +67,12 @@ export async function differencesFromRegrown(
   for (const view of viewNames) {
     const open = embeddedReaders[view];
     if (open === undefined) throw new Error(`no reader for the view ${view}`);
-    const grown = open(join(directory, `${view}.sqlite`));
-    const again = open(join(beside.path, `${view}.sqlite`));
-    const difference = await findDifference(grown, again);
+    const live = open(join(directory, `${view}.sqlite`));
+    const rebuilt = open(join(other.path, `${view}.sqlite`));
+    const difference = await findDifference(live, rebuilt);
     if (difference !== undefined) differences.push({ view, ...difference });
-    await grown.close();
-    await again.close();
+    await live.close();
+    await rebuilt.close();
   }
   return { records, differences };
 }

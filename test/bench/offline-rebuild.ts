@@ -1,7 +1,6 @@
 /**
- * Regrowing views from the log as `annals rebuild` does, at two sizes; the start on a large log; the
- * idle memory.
- * The log is written through the real append path, as a catalog of tables that change now and then.
+ * Benchmark of `annals rebuild` on logs of two sizes, of starts on the larger log, and of the idle
+ * memory. The log is written by the real append path and holds tables that change now and then.
  */
 import { readFileSync } from "node:fs";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
@@ -20,7 +19,7 @@ import { rate, ratio, report } from "./report.ts";
 import { ownershipOf, profileOf, propertiesOf, urnOf } from "./sample.ts";
 
 const sizes = [100_000, 1_000_000];
-/** A rebuild of so many comes first: the threads that all others start find what they run compiled. */
+/** The size of a first rebuild. It fills the compile cache that all later threads use. */
 const warmSize = 12_000;
 const startsOf = 3;
 
@@ -29,7 +28,7 @@ const generations = [
   { name: "all four views", views: [], target: 15_000 },
 ];
 
-export async function benchRegrow(): Promise<void> {
+export async function benchOfflineRebuild(): Promise<void> {
   const costs = new Map<string, number[]>(generations.map(({ name }) => [name, []]));
   for (const size of [warmSize, ...sizes]) {
     using directory = temporaryDirectory("annals-bench");
@@ -42,7 +41,7 @@ export async function benchRegrow(): Promise<void> {
       if (size === warmSize) continue;
       const seconds = (performance.now() - begun) / 1_000;
       costs.get(name)?.push(seconds / size);
-      const what = `regrow ${name} from ${size.toLocaleString("en")} records`;
+      const what = `rebuild ${name} from ${size.toLocaleString("en")} records`;
       const reached = `${rate(size / seconds)} (target ${target.toLocaleString("en")})`;
       report(what, `${reached}, ${ratio(size / seconds / plain)} of plain rows`);
     }
@@ -68,7 +67,9 @@ async function benchStart(directory: string, size: number): Promise<void> {
   report(`starts on a log of ${size.toLocaleString("en")} records`, shown);
 }
 
-/** Each entity: key, properties, ownership; then profiles and changed properties in turn. */
+/**
+ * Events per entity: key, properties, ownership; then profiles and changed properties alternately.
+ */
 export async function fill(log: ChangeLog, size: number): Promise<void> {
   const entities = Math.floor(size / 5);
   const revisions = new Map<number, Revision>();
@@ -82,7 +83,8 @@ export async function fill(log: ChangeLog, size: number): Promise<void> {
   };
   let written = 0;
   for (let n = 0; written < size; n++) {
-    // A stride that is prime to the number of entities: neighbours in time are none in the views.
+    // The stride is prime to the number of entities: neighbours in the log are not neighbours in
+    // the views.
     const entity = (n * 7_919) % entities;
     const first = n < entities;
     const changes = first
