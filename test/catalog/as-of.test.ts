@@ -1,6 +1,6 @@
 /**
- * Reads as of a moment: at a real service, what they answered when the log ended there,
- * for any history; and by time, over a log whose clocks stand still and step back.
+ * Reads as of a point in time. On a real service, a read returns what it returned when the log ended
+ * there, for any history. On a log alone, reads by time work with clocks that stand still or step back.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,8 +23,8 @@ let serial = 0;
 
 type Asked = readonly [method: string, path: string, body?: object];
 
-/** Everything that tells of an entity. */
-function questions(urns: readonly string[]): readonly Asked[] {
+/** Every read of the entities and their aspects. */
+function readsOf(urns: readonly string[]): readonly Asked[] {
   const [first = ""] = urns;
   const one = (urn: string): readonly Asked[] => [
     ["GET", `/entitiesV2/${encoded(urn)}`],
@@ -74,20 +74,20 @@ const at = (path: string, moment: string): string =>
   `${path}${path.includes("?") ? "&" : "?"}${moment}`;
 
 function answers(asked: readonly Asked[], moment?: string): Promise<readonly string[]> {
-  const told = asked.map(async ([method, path, body]) => {
+  const replies = asked.map(async ([method, path, body]) => {
     const target = moment === undefined ? path : at(path, moment);
     const reply = await service.client.call(method, target, body);
     if (moment?.startsWith("asOfPosition=") === true && reply.status < 300) {
       expect(`asOfPosition=${reply.position}`, path).toBe(moment);
     }
-    // A key that is made up has the time of the answer.
+    // A derived key aspect has the time of the response.
     const text = JSON.stringify(reply.body).replace(
       /"created":\{"actor":"urn:li:corpuser:__datahub_system","time":\d+\}\}\}/g,
       "made up",
     );
     return `${method} ${path} ${reply.status} ${text.replace(/"requestId":"[^"]*"/g, "")}`;
   });
-  return Promise.all(told);
+  return Promise.all(replies);
 }
 
 const write = (path: string, body: object) => service.client.call("POST", path, body);
@@ -156,21 +156,21 @@ const steps = fc.oneof(
   ]),
 );
 
-describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
+describe.each(startedLogs)("on the %s log,", (kind, startLog) => {
   beforeAll(async () => {
     service = await serviceOnLog(startLog);
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
   const numRuns = kind === "embedded" ? 10 : 4;
-  test("a read as of a position is what was read then", async () => {
+  test("a read as of a position returns what a read returned at that position", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 8 }), async (history) => {
         const name = `past.${kind}.t${serial++}`;
         const urns = [`${name}a`, `${name}b`].map(
           (one) => `urn:li:dataset:(urn:li:dataPlatform:hive,${one},PROD)`,
         );
-        const asked = questions(urns);
+        const asked = readsOf(urns);
         const first = await service.client.upsert(`urn:li:tag:before${serial++}`, "status", {
           removed: false,
         });
@@ -182,18 +182,18 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
           if (written > last) last = written;
           seen.set(last, await answers(asked));
         }
-        for (const [then, told] of seen) {
-          expect(await answers(asked, `asOfPosition=${then}`)).toEqual(told);
+        for (const [then, expected] of seen) {
+          expect(await answers(asked, `asOfPosition=${then}`)).toEqual(expected);
         }
       }),
       { numRuns },
     );
   });
 
-  test("the present is the state as of now, by position and by time", async () => {
+  test("a read as of the last position or of now returns the present state", async () => {
     const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,now.${kind},PROD)`;
     const { position: written } = await service.client.upsert(urn, "status", { removed: true });
-    const asked = questions([urn]);
+    const asked = readsOf([urn]);
     const present = await answers(asked);
     expect(await answers(asked, `asOfPosition=${written}`)).toEqual(present);
     expect(await answers(asked, `asOfTime=${Date.now()}`)).toEqual(present);
@@ -209,7 +209,7 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
     expect(long.position).toBe(0);
   });
 
-  test("what was not there says at which position, as what is not there now does", async () => {
+  test("a 404 response has the position that was read, as-of or present", async () => {
     const { position: first } = await service.client.upsert("urn:li:tag:early", "status", {
       removed: false,
     });
@@ -231,7 +231,7 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
     expect([unknown.status, unknown.position]).toEqual([404, undefined]);
   });
 
-  test("a point in the future is rejected", async () => {
+  test("a position or time in the future is rejected", async () => {
     const urn = encoded("urn:li:tag:later");
     const far = await service.client.get(`/entitiesV2/${urn}?asOfPosition=999999999999999`);
     expect([far.status, far.body.message]).toEqual([422, expect.stringContaining("is not in the")]);
@@ -246,14 +246,14 @@ describe.each(startedLogs)("on a log that is %s,", (kind, startLog) => {
 const NAME = "tagProperties";
 const urn = "urn:li:tag:x";
 
-/** The n-th value, told at a time. */
-const told = (n: number, time: number): Change => ({
+/** The n-th value, written at a time. */
+const changeAt = (n: number, time: number): Change => ({
   ...{ urn, entityType: "tag", aspect: NAME, changeType: "UPSERT", value: `{"name":"${n}"}` },
   created: { time, actor: "urn:li:corpuser:mira" },
   system: { lastObserved: 5, runId: "r", version: String(n) },
 });
 
-test("another node answers of a position as soon as it was told", async () => {
+test("another node reads as of a position as soon as the write is acknowledged", async () => {
   await using stopped = new AsyncDisposableStack();
   const server = await startEventStoreServer();
   stopped.defer(() => server.stop());
@@ -268,7 +268,7 @@ test("another node answers of a position as soon as it was told", async () => {
   }
 });
 
-describe("over a log alone,", () => {
+describe("on a log without views,", () => {
   const directory = temporaryDirectory();
   const open: ChangeLog[] = [];
   afterAll(async () => {
@@ -294,12 +294,12 @@ describe("over a log alone,", () => {
   });
   const present = { aspects: { findValue: async () => undefined } };
 
-  test("a time is the last record that is not later, also where clocks stand still or step back", async () => {
+  test("a time selects the last record that is not later, even if clocks stand still or step back", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(6), { minLength: 1, maxLength: 40 }),
         async (times: readonly number[]) => {
-          const log = await logOf(times.map((time, i) => told(i + 1, time)));
+          const log = await logOf(times.map((time, i) => changeAt(i + 1, time)));
           for (let time = 0; time <= 7; time++) {
             const last = times.findLastIndex((one) => one <= time) + 1;
             const past = await openPast(toolsOf(log), present, { time });
@@ -313,11 +313,11 @@ describe("over a log alone,", () => {
     );
   });
 
-  test("ten thousand versions are folded in little time, page by page", async () => {
+  test("an entity with ten thousand versions is folded quickly, page by page", async () => {
     const count = 10_000;
     const log = await logOf(
       Array.from({ length: count }, (_, i) => ({
-        ...told(i + 1, i),
+        ...changeAt(i + 1, i),
         value: `{"name":"${i + 1}","description":"${"x".repeat(1_000)}"}`,
       })),
     );
@@ -343,8 +343,8 @@ describe("over a log alone,", () => {
     expect(longest).toBeLessThanOrEqual(500);
   });
 
-  test("a request folds a bounded number of records, but one entity always", async () => {
-    const log = await logOf([told(1, 1), told(2, 2), told(3, 3)]);
+  test("a request folds a bounded number of records, but always at least one entity", async () => {
+    const log = await logOf([changeAt(1, 1), changeAt(2, 2), changeAt(3, 3)]);
     const tools = { ...toolsOf(log), recordsMax: 2 };
     const past = await openPast(tools, present, { time: 5 });
     expect(await past.states.read([urn])).toMatchObject([{ revision: 2 }]);
@@ -352,8 +352,8 @@ describe("over a log alone,", () => {
     await expect(other).rejects.toMatchObject({ code: "too_large" });
   });
 
-  test("a log that was cut is not folded to what never was", async () => {
-    const log = await logOf([told(1, 1), told(2, 2), told(3, 3)]);
+  test("a read as of a position fails if the log lacks earlier records of the stream", async () => {
+    const log = await logOf([changeAt(1, 1), changeAt(2, 2), changeAt(3, 3)]);
     const cut: Pick<ChangeLog, "readStream" | "head"> = {
       head: log.head,
       readStream: async (...asked) =>

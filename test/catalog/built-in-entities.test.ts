@@ -1,4 +1,4 @@
-/** Built-in entities are written once, found like any others, and left to the users afterwards. */
+/** Built-in entities are written once, are found like other entities, and belong to the users afterwards. */
 import { describe, expect, test } from "vitest";
 import { openService } from "../../src/app/service.ts";
 import {

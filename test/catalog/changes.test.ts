@@ -1,4 +1,4 @@
-/** Following the log (src/catalog/changes/changes.ts): bounds of a page, and views that are away. */
+/** Reading and following changes (src/catalog/changes/changes.ts): limits of a page, unavailable views. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { createAddresses } from "../../src/catalog/address.ts";
 import type { ChangePage, ChangesFilter } from "../../src/catalog/catalog.ts";
@@ -75,15 +75,15 @@ const open = () =>
     },
     decode(record) {
       decoded++;
-      const told = changes.get(record.position);
-      if (told?.aspect === "damaged") throw new CatalogError("unreadable", "damaged");
+      const change = changes.get(record.position);
+      if (change?.aspect === "damaged") throw new CatalogError("unreadable", "damaged");
       const urn = record.stream.includes("tag") ? TAG : DATASET;
       return {
         ...{ urn, entityType: urn.split(":")[2] ?? "", aspect: "status", changeType: "UPSERT" },
         ...{ value: "{}", created: { time: 1, actor: "urn:li:corpuser:a" } },
         ...{ system: { lastObserved: 1, runId: "r", lastRunId: "q", version: "2" } },
         ...{ position: record.position, revision: record.revision, timeseries: false },
-        ...told,
+        ...change,
       };
     },
     history: {
@@ -98,35 +98,35 @@ const open = () =>
     },
   });
 
-const placesOf = (page: Pick<ChangePage, "changes">) =>
+const positionsOf = (page: Pick<ChangePage, "changes">) =>
   page.changes.map(({ change }) => Number(change.position));
 
-describe("a page", () => {
-  test("ends after so many records that were looked at, and tells where", async () => {
+describe("a page of changes", () => {
+  test("a page ends after 50,000 scanned records and returns its position", async () => {
     for (let n = 0; n < 60_000; n++) append(JOBS);
     append(entityStream(TAG));
     const { readChanges } = open();
     const first = await readChanges({});
     expect(first).toMatchObject({ changes: [], position: 50_000, end: false });
     const second = await readChanges({ after: first.position });
-    expect({ ...second, changes: placesOf(second) }).toEqual({
+    expect({ ...second, changes: positionsOf(second) }).toEqual({
       ...{ changes: [60_001], position: 60_001, end: true },
     });
   });
 
-  test("has some megabytes of values at most, and one change at least", async () => {
+  test("a page has at most some megabytes of values, and at least one change", async () => {
     const value = JSON.stringify("x".repeat(5_000_000));
     for (let n = 0; n < 4; n++) append(entityStream(TAG), { value });
     const { readChanges } = open();
     const page = await readChanges({ limit: 1_000 });
-    expect({ ...page, changes: placesOf(page) }).toEqual({
+    expect({ ...page, changes: positionsOf(page) }).toEqual({
       ...{ changes: [1, 2], position: 2, end: false },
     });
     changes.set(position(3), { value: JSON.stringify("x".repeat(15_000_000)) });
-    expect(placesOf(await readChanges({ after: position(2) }))).toEqual([3]);
+    expect(positionsOf(await readChanges({ after: position(2) }))).toEqual([3]);
   });
 
-  test("reads no more of records than it must to know that they are not asked for", async () => {
+  test("a page decodes only the records that its filter may select", async () => {
     append(entityStream(TAG));
     append(entityStream(DATASET), { aspect: "datasetProperties" });
     append(timeseriesStream(DATASET, "datasetProfile"), {
@@ -137,7 +137,7 @@ describe("a page", () => {
     const { readChanges } = open();
     const asked = async (query: Parameters<typeof readChanges>[0]) => {
       decoded = 0;
-      return [placesOf(await readChanges(query)), decoded];
+      return [positionsOf(await readChanges(query)), decoded];
     };
     expect(await asked({})).toEqual([[1, 2, 3], 3]);
     expect(await asked({ urns: [TAG] })).toEqual([[1], 1]);
@@ -146,35 +146,35 @@ describe("a page", () => {
     expect(await asked({ aspects: [] })).toEqual([[], 2]);
   });
 
-  test("that the values before are wanted in waits for them, and is refused when they stay away", async () => {
+  test("a page with previous values waits for the aspect view, and fails if the view stays unavailable", async () => {
     append(entityStream(TAG));
     const { readChanges } = open();
-    const [told] = (await readChanges({ previous: true })).changes;
-    expect(told?.previous).toEqual({
+    const [first] = (await readChanges({ previous: true })).changes;
+    expect(first?.previous).toEqual({
       ...{ value: '{"version":1}', system: { lastObserved: 1, runId: "q" } },
     });
     away = true;
     await expect(readChanges({ previous: true })).rejects.toMatchObject({ code: "unavailable" });
-    expect(placesOf(await readChanges({}))).toEqual([1]);
+    expect(positionsOf(await readChanges({}))).toEqual([1]);
   });
 
-  test("never passes over what cannot be read", async () => {
+  test("a page never skips an unreadable record", async () => {
     append(entityStream(TAG));
     append(entityStream(TAG), { aspect: "damaged" });
     const { readChanges } = open();
-    expect(placesOf(await readChanges({ limit: 1 }))).toEqual([1]);
+    expect(positionsOf(await readChanges({ limit: 1 }))).toEqual([1]);
     await expect(readChanges({ after: position(1) })).rejects.toThrow("damaged");
   });
 });
 
-describe("a page of some entities", () => {
+describe("a page of changes of some entities", () => {
   const datasetStreams = [
     entityStream(DATASET),
     timeseriesStream(DATASET, "datasetProfile"),
     timeseriesStream(DATASET, "operation"),
   ];
 
-  /** A log with changes of two entities among records of others, in random order. */
+  /** A log with changes of two entities among other records, in random order. */
   function appendRandomly(): void {
     const chance = createChance(36);
     for (let n = 0; n < 600; n++) {
@@ -199,46 +199,49 @@ describe("a page of some entities", () => {
     { urns: [DATASET], entityTypes: ["tag"] },
     { urns: [] },
   ];
-  /** More urns than are read from streams: the same entities, and some without changes. */
+  /** More urns than are read from their streams: the same entities, and some without changes. */
   const scanning = ({ urns = [], ...filter }: Partial<ChangesFilter>): ChangesFilter => ({
     ...filter,
     urns: [...urns, ...Array.from({ length: 11 }, (_, n) => `urn:li:tag:none${n}`)],
   });
 
-  test.each(filters)("of %j equals the page of a scan, from any position", async (filter) => {
-    appendRandomly();
-    const { readChanges } = open();
-    for (const after of [0, 1, 7, 250, 251, 599, 600].map(position)) {
-      for (const limit of [1, 13, 1_000]) {
-        const page = await readChanges({ ...filter, after, limit });
-        expect(page).toEqual(await readChanges({ ...scanning(filter), after, limit }));
+  test.each(filters)(
+    "a page of %j equals the page of a scan, from any position",
+    async (filter) => {
+      appendRandomly();
+      const { readChanges } = open();
+      for (const after of [0, 1, 7, 250, 251, 599, 600].map(position)) {
+        for (const limit of [1, 13, 1_000]) {
+          const page = await readChanges({ ...filter, after, limit });
+          expect(page).toEqual(await readChanges({ ...scanning(filter), after, limit }));
+        }
       }
-    }
-  });
+    },
+  );
 
-  test.each(filters)("of %j leads to the same changes as a scan, page by page", async (filter) => {
+  test.each(filters)("the pages of %j have the same changes as a scan", async (filter) => {
     appendRandomly();
     const { readChanges } = open();
     const found: number[] = [];
     for (let page = await readChanges({ ...filter, limit: 7 }); ; ) {
-      found.push(...placesOf(page));
+      found.push(...positionsOf(page));
       if (page.end) break;
       page = await readChanges({ ...filter, limit: 7, after: page.position });
     }
-    expect(found).toEqual(placesOf(await readChanges({ ...scanning(filter), limit: 1_000 })));
+    expect(found).toEqual(positionsOf(await readChanges({ ...scanning(filter), limit: 1_000 })));
   });
 
-  test("does not scan the log", async () => {
+  test("a page of some entities does not scan the log", async () => {
     append(entityStream(TAG));
     for (let n = 0; n < 5_000; n++) append(JOBS);
     append(entityStream(TAG));
     const { readChanges, followChanges } = open();
-    expect(placesOf(await readChanges({ urns: [TAG] }))).toEqual([1, 5_002]);
-    expect(placesOf(await readChanges({ urns: [TAG], after: position(9) }))).toEqual([5_002]);
+    expect(positionsOf(await readChanges({ urns: [TAG] }))).toEqual([1, 5_002]);
+    expect(positionsOf(await readChanges({ urns: [TAG], after: position(9) }))).toEqual([5_002]);
     const query = { urns: [TAG], after: position(0) };
     const followed: unknown[] = [];
     for await (const page of await followChanges(query, new AbortController().signal)) {
-      followed.push([placesOf(page), Number(page.position)]);
+      followed.push([positionsOf(page), Number(page.position)]);
     }
     expect(followed).toEqual([
       [[], 0],
@@ -247,7 +250,7 @@ describe("a page of some entities", () => {
     expect(scanned).toBeLessThan(5);
   });
 
-  test("ends before an unreadable record, and the next page fails", async () => {
+  test("a page of some entities ends before an unreadable record, and the next page fails", async () => {
     append(entityStream(TAG));
     append(JOBS);
     append(entityStream(DATASET), { aspect: "damaged" });
@@ -255,22 +258,22 @@ describe("a page of some entities", () => {
     append(entityStream(TAG));
     const { readChanges } = open();
     const page = await readChanges({ urns: [TAG] });
-    expect([placesOf(page), page.end]).toEqual([[1], false]);
+    expect([positionsOf(page), page.end]).toEqual([[1], false]);
     const next = readChanges({ urns: [TAG], after: page.position });
     await expect(next).rejects.toThrow("damaged");
     const rest = await readChanges({ urns: [TAG], after: position(4) });
-    expect(placesOf(rest)).toEqual([5]);
+    expect(positionsOf(rest)).toEqual([5]);
   });
 });
 
-describe("who follows", () => {
-  test("is told the place first, and later places where there is nothing", async () => {
+describe("a subscriber to changes", () => {
+  test("a subscriber gets the start position first, and later positions without changes", async () => {
     for (let n = 0; n < 1_000; n++) append(JOBS);
     append(entityStream(TAG));
     const pages = await open().followChanges({ after: position(10) }, new AbortController().signal);
-    const told: unknown[] = [];
-    for await (const page of pages) told.push([placesOf(page), Number(page.position)]);
-    expect(told).toEqual([
+    const pagesSeen: unknown[] = [];
+    for await (const page of pages) pagesSeen.push([positionsOf(page), Number(page.position)]);
+    expect(pagesSeen).toEqual([
       [[], 10],
       [[], 510],
       [[], 710],
@@ -278,7 +281,7 @@ describe("who follows", () => {
     ]);
   });
 
-  test("waits while the aspect view is away, and is told then", async () => {
+  test("a subscriber waits while the aspect view is unavailable, and then gets the change", async () => {
     append(entityStream(TAG));
     away = true;
     const ending = new AbortController();
@@ -292,7 +295,7 @@ describe("who follows", () => {
     expect((await next).value.changes[0].previous.value).toBe('{"version":1}');
   });
 
-  test("is not held by a view that is away when it leaves", async () => {
+  test("a subscriber that disconnects does not wait for an unavailable view", async () => {
     append(entityStream(TAG));
     away = true;
     const ending = new AbortController();

@@ -10,7 +10,7 @@ function tickingClock(): () => number {
   return () => time++;
 }
 
-test("long work returns the results of map, and other work runs meanwhile", async () => {
+test("long work returns the results of map, and other tasks run meanwhile", async () => {
   let turns = 0;
   const others = setInterval(() => turns++, 0);
   const items = numbers(1_000);

@@ -1,4 +1,4 @@
-/** Documents that are asked for by their urns are those that may be seen, as in every search. */
+/** Readers behind an access filter return only visible documents, also for documents read by urn. */
 import { expect, test } from "vitest";
 import type { AccessFilter } from "../../src/catalog/access/access-filter.ts";
 import {
@@ -40,7 +40,7 @@ const ports: ReadPorts = {
   search: readerOf([open, perhaps, hidden].map((urn) => documentOf(urn))),
 };
 
-test("documents and counts keep to a condition, and to what is asked one by one", async () => {
+test("documents and counts respect the condition and the per-entity check of the access filter", async () => {
   const { search, aspects } = filteredReaders(ports, async () => filter);
   const found = await search.documents([hidden, perhaps, open, "urn:li:tag:none"]);
   expect(found.map((document) => document?.urn)).toEqual([undefined, perhaps, open, undefined]);
@@ -48,13 +48,13 @@ test("documents and counts keep to a condition, and to what is asked one by one"
   expect(listed).toEqual({ urns: [open, perhaps], total: 2 });
 });
 
-test("who sees everything is asked nothing more", async () => {
+test("a caller who sees everything is not checked further", async () => {
   const everything = filteredReaders(ports, async () => ({ ...filter, everything: true }));
   const found = await everything.search.documents([hidden]);
   expect(found.map((document) => document?.urn)).toEqual([hidden]);
 });
 
-test("near words are those of visible documents, none where entities are checked one by one", async () => {
+test("near words come from visible documents, and are omitted if entities are checked one by one", async () => {
   const named = (urn: string, name: string) => ({
     ...documentOf(urn),
     texts: [{ field: "name", value: name, folded: name, words: [name], boost: 1, suggested: true }],
@@ -83,7 +83,7 @@ test("near words are those of visible documents, none where entities are checked
   expect(await nearFor({ ...filter, perhaps: undefined, everything: true })).toHaveLength(1);
 });
 
-test("what is asked one by one is asked to the last", async () => {
+test("a per-entity check covers every entity of a long list", async () => {
   const urns = Array.from({ length: 2_500 }, (_, number) => `urn:li:tag:t${number}`);
   const sees = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) % 2 === 0;
   const halved: AccessFilter = {
@@ -100,7 +100,7 @@ test("what is asked one by one is asked to the last", async () => {
   expect(found.filter((one) => one !== undefined)).toHaveLength(1_250);
 });
 
-test("a search for which too many would have to be asked is refused, and not cut short", async () => {
+test("a search that would check too many entities is rejected, not truncated", async () => {
   const document = documentOf("urn:li:tag:t");
   let asked = 0;
   const endless: ReadPorts["search"] = {

@@ -1,11 +1,11 @@
-/** Entities found for endpoints: as many as an answer holds, and no more in memory meanwhile. */
+/** Entities read for an endpoint: as many as a response holds, with bounded memory. */
 import { expect, test } from "vitest";
 import { createFinds } from "../../src/catalog/read/find-entities.ts";
 import { createModelNames, written } from "../../src/http/schemas/openapi-forms.ts";
 
 type Dependencies = Parameters<typeof createFinds>[0];
 
-/** Entities with one aspect, of a value of so many bytes. */
+/** Entities with one aspect whose value has this many bytes. */
 function finding(bytes: number) {
   const reads: number[] = [];
   const aspect = { name: "tagProperties", value: " ".repeat(bytes), removed: false };
@@ -25,28 +25,28 @@ function finding(bytes: number) {
 const urns = (count: number) => Array.from({ length: count }, (_, i) => `urn:li:tag:t${i}`);
 const MiB = 1024 * 1024;
 
-test("entities are told as long as their values fit into an answer", async () => {
+test("entities are returned as long as their values fit into a response", async () => {
   const { finds } = finding(MiB);
   expect(await finds.findEntities(urns(128), undefined)).toHaveLength(128);
   await expect(finds.findEntities(urns(129), undefined)).rejects.toMatchObject({
     code: "too_large",
     message: expect.stringContaining("129 entities"),
   });
-  // What is not asked for takes no room.
+  // An aspect that is not requested does not count.
   expect(await finds.findEntities(urns(2_000), ["status"])).toHaveLength(2_000);
 });
 
-test("one entity is told, however large", async () => {
+test("a single entity is returned, however large it is", async () => {
   expect(await finding(200 * MiB).finds.findEntities(urns(1), undefined)).toHaveLength(1);
 });
 
-test("what does not fit is not read to its end", async () => {
+test("reading stops when the values exceed the size of a response", async () => {
   const { finds, reads } = finding(MiB);
   await expect(finds.findEntities(urns(10_000), undefined)).rejects.toThrow();
   expect(reads).toEqual([500]);
 });
 
-test("what was written is answered with, however large: as urns alone", async () => {
+test("a response to a large write lists urns without aspects", async () => {
   const { finds } = finding(MiB);
   const proposals = urns(200).map((entityUrn) => ({
     ...{ entityType: "tag", entityUrn, changeType: "PATCH" as const },

@@ -1,11 +1,11 @@
-/** Describing runs whose values are larger than an answer may be. */
+/** Descriptions of runs whose values are larger than a response may be. */
 import { expect, test } from "vitest";
 import { createRuns } from "../../src/catalog/runs/runs.ts";
 
 const MiB = 1024 * 1024;
 const text = JSON.stringify(" ".repeat(MiB));
 
-/** A run of so many records; every second one confirms a value that the view has. */
+/** A run of this many records; every second record confirms a value that the view has. */
 function describing(count: number) {
   const records = Array.from({ length: count }, (_, i) => ({
     ...{ position: i + 1, data: Buffer.from("nightly"), timeseries: false },
@@ -37,7 +37,7 @@ function describing(count: number) {
     describeRun({ runId: "nightly", start: 0, includeSoft: true, ...asked });
 }
 
-test("values are told as long as they fit into an answer", async () => {
+test("values are returned as long as they fit into a response", async () => {
   const describeRun = describing(100);
   const rows = await describeRun({ count: 31, includeAspect: true });
   expect(rows).toHaveLength(31);
@@ -47,13 +47,13 @@ test("values are told as long as they fit into an answer", async () => {
   });
 });
 
-test("what was confirmed counts as what was told", async () => {
+test("confirmed values count towards the response size like written ones", async () => {
   await expect(describing(40)({ count: 40, includeAspect: true })).rejects.toMatchObject({
     ...{ code: "too_large", message: expect.stringContaining("40 rows") },
   });
 });
 
-test("rows without values are told, whatever those have", async () => {
+test("rows without values are returned, however large the values are", async () => {
   const rows = await describing(100)({ count: 100, includeAspect: false });
   expect(rows).toHaveLength(100);
   expect(rows.some((row) => "aspect" in row)).toBe(false);

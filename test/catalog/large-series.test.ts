@@ -1,4 +1,4 @@
-/** Timeseries whose events are larger than an answer may be. */
+/** Timeseries whose events are larger than a response may be. */
 import { expect, test } from "vitest";
 import { createTimeseriesReads } from "../../src/catalog/read/read-timeseries.ts";
 
@@ -22,7 +22,7 @@ const asked = (limit: number) =>
     ...{ urn: "urn:li:dataset:d", entity: "dataset", aspect: "datasetProfile", limit },
   });
 
-test("events are told as long as they fit into an answer", async () => {
+test("events are returned as long as they fit into a response", async () => {
   expect(JSON.parse((await asked(100)).json).value.values).toHaveLength(100);
   await expect(asked(128)).rejects.toMatchObject({
     ...{ code: "too_large", message: expect.stringContaining("128 events") },

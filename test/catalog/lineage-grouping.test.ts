@@ -1,4 +1,4 @@
-/** What lineage is grouped by, asked of all that was reached. */
+/** Grouping of lineage results by criteria. */
 import { expect, test } from "vitest";
 import type { Reached } from "../../src/catalog/graph/lineage.ts";
 import { groupingOf } from "../../src/catalog/graph/lineage-grouping.ts";
@@ -10,7 +10,7 @@ const column = (n: number, path = "c") => `urn:li:schemaField:(${dataset(n)},${p
 const START = column(9);
 const reached = (urns: readonly string[]) => urns.map((urn) => ({ urn }) as Reached);
 
-test("criteria that are given again and again cost what they cost once", () => {
+test("repeated grouping criteria cost no more than a single one", () => {
   const urns = Array.from({ length: 20_000 }, (_, n) => (n % 2 === 0 ? column(n) : dataset(n - 1)));
   const charts = { baseEntityType: "chart", groupingEntityType: "dashboard" };
   const columns = { baseEntityType: "schemaField", groupingEntityType: "dataset" };
@@ -44,7 +44,7 @@ test("a search groups columns under their datasets unless the request groups oth
   expect(found(undefined, "search")).toEqual(grouped);
   expect(found(asColumns, "search")).toEqual(columns);
   expect(found({ groupingCriteria: [] }, "search")).toEqual(columns);
-  // A scroll groups them always.
+  // A scroll always groups them.
   for (const spec of [undefined, asColumns, { groupingCriteria: [] }]) {
     expect(found(spec, "scroll")).toEqual(grouped);
   }

@@ -1,4 +1,4 @@
-/** Walks over a real graph: shapes that are normal, and bounds that end them. */
+/** Lineage walks over a real graph: common shapes, and limits that end a walk. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lineageSteps } from "../../projections/graph/lineage.ts";
 import {
@@ -18,40 +18,40 @@ import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-s
 import { createSqlitePlace } from "../adapter/sqlite-place.ts";
 import { defaultModel } from "../model/default-model.ts";
 
-const createPlace = createSqlitePlace({
+const createStore = createSqlitePlace({
   openSink: openSqliteGraphSink,
   openReader: openSqliteGraphReader,
 });
 const steps = lineageSteps(defaultModel);
 const dataset = (name: string | number) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
 
-let place: Awaited<ReturnType<typeof createPlace>>;
+let store: Awaited<ReturnType<typeof createStore>>;
 let sink: GraphSink;
 let reader: GraphReader;
 let last: Position;
 let clock: number;
 
 beforeEach(async () => {
-  place = await createPlace();
-  sink = await place.openSink();
-  reader = await place.openReader();
+  store = await createStore();
+  sink = await store.openSink();
+  reader = await store.openReader();
   last = position(0);
   clock = 0;
 });
 afterEach(async () => {
   await reader.close();
   await sink.close();
-  await place.remove();
+  await store.remove();
 });
 
 type End = string | Partial<Edge>;
 
-/** Every entity of `told` has edges of a type to its ends. */
-async function tell(
-  told: readonly (readonly [urn: string, ends: readonly End[]])[],
+/** Every entity of `sources` gets edges of a type to its ends. */
+async function writeEdges(
+  sources: readonly (readonly [urn: string, ends: readonly End[]])[],
   type = "DownstreamOf",
 ) {
-  const writes = told.map(([urn, ends]): GraphWrite => {
+  const writes = sources.map(([urn, ends]): GraphWrite => {
     last = position(last + 1);
     const edges = ends.map((end) => ({
       ...{ source: urn, type, path: "/upstreams/*/dataset" },
@@ -91,8 +91,8 @@ const [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(dataset) as [
 ];
 
 describe("lineage", () => {
-  test("comes nearest first, each with its degree, its way and its last edge", async () => {
-    await tell([
+  test("lineage lists the nearest entities first, each with its degree, path and last edge", async () => {
+    await writeEdges([
       [a, [b, c]],
       [b, [d]],
       [c, [d, e]],
@@ -117,8 +117,8 @@ describe("lineage", () => {
     );
   });
 
-  test("goes the other way, too", async () => {
-    await tell([
+  test("downstream lineage follows edges in the opposite direction", async () => {
+    await writeEdges([
       [a, [b]],
       [b, [c]],
       [d, [b]],
@@ -127,26 +127,26 @@ describe("lineage", () => {
     expect(reached.map(({ urn }) => urn)).toEqual([b, a, d]);
   });
 
-  test("follows what is lineage between the types of its ends, and nothing else", async () => {
+  test("lineage follows only edges that are lineage between the types of their ends", async () => {
     const chart = "urn:li:chart:(looker,c)";
     const job = "urn:li:dataJob:(urn:li:dataFlow:(x,y,z),j)";
-    await tell([[a, [`urn:li:schemaField:(${b},x)`, b]]]);
-    await tell([[job, [a]]], "Produces");
-    await tell(
+    await writeEdges([[a, [`urn:li:schemaField:(${b},x)`, b]]]);
+    await writeEdges([[job, [a]]], "Produces");
+    await writeEdges(
       [
         [job, [c]],
         [chart, [a]],
       ],
       "Consumes",
     );
-    await tell([[a, ["urn:li:corpuser:ada"]]], "OwnedBy");
+    await writeEdges([[a, ["urn:li:corpuser:ada"]]], "OwnedBy");
     expect((await walk(a)).reached.map(({ urn }) => urn)).toEqual([b, job, c]);
     const down = await walk(c, { direction: "DOWNSTREAM" });
     expect(down.reached.map(({ urn }) => urn)).toEqual([job, a, chart]);
   });
 
-  test("ends at the hops that were asked for, without being partial", async () => {
-    await tell([
+  test("lineage ends at the requested number of hops, and is not partial", async () => {
+    await writeEdges([
       [a, [b]],
       [b, [c]],
       [c, [d]],
@@ -159,8 +159,8 @@ describe("lineage", () => {
     expect(partial).toBe(false);
   });
 
-  test("has cycles, diamonds and edges to itself in it without end", async () => {
-    await tell([
+  test("lineage with cycles, diamonds and self-edges ends", async () => {
+    await writeEdges([
       [a, [a, b, c]],
       [b, [d, a]],
       [c, [d, b]],
@@ -175,9 +175,9 @@ describe("lineage", () => {
     expect(partial).toBe(false);
   });
 
-  test("tells what edges run through beside where they lead", async () => {
+  test("lineage includes the entities that edges go through, marked as between", async () => {
     const query = "urn:li:query:q";
-    await tell([
+    await writeEdges([
       [
         a,
         [
@@ -202,8 +202,8 @@ describe("lineage", () => {
     ]);
   });
 
-  test("goes on from what was between before, at its own degree", async () => {
-    await tell([
+  test("lineage continues from a between entity at the entity's own degree", async () => {
+    await writeEdges([
       [a, [{ destination: b, via: c }]],
       [b, [c]],
       [c, [d]],
@@ -217,14 +217,14 @@ describe("lineage", () => {
     expect(pathTo(a, reached[2] as (typeof reached)[number])).toEqual([a, c, b, c, d]);
   });
 
-  test("of what no edge names is empty", async () => {
+  test("lineage of an entity without edges is empty", async () => {
     for (const urn of [a, "urn:li:corpuser:ada", "urn:li:unknown:x"]) {
       expect(await walk(urn)).toEqual({ reached: [], partial: false });
     }
   });
 });
 
-describe("of some time", () => {
+describe("lineage in a time window", () => {
   const times = (createdOn: number, updatedOn = createdOn, more: object = {}) => ({
     ...{ createdOn, updatedOn, ...more },
   });
@@ -233,8 +233,8 @@ describe("of some time", () => {
     return reached.map((one) => one.urn);
   };
 
-  test("lineage goes along edges that were made or changed then, both ends included", async () => {
-    await tell([
+  test("lineage follows edges that were created or updated in the window, ends included", async () => {
+    await writeEdges([
       [
         a,
         [
@@ -249,16 +249,16 @@ describe("of some time", () => {
     expect(await ends(10, 10)).toEqual([b]);
     expect(await ends(11, 19)).toEqual([]);
     expect(await ends(20, 20)).toEqual([c]);
-    // What is behind an edge of another time is not come to.
+    // An entity behind an edge outside of the window is not reached.
     expect(await ends(20, 30)).toEqual([b, c, d]);
     expect(await ends(40, Number.POSITIVE_INFINITY)).toEqual([]);
     const { reached } = await walk(d, { direction: "DOWNSTREAM", times: { from: 15, to: 25 } });
     expect(reached.map(({ urn }) => urn)).toEqual([b]);
   });
 
-  test("lineage goes along edges that people drew, whenever that was", async () => {
+  test("lineage follows edges that users drew, whatever their time", async () => {
     const drawn = { properties: { source: "UI" } };
-    await tell([
+    await writeEdges([
       [
         a,
         [
@@ -270,7 +270,7 @@ describe("of some time", () => {
     expect(await ends(500, 600)).toEqual([b]);
   });
 
-  test("is a span of time that has an end after its beginning", () => {
+  test("a time window must end after its start", () => {
     expect(timesOf({})).toBeUndefined();
     expect(timesOf({ startTimeMillis: 0, endTimeMillis: 0 })).toBeUndefined();
     expect(timesOf({ startTimeMillis: 5 })).toEqual({ from: 5, to: Infinity });
@@ -280,12 +280,12 @@ describe("of some time", () => {
   });
 });
 
-describe("bounds", () => {
+describe("lineage limits", () => {
   const whole = ({ reached, partial }: Walk) => [reached.length, partial];
 
-  test("let the longest chain through, and say so beyond it", async () => {
+  test("the hop limit allows the longest chain, and a longer one is partial", async () => {
     const chain = Array.from({ length: 1_002 }, (_, i) => dataset(i));
-    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    await writeEdges(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
     const whole = await walk(chain[1] as string, { hops: 2_000 });
     expect(whole.reached.at(-1)).toMatchObject({ urn: chain[1_001], degree: 1_000 });
     expect(pathTo(chain[1] as string, whole.reached[999] as never)).toHaveLength(1_001);
@@ -296,20 +296,20 @@ describe("bounds", () => {
     expect((await walk(chain[0] as string, { hops: 1_000 })).partial).toBe(false);
   });
 
-  test("are not said to end what ends there by itself", async () => {
+  test("lineage that ends exactly at the hop limit is not partial", async () => {
     const chain = Array.from({ length: 1_001 }, (_, i) => dataset(i));
-    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    await writeEdges(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
     expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, false]);
     const [last = "", ring = ""] = [chain[1_000], chain[7]];
-    await tell([[last, [ring]]]);
+    await writeEdges([[last, [ring]]]);
     expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, false]);
-    await tell([[last, [ring, a]]]);
+    await writeEdges([[last, [ring, a]]]);
     expect(whole(await walk(chain[0] as string, { hops: 2_000 }))).toEqual([1_000, true]);
   });
 
-  test("let the largest hub through, and say so beyond it", async () => {
+  test("the entity limit allows the largest hub, and a larger one is partial", async () => {
     const largest = Array.from({ length: 100_000 }, (_, i) => dataset(i));
-    await tell([[a, largest]]);
+    await writeEdges([[a, largest]]);
     const { reached, partial } = await walk(a);
     expect(reached.map(({ urn }) => urn)).toEqual(largest);
     expect(partial).toBe(false);
@@ -325,9 +325,9 @@ describe("bounds", () => {
     expect(whole(await walk(a, fewer))).toEqual([99_999, true]);
   });
 
-  test("of entities end in the middle of a hub, which says so", async () => {
+  test("the entity limit can end a walk inside a hub, which is marked as truncated", async () => {
     const many = Array.from({ length: 6_000 }, (_, i) => dataset(i));
-    await tell([
+    await writeEdges([
       [a, [b, c]],
       [b, many],
       [c, [d]],
@@ -343,9 +343,9 @@ describe("bounds", () => {
     expect(whole.partial).toBe(false);
   });
 
-  test("of edges end a dense neighbourhood", async () => {
+  test("the edge limit ends a walk in a dense neighbourhood", async () => {
     const many = Array.from({ length: 40 }, (_, i) => dataset(i));
-    await tell(many.map((urn) => [urn, many] as const));
+    await writeEdges(many.map((urn) => [urn, many] as const));
     const { reached, partial } = await walk(dataset(0), { bounds: { edgesMax: 100 } });
     expect(partial).toBe(true);
     expect(reached).toHaveLength(39);
@@ -354,19 +354,22 @@ describe("bounds", () => {
     expect((await walk(dataset(0))).partial).toBe(false);
   });
 
-  test("of time end a walk that goes on and on", async () => {
+  test("the time limit ends a long walk", async () => {
     const chain = Array.from({ length: 50 }, (_, i) => dataset(i));
-    await tell(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
-    // Every look at the clock takes a millisecond.
+    await writeEdges(chain.slice(1).map((urn, i) => [chain[i] as string, [urn]] as const));
+    // Every reading of the clock advances it by a millisecond.
     const { reached, partial } = await walk(dataset(0), { bounds: { millisMax: 10 } });
     expect(partial).toBe(true);
     expect(reached).toHaveLength(10);
     expect(reached.at(-1)).toMatchObject({ explored: false, truncatedChildren: false });
   });
 
-  test("of one layer hold for many thousands of entities", async () => {
+  test("a single layer may hold many thousands of entities", async () => {
     const layer = Array.from({ length: 1_200 }, (_, i) => dataset(i));
-    await tell([[a, layer], ...layer.map((urn, i) => [urn, [dataset(`far${i % 700}`)]] as const)]);
+    await writeEdges([
+      [a, layer],
+      ...layer.map((urn, i) => [urn, [dataset(`far${i % 700}`)]] as const),
+    ]);
     const { reached, partial } = await walk(a);
     expect(partial).toBe(false);
     expect(reached.map(({ urn }) => urn)).toEqual([

@@ -1,4 +1,4 @@
-/** A view that another model made is grown again by itself: it never answers for the wrong model. */
+/** A view that another model built is rebuilt at the start: it never answers for the wrong model. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { createLogger } from "../../src/telemetry/logger.ts";
 import { createClient } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("an entity of an extension is there again when the extension is", async () => {
+test("an entity of a model extension is listed again when the extension is restored", async () => {
   using directory = temporaryDirectory();
   const extension = join(directory.path, "model");
   mkdirSync(join(extension, "types"), { recursive: true });

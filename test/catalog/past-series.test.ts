@@ -1,4 +1,4 @@
-/** Events of timeseries as of a moment: truncations, deletes of the entity, times, bounds. */
+/** Timeseries events as of a point in time: truncations, deletes of the entity, times, limits. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPastSeries } from "../../src/catalog/read/past-series.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
@@ -27,14 +27,14 @@ async function rows(moment: string, more: object = {}): Promise<readonly number[
   );
 }
 
-const tell = async (day: number, rowCount: number): Promise<number> => {
+const writeProfile = async (day: number, rowCount: number): Promise<number> => {
   const value = { timestampMillis: day * DAY, rowCount };
   return (await service.client.upsert(urn, "datasetProfile", value)).position ?? 0;
 };
 
-test("what was truncated or deleted since is there again, in the order and range asked for", async () => {
-  for (const day of [1, 2, 3]) await tell(day, day);
-  const told = await tell(2, 20);
+test("an as-of read returns events that were truncated or deleted later, in the requested order and range", async () => {
+  for (const day of [1, 2, 3]) await writeProfile(day, day);
+  const rewritten = await writeProfile(2, 20);
   const operator = operatorOf(service);
   const job = await operator.value("truncateTimeseriesAspect", {
     ...{ entityType: "dataset", aspect: "datasetProfile", dryRun: false },
@@ -42,12 +42,12 @@ test("what was truncated or deleted since is there again, in the order and range
   });
   expect(job).toMatch(/:\d+$/);
   await expect.poll(() => rows("")).toEqual([3]);
-  const truncated = await tell(1, 10);
+  const truncated = await writeProfile(1, 10);
   const gone = await service.client.call("POST", "/entities?action=delete", { urn });
   expect(await rows("")).toEqual([]);
   expect(await rows(`&asOfPosition=${gone.position}`)).toEqual([]);
   expect(await rows(`&asOfPosition=${truncated}`)).toEqual([3, 10]);
-  const then = `&asOfPosition=${told}`;
+  const then = `&asOfPosition=${rewritten}`;
   expect(await rows(then)).toEqual([3, 20, 1]);
   expect(await rows(then, { limit: 2 })).toEqual([3, 20]);
   expect(await rows(then, { limit: 0 })).toEqual([]);
@@ -57,12 +57,12 @@ test("what was truncated or deleted since is there again, in the order and range
   expect(await rows(then, { sort, limit: 2 })).toEqual([1, 20]);
   const filter = { or: [{ and: [{ field: "rowCount", condition: "EQUAL", values: ["20"] }] }] };
   expect(await rows(then, { filter })).toEqual([20]);
-  expect(await rows(`&asOfPosition=${told - 1}`, { filter })).toEqual([]);
+  expect(await rows(`&asOfPosition=${rewritten - 1}`, { filter })).toEqual([]);
   expect(await rows(`&asOfTime=${Date.now()}`)).toEqual([]);
   expect(await rows("&asOfTime=0")).toEqual([]);
 });
 
-test("a range of more events than are held at once is refused", async () => {
+test("an as-of range of more events than the limit is rejected", async () => {
   const changes = [1, 2, 3, 4].map(
     (n): PlacedChange => ({
       ...{ urn, entityType: "dataset", aspect: "datasetProfile", changeType: "UPSERT" },

@@ -155,7 +155,7 @@ test("producing needs its privilege, and a user with few rights reads no events"
 
 const store = await reachStore("kafka");
 
-// There is no Kafka everywhere; storeTitle says why.
+// Kafka is not available everywhere; storeTitle says why.
 describe.skipIf("skipped" in store)(`platform events in ${storeTitle("kafka", store)}`, () => {
   test("an event is in PlatformEvent_v1 under its key, also after a restart of the feed", async () => {
     const space = createKafkaSpace("url" in store ? store.url : "");

@@ -1,4 +1,4 @@
-/** Polling for events of the reference's topics, at a real service. */
+/** Polling for events of DataHub's topics, at a real service. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPoll } from "../../src/catalog/changes/poll.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -24,7 +24,7 @@ async function poll(query: string) {
 
 const named = (name: string) => service.client.upsert(urn, "tagProperties", { name });
 
-test("an offset goes on where the answer before ended, with the values before", async () => {
+test("a poll from an offset continues after the previous response, with previous values", async () => {
   await named("eins");
   await named("zwölf");
   const { events, offsetId } = await poll(
@@ -50,7 +50,7 @@ test("an offset goes on where the answer before ended, with the values before", 
   expect(first.events).toHaveLength(1);
 });
 
-test("who waits is told as soon as something happens, and of nothing before", async () => {
+test("a waiting poll returns new events as soon as they occur, and no older ones", async () => {
   const { offsetId } = await poll("topic=PlatformEvent_v1&pollTimeoutSeconds=0");
   const waiting = poll(`topic=PlatformEvent_v1&offsetId=${offsetId}`);
   await service.client.upsert("urn:li:tag:other", "status", { removed: true });
@@ -71,7 +71,7 @@ test("who waits is told as soon as something happens, and of nothing before", as
   ]);
 });
 
-test("events of timeseries are a topic of their own", async () => {
+test("timeseries events have their own topic", async () => {
   const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,polled,PROD)";
   await service.client.upsert(dataset, "datasetProfile", { timestampMillis: 5, rowCount: 6 });
   const { events } = await poll("topic=MetadataChangeLog_Timeseries_v1&offsetId=0");
@@ -80,14 +80,14 @@ test("events of timeseries are a topic of their own", async () => {
   ]);
 });
 
-test("a window of days goes back before now", async () => {
+test("a window of days starts that many days before now", async () => {
   const all = await poll("topic=MetadataChangeLog_Versioned_v1&lookbackWindowDays=1");
   expect(all.events.length).toBeGreaterThan(3);
   const none = await poll("topic=PlatformEvent_v1&lookbackWindowDays=0&pollTimeoutSeconds=0");
   expect(none.events).toEqual([]);
 });
 
-test("a window that is longer than the log does not read all of it", async () => {
+test("a window longer than the log does not read the whole log", async () => {
   const read: unknown[] = [];
   const poll = createPoll({
     log: {
@@ -114,7 +114,7 @@ test.each([
   ["topic=PlatformEvent_v1&limit=0", 400, "malformed"],
   ["topic=PlatformEvent_v1&offsetId=x", 400, "malformed"],
   ["topic=PlatformEvent_v1&offsetId=999999", 400, "invalid"],
-])("%s is refused", async (query, status, code) => {
+])("the query %s is rejected", async (query, status, code) => {
   const { status: answered, body } = await service.client.get(`/openapi/v1/events/poll?${query}`);
   expect([answered, body.code]).toEqual([status, code]);
 });

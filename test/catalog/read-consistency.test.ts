@@ -1,9 +1,9 @@
-/** What an answer shows at least, with one writer of the log and with several. */
+/** The position that a response reflects, with one writer of the log and with several. */
 import { describe, expect, test } from "vitest";
 import { createShownPositions } from "../../src/catalog/read-consistency.ts";
 import { position } from "../../src/core/position.ts";
 
-/** A process that has written up to 90, with views at 50. */
+/** A process that has written up to position 90, with views at 50. */
 function shown(sharedLog: boolean) {
   const waited: string[] = [];
   const positions = createShownPositions({
@@ -15,14 +15,14 @@ function shown(sharedLog: boolean) {
   return { ...positions, waited };
 }
 
-describe("a process that writes to the log alone", () => {
-  test("shows all that it wrote, before the view has it", async () => {
+describe("a process that is the only writer of the log", () => {
+  test("entity reads reflect all own writes before the view has them", async () => {
     const { reach, positionOf, waited } = shown(false);
     await reach("entities", position(90));
     expect([positionOf("entities"), waited]).toEqual([90, []]);
   });
 
-  test("waits for what it did not write, and for search", async () => {
+  test("reads wait for positions of other writers, and for the search view", async () => {
     const { reach, positionOf, waited } = shown(false);
     await reach("entities", position(91));
     await reach("search", position(60));
@@ -30,15 +30,15 @@ describe("a process that writes to the log alone", () => {
   });
 });
 
-describe("a process beside others that write to the log", () => {
-  test("waits for what others wrote before its own last write", async () => {
+describe("a process on a log with several writers", () => {
+  test("reads wait for writes of other processes before the own last write", async () => {
     const { reach, waited } = shown(true);
     await reach("entities", position(60));
     await reach("relationships", position(70));
     expect(waited).toEqual(["entities 60", "relationships 70"]);
   });
 
-  test("says that it shows what the view has, and no more", () => {
+  test("the reported position is that of the view", () => {
     expect(shown(true).positionOf("entities")).toBe(50);
   });
 });

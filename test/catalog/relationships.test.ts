@@ -1,4 +1,4 @@
-/** Reading relationships over a real graph, with the position of its view in the test's hands. */
+/** Relationships read from a real graph, at view positions that the test sets. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lineageSteps } from "../../projections/graph/lineage.ts";
 import { createAddresses } from "../../src/catalog/address.ts";
@@ -14,14 +14,14 @@ import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-s
 import { createSqlitePlace } from "../adapter/sqlite-place.ts";
 import { defaultModel } from "../model/default-model.ts";
 
-const createPlace = createSqlitePlace({
+const createStore = createSqlitePlace({
   openSink: openSqliteGraphSink,
   openReader: openSqliteGraphReader,
 });
 const ada = "urn:li:corpuser:ada";
 const tag = (name: string | number): string => `urn:li:tag:${name}`;
 
-let place: Awaited<ReturnType<typeof createPlace>>;
+let store: Awaited<ReturnType<typeof createStore>>;
 let sink: GraphSink;
 let reader: GraphReader;
 let reads: number;
@@ -31,19 +31,19 @@ let appended: Change[];
 let softDeleted: Set<string>;
 
 beforeEach(async () => {
-  place = await createPlace();
-  sink = await place.openSink();
-  reader = await place.openReader();
+  store = await createStore();
+  sink = await store.openSink();
+  reader = await store.openReader();
   [reads, at, appended, lacking] = [0, 0, [], false];
   softDeleted = new Set();
 });
 afterEach(async () => {
   await reader.close();
   await sink.close();
-  await place.remove();
+  await store.remove();
 });
 
-async function tell(urn: string, destinations: readonly string[]): Promise<void> {
+async function writeEdges(urn: string, destinations: readonly string[]): Promise<void> {
   const edges = destinations.map((destination) => ({
     ...{ source: urn, type: "TaggedWith", destination, path: "/tags/*/tag" },
   }));
@@ -100,7 +100,7 @@ const tagged = { urn: ada, direction: "OUTGOING", types: ["TaggedWith"] };
 describe("relationships", () => {
   test("pages omit soft-deleted entities on request, whatever is cached", async () => {
     const { listRelationships } = open();
-    await tell(ada, [1, 2, 3].map(tag));
+    await writeEdges(ada, [1, 2, 3].map(tag));
     const listed = async (more: object) => {
       const page = await listRelationships({ ...tagged, ...more });
       return [page.count, page.total, page.relationships.map(({ urn }) => urn)];
@@ -115,9 +115,9 @@ describe("relationships", () => {
     expect(reads).toBe(2);
   });
 
-  test("are read once for as long as the view stays where it is", async () => {
+  test("a page is cached as long as the position of the view stays the same", async () => {
     const { listRelationships } = open();
-    await tell(ada, [tag(1)]);
+    await writeEdges(ada, [tag(1)]);
     const first = await listRelationships(tagged);
     expect(await listRelationships(tagged)).toEqual(first);
     expect(reads).toBe(1);
@@ -125,14 +125,14 @@ describe("relationships", () => {
     await listRelationships({ ...tagged, direction: "INCOMING" });
     await listRelationships({ ...tagged, types: ["TaggedWith", "A"] });
     expect(reads).toBe(4);
-    await tell(ada, [tag(1), tag(2)]);
+    await writeEdges(ada, [tag(1), tag(2)]);
     expect((await listRelationships(tagged)).total).toBe(2);
     expect(reads).toBe(5);
   });
 
-  test("of one urn are remembered in the ways that it was asked for last", async () => {
+  test("the cache holds the latest pages of a urn and evicts older ones", async () => {
     const { listRelationships } = open();
-    await tell(
+    await writeEdges(
       ada,
       Array.from({ length: 40 }, (_, n) => tag(n)),
     );
@@ -147,9 +147,9 @@ describe("relationships", () => {
     expect(reads).toBe(41);
   });
 
-  test("are not remembered when the view moved while they were read", async () => {
+  test("a page is not cached if the view moves during the read", async () => {
     const { listRelationships } = open();
-    await tell(ada, [tag(1)]);
+    await writeEdges(ada, [tag(1)]);
     const reading = listRelationships(tagged);
     at++;
     await reading;
@@ -158,9 +158,9 @@ describe("relationships", () => {
     expect(reads).toBe(2);
   });
 
-  test("are not remembered while the view lacks what was answered", async () => {
+  test("a page is not cached while the view lacks acknowledged writes", async () => {
     const { listRelationships } = open();
-    await tell(ada, [tag(1)]);
+    await writeEdges(ada, [tag(1)]);
     await listRelationships(tagged);
     lacking = true;
     await listRelationships(tagged);
@@ -173,9 +173,9 @@ describe("relationships", () => {
     expect(reads).toBe(4);
   });
 
-  test("come at most ten thousand at once, a hundred when nobody says", async () => {
+  test("a page has at most ten thousand relationships, and a hundred by default", async () => {
     const { listRelationships } = open();
-    await tell(
+    await writeEdges(
       ada,
       Array.from({ length: 10_001 }, (_, i) => tag(i)),
     );
@@ -183,11 +183,11 @@ describe("relationships", () => {
     const most = await listRelationships({ ...tagged, start: 0, count: 20_000 });
     expect(most).toMatchObject({ count: 10_000, total: 10_001 });
     await listRelationships({ ...tagged, start: 0, count: 20_000 });
-    expect(reads, "a large page is not remembered").toBe(3);
+    expect(reads, "a large page is not cached").toBe(3);
   });
 
-  test("are asked for in any namespace", async () => {
-    await tell(ada, [tag(1)]);
+  test("a urn of any namespace can be queried", async () => {
+    await writeEdges(ada, [tag(1)]);
     const page = await open().listRelationships({ ...tagged, urn: "urn:other:corpuser:ada" });
     expect(page.relationships).toEqual([{ type: "TaggedWith", urn: tag(1) }]);
   });
@@ -197,7 +197,7 @@ describe("relationships", () => {
     [{ direction: "outgoing" }, 'direction is "outgoing"'],
     [{ start: -1 }, "start is -1"],
     [{ count: 0.5 }, "count is 0.5"],
-  ])("with %j are refused", async (wrong, message) => {
+  ])("a query with %j is rejected", async (wrong, message) => {
     await expect(open().listRelationships({ ...tagged, ...wrong })).rejects.toMatchObject({
       code: "malformed",
       message,
@@ -212,14 +212,14 @@ describe("lineage", () => {
     [{ direction: "INCOMING" }, 'direction is "INCOMING"'],
     [{ maxHops: 0 }, "maxHops is 0"],
     [{ count: -1 }, "count is -1"],
-  ])("with %j is refused", async (wrong, message) => {
+  ])("a lineage query with %j is rejected", async (wrong, message) => {
     const query = { urn: ada, direction: "UPSTREAM", ...wrong };
     await expect(open().getLineage(query)).rejects.toMatchObject({ code: "malformed", message });
   });
 });
 
-describe("forgetting", () => {
-  test("is a record beside the entity's own, by the caller or the system", async () => {
+describe("deleting relationships", () => {
+  test("a relationship delete writes its own record, with the actor of the caller or the system", async () => {
     const { forgetRelationships } = open();
     expect(await forgetRelationships("urn:other:corpuser:ada", {})).toEqual({ position: 1 });
     await forgetRelationships(ada, { actor: ada });

@@ -1,4 +1,4 @@
-/** A rollback that fails has ended: nothing is written after its answer. */
+/** A failed rollback has ended: nothing is written after its response. */
 import { expect, test } from "vitest";
 import { createRollback } from "../../src/catalog/runs/rollback.ts";
 import { entityStream } from "../../src/core/stream.ts";
@@ -11,7 +11,7 @@ const records = urns.map((urn, i) => ({
   system: { runId: "nightly", version: "1", lastObserved: 1 },
 }));
 
-/** What `rollBack` makes of the n-th entity, counted while it does. */
+/** `rollBack` runs for the n-th entity; calls and returns are counted. */
 function rollingBack(rollBack: (n: number) => Promise<void>) {
   const writes = { begun: 0, ended: 0 };
   const run = { runId: "nightly", after: 0, last: records.length };
@@ -61,13 +61,13 @@ function rollingBack(rollBack: (n: number) => Promise<void>) {
 
 const someTime = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
-test("each entity is undone once", async () => {
+test("a rollback rolls back each entity once", async () => {
   const { writes, rollback } = rollingBack(someTime);
   expect(await rollback()).toMatchObject({ entitiesAffected: 60 });
   expect(writes).toEqual({ begun: 60, ended: 60 });
 });
 
-test("when one fails, those under way are waited for, and no other is begun", async () => {
+test("a rollback with a failed entity waits for running entities and starts no other", async () => {
   const { writes, rollback } = rollingBack(async (n) => {
     if (n === 1) throw new Error("the disk is full");
     await someTime();

@@ -1,4 +1,4 @@
-/** Runs and their rollback, at a real service: what is rolled back, and what is not. */
+/** Runs and their rollback, at a real service. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunSummary } from "../../src/catalog/catalog.ts";
 import { encoded } from "../support/client.ts";
@@ -11,11 +11,11 @@ let serial = 0;
 const fresh = (): string => `urn:li:dataset:(urn:li:dataPlatform:hive,rolled.t${++serial},PROD)`;
 const runOf = (): string => `run-${++serial}`;
 
-/** A run tells a value. */
-async function tell(runId: string, urn: string, aspect: string, value: unknown): Promise<void> {
+/** A run writes a value. */
+async function writeAs(runId: string, urn: string, aspect: string, value: unknown): Promise<void> {
   const systemMetadata = { runId, lastObserved: 1_700_000_000_000 + serial++ };
-  const told = await service.client.upsert(urn, aspect, value, { systemMetadata });
-  expect(told.body).toEqual({ value: "success" });
+  const reply = await service.client.upsert(urn, aspect, value, { systemMetadata });
+  expect(reply.body).toEqual({ value: "success" });
 }
 
 async function action(name: string, body: object) {
@@ -59,18 +59,18 @@ async function profiles(urn: string): Promise<readonly unknown[]> {
     .map((one: Record<string, number>) => [one.timestampMillis, one.rowCount]);
 }
 
-describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
+describe.each(startedLogs)("on the %s log,", (_, startLog) => {
   beforeAll(async () => {
     service = await serviceOnLog(startLog);
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
   describe("a rollback", () => {
-    test("brings back what others told before, under their run, as a further version", async () => {
+    test("a rollback restores the value of an earlier run as a new version with that run's id", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("one"));
-      await tell(second, urn, "editableDatasetProperties", described("two"));
-      await tell(second, urn, "editableDatasetProperties", described("three"));
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
+      await writeAs(second, urn, "editableDatasetProperties", described("two"));
+      await writeAs(second, urn, "editableDatasetProperties", described("three"));
 
       const answer = await rollback(second);
 
@@ -88,12 +88,12 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(JSON.stringify(third.body)).toContain('"three"');
     });
 
-    test("keeps what others told since, on top of it", async () => {
+    test("a rollback keeps the values that other runs wrote later", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("one"));
-      await tell(first, urn, "browsePathsV2", { path: [{ id: "elsewhere" }] });
-      await tell(second, urn, "editableDatasetProperties", described("two"));
-      await tell(first, urn, "status", { removed: false });
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
+      await writeAs(first, urn, "browsePathsV2", { path: [{ id: "elsewhere" }] });
+      await writeAs(second, urn, "editableDatasetProperties", described("two"));
+      await writeAs(first, urn, "status", { removed: false });
 
       expect(await rollback(first)).toMatchObject({
         unsafeEntities: [{ urn }],
@@ -103,19 +103,19 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("two"));
       expect(await aspectOf(urn, "status")).toBeUndefined();
       expect(await exists(urn)).toBe(true);
-      // It is found where whoever told it first would have put it.
+      // The path is the default one, as for a first write without a path.
       expect(await aspectOf(urn, "browsePathsV2")).toEqual({ path: [{ id: "rolled" }] });
       expect(await aspectOf(urn, "dataPlatformInstance")).toBeDefined();
     });
 
-    test("keeps a value that another run confirmed", async () => {
+    test("a rollback keeps a value that another run confirmed", async () => {
       const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("same"));
-      await tell(second, urn, "editableDatasetProperties", described("same"));
+      await writeAs(first, urn, "editableDatasetProperties", described("same"));
+      await writeAs(second, urn, "editableDatasetProperties", described("same"));
       await rollback(first);
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
 
-      await tell(third, urn, "editableDatasetProperties", described("other"));
+      await writeAs(third, urn, "editableDatasetProperties", described("other"));
       await rollback(third);
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("same"));
       expect(await runIdOf(urn, "editableDatasetProperties")).toBe(second);
@@ -124,21 +124,21 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
     });
 
-    test("does not bring back what was rolled back before", async () => {
+    test("a rollback does not restore a value that was rolled back earlier", async () => {
       const [urn, first, second, third] = [fresh(), runOf(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("one"));
-      await tell(second, urn, "editableDatasetProperties", described("two"));
-      await tell(third, urn, "editableDatasetProperties", described("three"));
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
+      await writeAs(second, urn, "editableDatasetProperties", described("two"));
+      await writeAs(third, urn, "editableDatasetProperties", described("three"));
       await rollback(second);
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("three"));
       await rollback(third);
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
     });
 
-    test("hides an entity that nobody else told of, and a harder one deletes it", async () => {
+    test("a rollback soft-deletes an entity without other runs, and a hard rollback deletes it", async () => {
       const [urn, run] = [fresh(), runOf()];
-      await tell(run, urn, "status", { removed: false });
-      await tell(run, urn, "datasetProperties", { ...described("mine"), customProperties: {} });
+      await writeAs(run, urn, "status", { removed: false });
+      await writeAs(run, urn, "datasetProperties", { ...described("mine"), customProperties: {} });
       const counts = { entitiesAffected: 1, entitiesDeleted: 1, unsafeEntitiesCount: 0 };
 
       expect(await rollback(run, { dryRun: true, safe: true })).toMatchObject(counts);
@@ -154,30 +154,30 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       }
     });
 
-    test("deletes what others told of an entity with it, and counts that", async () => {
+    test("a hard delete removes and counts the aspects that other runs wrote", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "status", { removed: false });
-      await tell(second, urn, "editableDatasetProperties", described("theirs"));
+      await writeAs(first, urn, "status", { removed: false });
+      await writeAs(second, urn, "editableDatasetProperties", described("theirs"));
       const counts = { unsafeEntitiesCount: 1, unsafeEntities: [{ urn }], aspectsAffected: 1 };
       expect(await rollback(first, { dryRun: true, hardDelete: true })).toMatchObject(counts);
       expect(await rollback(first, { hardDelete: true })).toMatchObject(counts);
       expect(await exists(urn)).toBe(false);
     });
 
-    test("comes to nothing when it is asked for again, until the run tells more", async () => {
+    test("a repeated rollback changes nothing until the run writes again", async () => {
       const [urn, run] = [fresh(), runOf()];
-      await tell(run, urn, "editableDatasetProperties", described("one"));
+      await writeAs(run, urn, "editableDatasetProperties", described("one"));
       await rollback(run);
       const again = await rollback(run);
       expect(again).toMatchObject({ entitiesAffected: 0, aspectsReverted: 0 });
-      await tell(run, urn, "editableDatasetProperties", described("again"));
+      await writeAs(run, urn, "editableDatasetProperties", described("again"));
       expect(await rollback(run)).toMatchObject({ aspectsReverted: 1 });
       expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
     });
 
-    test("brings back what the run deleted", async () => {
+    test("a rollback restores an entity that the run deleted", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("one"));
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
       const deletion = { changeType: "DELETE", systemMetadata: { runId: second } };
       await service.client.upsert(urn, "datasetKey", {}, deletion);
       expect(await exists(urn)).toBe(false);
@@ -188,13 +188,13 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await aspectOf(urn, "datasetKey")).toBeUndefined();
     });
 
-    test("takes the run's events away, and brings back those that it had told anew", async () => {
+    test("a rollback removes the events of the run and restores the events that they replaced", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "datasetProfile", profile(1_000, 1));
-      await tell(first, urn, "datasetProfile", profile(3_000, 3));
-      await tell(second, urn, "datasetProfile", profile(2_000, 20));
-      await tell(second, urn, "datasetProfile", profile(3_000, 30));
-      await tell(second, urn, "datasetProfile", profile(4_000, 40));
+      await writeAs(first, urn, "datasetProfile", profile(1_000, 1));
+      await writeAs(first, urn, "datasetProfile", profile(3_000, 3));
+      await writeAs(second, urn, "datasetProfile", profile(2_000, 20));
+      await writeAs(second, urn, "datasetProfile", profile(3_000, 30));
+      await writeAs(second, urn, "datasetProfile", profile(4_000, 40));
 
       const answer = await rollback(second);
       expect(answer).toMatchObject({ aspectsReverted: 3, entitiesAffected: 1 });
@@ -206,11 +206,11 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await profiles(urn)).toEqual([]);
     });
 
-    test("leaves a view that is regrown as it left it", async () => {
+    test("a rollback holds after a restart", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
-      await tell(first, urn, "editableDatasetProperties", described("one"));
-      await tell(second, urn, "editableDatasetProperties", described("two"));
-      await tell(second, urn, "datasetProfile", profile(1_000, 1));
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
+      await writeAs(second, urn, "editableDatasetProperties", described("two"));
+      await writeAs(second, urn, "datasetProfile", profile(1_000, 1));
       await rollback(second);
       await service.restart();
       expect(await aspectOf(urn, "editableDatasetProperties")).toMatchObject(described("one"));
@@ -218,15 +218,15 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await rollback(second)).toMatchObject({ aspectsReverted: 0 });
     });
 
-    test("keeps what others write while it goes on", async () => {
+    test("a rollback keeps concurrent writes of other runs", async () => {
       const urns = Array.from({ length: 40 }, fresh);
       const [first, second] = [runOf(), runOf()];
-      for (const urn of urns) await tell(first, urn, "status", { removed: false });
-      for (const urn of urns) await tell(first, urn, "globalTags", { tags: [] });
+      for (const urn of urns) await writeAs(first, urn, "status", { removed: false });
+      for (const urn of urns) await writeAs(first, urn, "globalTags", { tags: [] });
       const rolling = rollback(first);
       const writing = urns.map(async (urn) => {
         for (const text of ["one", "two", "three"]) {
-          await tell(second, urn, "editableDatasetProperties", described(text));
+          await writeAs(second, urn, "editableDatasetProperties", described(text));
         }
       });
       await Promise.all([rolling, ...writing]);
@@ -237,26 +237,26 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       }
     });
 
-    test("tells the execution request of the run", async () => {
+    test("a rollback sets the status of the run's execution request", async () => {
       const [urn, run] = [fresh(), runOf()];
       const execution = `urn:li:dataHubExecutionRequest:${run}`;
-      await tell("other", execution, "dataHubExecutionRequestResult", { status: "SUCCESS" });
-      await tell(run, urn, "status", { removed: false });
+      await writeAs("other", execution, "dataHubExecutionRequestResult", { status: "SUCCESS" });
+      await writeAs(run, urn, "status", { removed: false });
       await rollback(run);
       expect(await aspectOf(execution, "dataHubExecutionRequestResult")).toMatchObject({
         status: "ROLLED_BACK",
       });
     });
 
-    test("knows none without a name: that is what names no run", async () => {
+    test("a write without a run id is listed under no run", async () => {
       const urn = fresh();
-      await tell("", urn, "status", { removed: false });
+      await writeAs("", urn, "status", { removed: false });
       expect(await runIdOf(urn, "status")).toBe("no-run-id-provided");
       const runs: readonly RunSummary[] = await action("list", { pageOffset: 0, pageSize: 1_000 });
       expect(runs.map(({ runId }) => runId)).not.toContain("");
     });
 
-    test("of what is no single run is refused, and of an unknown one comes to nothing", async () => {
+    test("a rollback of no single run is rejected, and one of an unknown run changes nothing", async () => {
       const refused = await service.client.call("POST", "/runs?action=rollback", {
         ...{ runId: "no-run-id-provided", dryRun: true },
       });
@@ -268,18 +268,18 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
     });
   });
 
-  describe("undoing what was told with a model registry", () => {
+  describe("deleting the writes of a model registry", () => {
     const registryOf = () => ({ registryName: `quality-${++serial}`, registryVersion: "0.0.1" });
-    type Told = ReturnType<typeof registryOf>;
+    type Registry = ReturnType<typeof registryOf>;
 
-    async function tellWith(registry: Told | undefined, urn: string, value: unknown) {
+    async function writeWith(registry: Registry | undefined, urn: string, value: unknown) {
       const systemMetadata = { runId: runOf(), lastObserved: 1_700_000_000_000, ...registry };
       const aspect = "editableDatasetProperties";
-      const told = await service.client.upsert(urn, aspect, value, { systemMetadata });
-      expect(told.body).toEqual({ value: "success" });
+      const reply = await service.client.upsert(urn, aspect, value, { systemMetadata });
+      expect(reply.body).toEqual({ value: "success" });
       return systemMetadata.runId;
     }
-    async function deleteAll({ registryName, registryVersion }: Told, more: object = {}) {
+    async function deleteAll({ registryName, registryVersion }: Registry, more: object = {}) {
       const registryId = `${registryName}:${registryVersion}`;
       const path = "/entities?action=deleteAll";
       const { status, body } = await service.client.call("POST", path, { registryId, ...more });
@@ -288,13 +288,13 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
     }
     const value = (urn: string) => aspectOf(urn, "editableDatasetProperties");
 
-    test("brings back what others told, whatever runs told it, and tells what that would be", async () => {
+    test("the delete restores values without the registry, whatever their runs, and its dry run returns the same counts", async () => {
       const [urn, own, registry] = [fresh(), fresh(), registryOf()];
-      await tellWith(undefined, urn, described("one"));
-      await tellWith(registry, urn, described("two"));
-      await tellWith(registry, urn, described("three"));
-      await tellWith({ ...registry, registryVersion: "0.0.2" }, own, described("later version"));
-      await tellWith(registry, fresh(), described("brought into being"));
+      await writeWith(undefined, urn, described("one"));
+      await writeWith(registry, urn, described("two"));
+      await writeWith(registry, urn, described("three"));
+      await writeWith({ ...registry, registryVersion: "0.0.2" }, own, described("later version"));
+      await writeWith(registry, fresh(), described("brought into being"));
 
       const dry = await deleteAll(registry, { dryRun: true });
       expect(await value(urn)).toMatchObject(described("three"));
@@ -307,9 +307,9 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await deleteAll(registry)).toMatchObject({ entitiesAffected: 0, aspectsReverted: 0 });
     });
 
-    test("deletes what came into being with it where nothing shall be hidden", async () => {
+    test("a hard delete removes the entities that the registry created", async () => {
       const [urn, registry] = [fresh(), registryOf()];
-      await tellWith(registry, urn, described("mine"));
+      await writeWith(registry, urn, described("mine"));
       await service.client.upsert(urn, "datasetProfile", profile(1_700_000_000_000, 1), {
         systemMetadata: { runId: runOf(), ...registry },
       });
@@ -318,9 +318,9 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await profiles(urn)).toEqual([]);
     });
 
-    test("takes events away that were told with it", async () => {
+    test("the delete removes the events of the registry", async () => {
       const [urn, registry] = [fresh(), registryOf()];
-      await tell(runOf(), urn, "datasetProfile", profile(1_700_000_000_000, 1));
+      await writeAs(runOf(), urn, "datasetProfile", profile(1_700_000_000_000, 1));
       for (const time of [1_700_000_000_000, 1_700_000_000_001]) {
         await service.client.upsert(urn, "datasetProfile", profile(time, 2), {
           systemMetadata: { runId: runOf(), ...registry },
@@ -330,62 +330,62 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await profiles(urn)).toEqual([[1_700_000_000_000, 1]]);
     });
 
-    test("does not come back when a run that told later is undone", async () => {
+    test("the deleted value does not return after a rollback of a later run", async () => {
       const [urn, registry] = [fresh(), registryOf()];
-      await tellWith(undefined, urn, described("one"));
-      await tellWith(registry, urn, described("two"));
+      await writeWith(undefined, urn, described("one"));
+      await writeWith(registry, urn, described("two"));
       await deleteAll(registry);
-      const later = await tellWith(undefined, urn, described("three"));
+      const later = await writeWith(undefined, urn, described("three"));
       await rollback(later);
       expect(await value(urn)).toMatchObject(described("one"));
     });
 
-    test("does not come back when a run that had told on top of it is undone", async () => {
+    test("the deleted value does not return after a rollback of a run that wrote after the registry", async () => {
       const [urn, registry] = [fresh(), registryOf()];
-      await tellWith(undefined, urn, described("one"));
-      await tellWith(registry, urn, described("two"));
-      const onTop = await tellWith(undefined, urn, described("three"));
+      await writeWith(undefined, urn, described("one"));
+      await writeWith(registry, urn, described("two"));
+      const onTop = await writeWith(undefined, urn, described("three"));
       await deleteAll(registry);
       expect(await value(urn)).toMatchObject(described("three"));
       await rollback(onTop);
       expect(await value(urn)).toMatchObject(described("one"));
     });
 
-    test("nor do its events", async () => {
+    test("the deleted events do not return after a rollback of a later run", async () => {
       const [urn, registry, onTop] = [fresh(), registryOf(), runOf()];
       const time = 1_700_000_000_000;
-      await tell(runOf(), urn, "datasetProfile", profile(time, 1));
+      await writeAs(runOf(), urn, "datasetProfile", profile(time, 1));
       await service.client.upsert(urn, "datasetProfile", profile(time, 2), {
         systemMetadata: { runId: runOf(), ...registry },
       });
-      await tell(onTop, urn, "datasetProfile", profile(time, 3));
+      await writeAs(onTop, urn, "datasetProfile", profile(time, 3));
       await deleteAll(registry);
       expect(await profiles(urn)).toEqual([[time, 3]]);
       await rollback(onTop);
       expect(await profiles(urn)).toEqual([[time, 1]]);
     });
 
-    test("counts again when it is told again", async () => {
+    test("a value that the registry writes again is kept", async () => {
       const [urn, registry] = [fresh(), registryOf()];
-      await tellWith(undefined, urn, described("one"));
-      await tellWith(registry, urn, described("two"));
+      await writeWith(undefined, urn, described("one"));
+      await writeWith(registry, urn, described("two"));
       await deleteAll(registry);
-      await tellWith(registry, urn, described("two again"));
-      const onTop = await tellWith(undefined, urn, described("three"));
+      await writeWith(registry, urn, described("two again"));
+      const onTop = await writeWith(undefined, urn, described("three"));
       await rollback(onTop);
       expect(await value(urn)).toMatchObject(described("two again"));
     });
 
-    test("takes what was told with it from the runs that told it, in lists and descriptions", async () => {
+    test("the deleted values are omitted from the lists and descriptions of runs", async () => {
       const [urn, registry, other] = [fresh(), registryOf(), registryOf()];
-      await tell(runOf(), urn, "status", { removed: false });
-      const run = await tellWith(registry, urn, described("two"));
-      const told = async () => {
+      await writeAs(runOf(), urn, "status", { removed: false });
+      const run = await writeWith(registry, urn, described("two"));
+      const rowCounts = async () => {
         const listed = await action("list", { pageOffset: 0, pageSize: 1_000 });
         const rows = await action("describe", { runId: run, start: 0, count: 100 });
         return [listed.find((one: RunSummary) => one.runId === run)?.rows, rows.length];
       };
-      expect(await told()).toEqual([1, 1]);
+      expect(await rowCounts()).toEqual([1, 1]);
       await service.client.upsert(
         urn,
         "institutionalMemory",
@@ -394,30 +394,33 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
           systemMetadata: { runId: run, ...other },
         },
       );
-      expect(await told()).toEqual([2, 2]);
+      expect(await rowCounts()).toEqual([2, 2]);
       await deleteAll(registry);
-      expect(await told()).toEqual([1, 1]);
+      expect(await rowCounts()).toEqual([1, 1]);
       await deleteAll(registry);
       await deleteAll(other);
-      expect(await told()).toEqual([undefined, 0]);
+      expect(await rowCounts()).toEqual([undefined, 0]);
     });
 
-    test.each([":1", "name", "name:", ""])("is refused of %j, which names none", async (id) => {
-      const path = "/entities?action=deleteAll";
-      const { status, body } = await service.client.call("POST", path, { registryId: id });
-      expect([status, body.code]).toEqual([400, "malformed"]);
-    });
+    test.each([":1", "name", "name:", ""])(
+      "a delete of registry %j, which is no registry id, is rejected",
+      async (id) => {
+        const path = "/entities?action=deleteAll";
+        const { status, body } = await service.client.call("POST", path, { registryId: id });
+        expect([status, body.code]).toEqual([400, "malformed"]);
+      },
+    );
   });
 
   describe("runs", () => {
-    test("are listed with what they told, until they are rolled back", async () => {
+    test("a run is listed with its number of rows until its rollback", async () => {
       const [urn, run] = [fresh(), runOf()];
-      await tell(run, urn, "editableDatasetProperties", described("one"));
+      await writeAs(run, urn, "editableDatasetProperties", described("one"));
       const find = async (more = {}) =>
         (await action("list", { pageOffset: 0, pageSize: 1_000, ...more })).find(
           (one: { runId: string }) => one.runId === run,
         );
-      // The key and the defaults came with it.
+      // The write of the run added the key aspect and the default aspects.
       const rows = (await action("describe", { runId: run, start: 0, count: 100 })).length;
       expect(await find()).toMatchObject({ rows, timestamp: expect.any(Number) });
       await rollback(run);
@@ -425,7 +428,7 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect(await find({ includeSoft: true })).toMatchObject({ rows });
     });
 
-    test("are listed without what they told of entities that were deleted since", async () => {
+    test("a listed run omits the rows of entities that were deleted later", async () => {
       const [gone, kept, run, later] = [fresh(), fresh(), runOf(), runOf()];
       const rowsOf = async (runId: string) => {
         const all = await action("list", { pageOffset: 0, pageSize: 1_000 });
@@ -434,7 +437,7 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
         expect(rows).toHaveLength(listed);
         return listed;
       };
-      // With what is rolled back or hidden, but not with what is gone.
+      // Includes rolled-back and soft-deleted rows, but not hard-deleted ones.
       const softRowsOf = async (runId: string) => {
         const soft = { includeSoft: true };
         const all = await action("list", { pageOffset: 0, pageSize: 1_000, ...soft });
@@ -449,19 +452,19 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
         expect(status).toBe(200);
       };
       for (const urn of [gone, kept]) {
-        await tell(run, urn, "editableDatasetProperties", described("one"));
-        await tell(run, urn, "editableDatasetProperties", described("one"));
-        await tell(run, urn, "datasetProfile", profile(5, 6));
+        await writeAs(run, urn, "editableDatasetProperties", described("one"));
+        await writeAs(run, urn, "editableDatasetProperties", described("one"));
+        await writeAs(run, urn, "datasetProfile", profile(5, 6));
       }
-      await tell(later, gone, "editableDatasetProperties", described("two"));
+      await writeAs(later, gone, "editableDatasetProperties", described("two"));
       const before = await rowsOf(run);
       expect(await rowsOf(later)).toBe(1);
       await remove(gone);
       expect([await rowsOf(run), await softRowsOf(run)]).toEqual([before / 2, before / 2]);
       expect([await rowsOf(later), await softRowsOf(later)]).toEqual([0, 0]);
-      // It comes to be again, without what was told of it before.
-      await tell(later, gone, "editableDatasetProperties", described("three"));
-      await tell(later, gone, "datasetProfile", profile(7, 8));
+      // The entity is created again, without its earlier aspects.
+      await writeAs(later, gone, "editableDatasetProperties", described("three"));
+      await writeAs(later, gone, "datasetProfile", profile(7, 8));
       const again = await rowsOf(later);
       expect(again).toBeGreaterThan(2);
       expect(await rowsOf(run)).toBe(before / 2);
@@ -473,11 +476,11 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
       expect([await softRowsOf(run), await softRowsOf(later)]).toEqual([0, 0]);
     });
 
-    test("are described in their order, page by page, with values on request", async () => {
+    test("a run is described in write order, page by page, with values on request", async () => {
       const [urn, run] = [fresh(), runOf()];
-      await tell(run, urn, "editableDatasetProperties", described("one"));
-      await tell(run, urn, "editableDatasetProperties", described("one"));
-      await tell(run, urn, "datasetProfile", profile(5, 6));
+      await writeAs(run, urn, "editableDatasetProperties", described("one"));
+      await writeAs(run, urn, "editableDatasetProperties", described("one"));
+      await writeAs(run, urn, "datasetProfile", profile(5, 6));
       const all = await action("describe", {
         runId: run,
         start: 0,
@@ -489,15 +492,15 @@ describe.each(startedLogs)("on a log that is %s,", (_, startLog) => {
         ...{ aspectName: "datasetProfile", keyAspect: false, metadata: "" },
         aspect: { type: "TIMESERIES", value: profile(5, 6) },
       });
-      const told = all.filter((row: { aspectName: string }) =>
+      const edits = all.filter((row: { aspectName: string }) =>
         row.aspectName.startsWith("editable"),
       );
-      expect(told).toHaveLength(2);
-      expect(told[1].aspect.value).toMatchObject(described("one"));
+      expect(edits).toHaveLength(2);
+      expect(edits[1].aspect.value).toMatchObject(described("one"));
       expect(await action("describe", { runId: run, start: 1, count: 1 })).toMatchObject([
         { aspectName: all[1].aspectName },
       ]);
-      await tell("hider", urn, "status", { removed: true });
+      await writeAs("hider", urn, "status", { removed: true });
       expect(await action("describe", { runId: run, start: 0, count: 100 })).toEqual([]);
       const soft = { runId: run, start: 0, count: 100, includeSoft: true };
       expect(await action("describe", soft)).toHaveLength(all.length);

@@ -1,4 +1,4 @@
-/** Edges between ends that are named by the ten thousands: one look for each edge. */
+/** Edges between ten thousands of named ends: one query for each edge. */
 import { expect, test } from "vitest";
 import { createRelationshipScroll } from "../../src/catalog/graph/scroll-relationships.ts";
 
@@ -26,7 +26,7 @@ function scrolling(neighbours: readonly string[]) {
 const many = (name: string) => Array.from({ length: 60_000 }, (_, i) => tag(`${name}${i}`));
 const others = Array.from({ length: 200 }, (_, i) => tag(`other${i}`));
 
-test("ends that are named are found among all that are named", async () => {
+test("a scroll between many named sources and destinations returns the edges between them", async () => {
   const { scrollRelationships, asked } = scrolling([...others, tag("end59999")]);
   const page = await scrollRelationships({
     ...{ source: { urns: many("begin") }, destination: { urns: many("end") } },
@@ -39,7 +39,7 @@ test("ends that are named are found among all that are named", async () => {
   });
 });
 
-test("an edge between two of many entities is told where it begins", async () => {
+test("an edge between two of many entities is returned at its source", async () => {
   const { scrollRelationships } = scrolling([...others, tag("end59999")]);
   const page = await scrollRelationships({
     ...{ around: many("end"), includeSoftDeleted: true, count: 1_000 },

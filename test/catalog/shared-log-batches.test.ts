@@ -1,6 +1,6 @@
 /**
- * A request of several entities on a log that keeps each apart: another writer comes in between, and
- * connections drop. What is answered is what the log has, and it has nothing twice.
+ * A batch of several entities on a log without transactions across streams: another writer appends
+ * in between, and connections drop. Responses match the log, and the log has no duplicates.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -29,7 +29,7 @@ let tests = 0;
 let store: EventStore;
 let server: EventStoreServer;
 let service: RunningService;
-/** What happens just before an append to a stream, once; and what the append is answered, if so. */
+/** Runs before the next append to a stream, once; its result, if any, replaces the append. */
 let before = new Map<string, () => AppendResult | undefined>();
 
 beforeEach(() => {
@@ -64,13 +64,13 @@ function changesOf(urn: string): readonly Change[] {
   );
 }
 
-/** The names that a tag was given, the first first; null where it was deleted. */
+/** The names of a tag, oldest first; null where it was deleted. */
 const names = (urn: string): readonly unknown[] =>
   changesOf(urn)
     .filter(({ aspect }) => aspect === "tagProperties")
     .map(({ value }) => (value === undefined ? null : JSON.parse(value).name));
 
-/** Another writer of the log tells the entity's last change once more. */
+/** Another writer of the log writes the entity's last change again. */
 function otherWrites(urn: string): void {
   const stream = entityStream(urn);
   const last = changesOf(urn).at(-1);
@@ -95,7 +95,7 @@ const named = (urn: string, name: string, more: object = {}) =>
   proposal(urn, "tagProperties", { name }, more);
 
 test(
-  "what was appended is not decided again when another of the batch lost its race",
+  "entities of a batch that were appended are not decided again when another entity lost its race",
   time,
   async () => {
     for (const n of [1, 2, 3]) await service.client.upsert(tag(n), "tagProperties", { name: "a" });
@@ -121,39 +121,47 @@ test(
   },
 );
 
-test("a batch that is refused after a part of it was written says which", time, async () => {
-  await service.client.upsert(tag(1), "tagProperties", { name: "a" });
-  const create = (urn: string) => named(urn, "n", { changeType: "CREATE" });
-  before.set(entityStream(tag("second")), () => {
-    const data = encodeChange({
-      ...(changesOf(tag(1)).find(({ aspect }) => aspect === "tagProperties") as Change),
-      urn: tag("second"),
+test(
+  "a batch that is rejected after a partial commit names the committed entities",
+  time,
+  async () => {
+    await service.client.upsert(tag(1), "tagProperties", { name: "a" });
+    const create = (urn: string) => named(urn, "n", { changeType: "CREATE" });
+    before.set(entityStream(tag("second")), () => {
+      const data = encodeChange({
+        ...(changesOf(tag(1)).find(({ aspect }) => aspect === "tagProperties") as Change),
+        urn: tag("second"),
+      });
+      const event = { id: randomUUID(), type: "MetadataChangeLog", data };
+      const more = { contentType: "application/octet-stream", metadata: new Uint8Array() };
+      store.append(entityStream(tag("second")), "no_stream", [{ ...event, ...more }]);
+      return undefined;
     });
-    const event = { id: randomUUID(), type: "MetadataChangeLog", data };
-    const more = { contentType: "application/octet-stream", metadata: new Uint8Array() };
-    store.append(entityStream(tag("second")), "no_stream", [{ ...event, ...more }]);
-    return undefined;
-  });
-  const { status, body } = await batch([create(tag("first")), create(tag("second"))]);
-  expect(status).toBe(422);
-  expect(JSON.stringify(body)).toContain("proposals[1]: Cannot perform CREATE");
-  expect(JSON.stringify(body)).toMatch(/The request is partially committed: .*-first/);
-  expect(names(tag("first"))).toEqual(["n"]);
-  expect(names(tag("second"))).toEqual(["a"]);
-});
+    const { status, body } = await batch([create(tag("first")), create(tag("second"))]);
+    expect(status).toBe(422);
+    expect(JSON.stringify(body)).toContain("proposals[1]: Cannot perform CREATE");
+    expect(JSON.stringify(body)).toMatch(/The request is partially committed: .*-first/);
+    expect(names(tag("first"))).toEqual(["n"]);
+    expect(names(tag("second"))).toEqual(["a"]);
+  },
+);
 
-test("a keyed request of which a part is in the log is finished, not doubled", time, async () => {
-  const proposals = ["x", "y"].map((name) => named(tag(name), name, { changeType: "CREATE" }));
-  before.set(entityStream(tag("y")), () => ({ outcome: "deleted" }));
-  const key = { "Idempotency-Key": "once" };
-  expect((await batch(proposals, key)).status).not.toBe(200);
-  expect([names(tag("x")), names(tag("y"))]).toEqual([["x"], []]);
-  expect((await batch(proposals, key)).status).toBe(200);
-  expect((await batch(proposals, key)).status).toBe(200);
-  expect([names(tag("x")), names(tag("y"))]).toEqual([["x"], ["y"]]);
-});
+test(
+  "a repeated request with a key completes a partial commit without duplicates",
+  time,
+  async () => {
+    const proposals = ["x", "y"].map((name) => named(tag(name), name, { changeType: "CREATE" }));
+    before.set(entityStream(tag("y")), () => ({ outcome: "deleted" }));
+    const key = { "Idempotency-Key": "once" };
+    expect((await batch(proposals, key)).status).not.toBe(200);
+    expect([names(tag("x")), names(tag("y"))]).toEqual([["x"], []]);
+    expect((await batch(proposals, key)).status).toBe(200);
+    expect((await batch(proposals, key)).status).toBe(200);
+    expect([names(tag("x")), names(tag("y"))]).toEqual([["x"], ["y"]]);
+  },
+);
 
-test("under races and dropped connections answers are what the log has", time, async () => {
+test("responses match the log under races and dropped connections", time, async () => {
   const urns = Array.from({ length: 6 }, (_, n) => tag(`t${n}`));
   for (const urn of urns) await service.client.upsert(urn, "tagProperties", { name: "0" });
   const answered: { readonly name: string; readonly status: number }[] = [];
@@ -169,7 +177,7 @@ test("under races and dropped connections answers are what the log has", time, a
   expect(written.length).toBeGreaterThan(15);
   const refused = new Set(answered.filter(({ status }) => status !== 200).map(({ name }) => name));
   for (const urn of urns) {
-    // What another writer told again is the value before it; a refused one may be there.
+    // A value that another writer repeated equals the value before it; a rejected value may be in the log.
     const changes = names(urn).filter((name, n, all) => name !== all[n - 1]);
     expect(changes.filter((name) => !refused.has(String(name)))).toEqual(["0", ...written]);
     expect(new Set(changes).size).toBe(changes.length);
@@ -178,7 +186,7 @@ test("under races and dropped connections answers are what the log has", time, a
   expect(Math.min(...heads)).toBeGreaterThan(20);
 });
 
-test("records are told as records where positions are bytes", time, async () => {
+test("metrics count records also on a log with byte positions", time, async () => {
   const figure = async (name: string): Promise<number> => {
     const text = await (await fetch(`${service.address}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);

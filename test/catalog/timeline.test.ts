@@ -25,7 +25,7 @@ const tags = (...names: readonly string[]) => ({
 const timeline = (query: string, base = "/openapi/v2/timeline/v1", of = urn) =>
   service.client.get(`${base}/${encoded(of)}?${query}`);
 
-/** Resolves in a later millisecond: writes of one actor at one time are one transaction. */
+/** Resolves in a later millisecond: writes of one actor in the same millisecond are one transaction. */
 async function nextMillisecond(): Promise<void> {
   const now = Date.now();
   while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -43,7 +43,7 @@ const stampOf = (stamp: string): string =>
     .filter((one) => !/^(browsePaths|browsePathsV2|dataPlatformInstance|datasetKey):/.test(one))
     .join(";");
 
-test("a timeline lists what was added and removed, and counts versions", async () => {
+test("a timeline lists additions and removals, and counts versions", async () => {
   await write("schemaMetadata", schema(["a", "int"], ["b", "int"]));
   await write("globalTags", tags("x"));
   await write("globalTags", tags("x"));
@@ -81,7 +81,7 @@ test("a timeline lists what was added and removed, and counts versions", async (
   expect(owners.body).toEqual([]);
 });
 
-test("a timeline has bounds in time, differences on request, and another path", async () => {
+test("a timeline has time bounds, raw differences on request, and a second path", async () => {
   const all = (await timeline("categories=TAG&startTime=-1&endTime=0")).body;
   const [first, second] = all;
   const late = await timeline(`categories=TAG&startTime=${second.timestamp}`);
@@ -118,7 +118,7 @@ test("all aspects of one write are one transaction", async () => {
   ]);
   expect(body[1]).toMatchObject({ semVer: "0.1.0-computed", semVerChange: "MINOR" });
   expect(body[1].rawDiff).toHaveLength(2);
-  // The stamp has every aspect, and reads the entity at that time.
+  // The stamp lists every aspect, and can be used to read the entity at that time.
   const names = body[0].versionStamp.split(";").map((one: string) => one.split(":")[0]);
   expect(names).toEqual(names.toSorted());
   expect(names).toEqual(expect.arrayContaining(["datasetKey", "datasetProperties", "globalTags"]));
@@ -150,7 +150,7 @@ test("a renamed field is one MODIFY with the category RENAME", async () => {
   expect(body[1].changeEvents).toHaveLength(1);
 });
 
-test("a hard delete ends the history that is shown", async () => {
+test("a timeline starts after the last hard delete", async () => {
   await service.client.call("POST", "/entities?action=delete", { urn });
   expect((await timeline("categories=LIFECYCLE,TAG")).body).toEqual([]);
   await write("globalTags", tags("z"));
@@ -172,7 +172,7 @@ test("an unknown category is malformed, and an unknown entity has no history", a
   expect([never.status, never.body]).toEqual([200, []]);
 });
 
-test("a timeline of wide schemas has the newest transactions that fit", async () => {
+test("a timeline of wide schemas has the newest transactions that fit into a response", async () => {
   const wide = "urn:li:dataset:(urn:li:dataPlatform:hive,wide,PROD)";
   const fields = (of: string) =>
     Array.from({ length: 800 }, (_, i) => [`${of}${i}`, `${of}_int`] as const);
@@ -185,7 +185,7 @@ test("a timeline of wide schemas has the newest transactions that fit", async ()
   expect(status).toBe(200);
   expect(body.length).toBeGreaterThan(10);
   expect(body.length).toBeLessThan(30);
-  // Versions are counted from the first value, also of those that are left out.
+  // Versions are counted from the first value, including omitted transactions.
   expect(body.at(-1)).toMatchObject({ semVerChange: "MAJOR" });
   const stamps = body.map((one: { versionStamp: string }) => stampOf(one.versionStamp));
   expect(stamps).toEqual(
@@ -203,7 +203,7 @@ test("a timeline of wide schemas has the newest transactions that fit", async ()
     all.push(...page.body.events);
     offset = page.body.offsetId;
   }
-  // 800 fields at first, and 1,600 that come or go with each change.
+  // 800 fields in the first change, and 1,600 added or removed fields in each later one.
   const ofFields = all.filter((one) => JSON.stringify(one).includes("TECHNICAL_SCHEMA"));
   expect(ofFields.filter((one) => JSON.stringify(one).includes("wide"))).toHaveLength(63_200);
 });

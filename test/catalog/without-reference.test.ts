@@ -1,6 +1,6 @@
 /**
- * Removal of a urn, held against what the graph reads out of the same value: afterwards no edge leads
- * to the urn, all that has nothing to do with it is as it was, and the value still fits its schema.
+ * Removal of a urn from a value, checked with the edges of the graph: afterwards no edge leads to
+ * the urn, unrelated parts are unchanged, and the value still fits its schema.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -22,28 +22,31 @@ const destinations = (aspect: string, value: unknown): readonly string[] => {
 const remove = (aspect: string, value: unknown, urn: string) =>
   removal(aspect, value, paths.get(aspect) ?? [], urn);
 
-describe("a value without a urn", () => {
-  test.each([...paths.keys()])("of %s tells no edge to it any more, and fits", (name) => {
-    const aspect = aspectNamed(name);
-    fc.assert(
-      fc.property(arbitraryRecord(defaultModel, aspect.record), fc.nat(), (value, chance) => {
-        const told = destinations(name, value);
-        const urn = told[chance % Math.max(told.length, 1)] ?? "urn:li:tag:nobody";
-        const before = structuredClone(value);
-        const without = remove(name, value, urn);
-        expect(value).toEqual(before);
-        expect(without.removed.length > 0).toBe(told.includes(urn));
-        if (without.value === undefined) return;
-        expect(destinations(name, without.value)).not.toContain(urn);
-        if (!told.includes(urn)) expect(without.value).toBe(value);
-        expect(defaultModel.check(aspect, structuredClone(without.value)).ok).toBe(true);
-      }),
-      { numRuns: 25 },
-    );
-  });
+describe("removing a urn from a value", () => {
+  test.each([...paths.keys()])(
+    "a value of %s has no edge to the urn afterwards, and fits its schema",
+    (name) => {
+      const aspect = aspectNamed(name);
+      fc.assert(
+        fc.property(arbitraryRecord(defaultModel, aspect.record), fc.nat(), (value, chance) => {
+          const targets = destinations(name, value);
+          const urn = targets[chance % Math.max(targets.length, 1)] ?? "urn:li:tag:nobody";
+          const before = structuredClone(value);
+          const without = remove(name, value, urn);
+          expect(value).toEqual(before);
+          expect(without.removed.length > 0).toBe(targets.includes(urn));
+          if (without.value === undefined) return;
+          expect(destinations(name, without.value)).not.toContain(urn);
+          if (!targets.includes(urn)) expect(without.value).toBe(value);
+          expect(defaultModel.check(aspect, structuredClone(without.value)).ok).toBe(true);
+        }),
+        { numRuns: 25 },
+      );
+    },
+  );
 
   const tag = "urn:li:tag:a";
-  test("keeps what stands beside it", () => {
+  test("a removal keeps the other references", () => {
     const tags = [{ tag }, { tag: "urn:li:tag:b", context: "x" }, { tag }];
     expect(remove("globalTags", { tags }, tag)).toEqual({
       value: { tags: [{ tag: "urn:li:tag:b", context: "x" }] },
@@ -51,7 +54,7 @@ describe("a value without a urn", () => {
     });
   });
 
-  test("is none where the aspect is about nothing else", () => {
+  test("a value without other content is removed as a whole", () => {
     const container = "urn:li:container:c";
     expect(remove("container", { container }, container)).toEqual({
       value: undefined,

@@ -1,6 +1,6 @@
 /**
- * Values that a filter names, as facets tell them: as they are kept, with the count of what naming
- * them finds, in the order of all values.
+ * Facet values that a filter names: in their stored spelling, with the count of the entities that
+ * naming them finds, in the order of all values.
  */
 import { describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../../src/catalog/search/requests.ts";
@@ -12,7 +12,7 @@ const actor = "urn:li:corpuser:ann";
 const tag = (name: string): string => `urn:li:tag:${name}`;
 const tagged = (...names: readonly string[]) => ({ tags: names.map((one) => ({ tag: tag(one) })) });
 
-const told = (
+const aspectsOf = (
   name: string,
   {
     folders,
@@ -46,17 +46,17 @@ const told = (
 
 const searches = searchesOver(
   documentsOf({
-    [dataset("db1.sales.t1")]: told("T1", {
+    [dataset("db1.sales.t1")]: aspectsOf("T1", {
       ...{ folders: ["db1", "sales"], tags: ["fa"], columns: [], type: "Table" },
       more: { deprecation: { deprecated: true, note: "", actor } },
     }),
-    [dataset("db1.hr.t2")]: told("t1", {
+    [dataset("db1.hr.t2")]: aspectsOf("t1", {
       ...{ folders: ["db1", "hr"], tags: ["fa"], columns: ["fb"], type: "Table" },
     }),
-    [dataset("db2.x.t3")]: told("t3", {
+    [dataset("db2.x.t3")]: aspectsOf("t3", {
       ...{ folders: ["db2", "x"], tags: [], columns: ["fb"], type: "View" },
     }),
-    [dataset("db10.t4")]: told("t4", {
+    [dataset("db10.t4")]: aspectsOf("t4", {
       ...{ folders: ["db10"], tags: [], columns: ["FB", "fb"], type: "View" },
     }),
   }),
@@ -75,7 +75,7 @@ async function valuesOf(criterion: Criterion, more: SearchRequest = {}) {
 const named = (field: string, condition: string, ...values: readonly string[]) =>
   valuesOf({ field, condition, values });
 
-describe("what is found by more than equality is counted", () => {
+describe("a facet counts values that match by more than equality", () => {
   test.each<[string, string, readonly (readonly [string, number])[]]>([
     ["browsePathV2", "␟db1", [["␟db1", 2]]],
     ["browsePathV2", "␟db1␟hr", [["␟db1␟hr", 1]]],
@@ -90,7 +90,7 @@ describe("what is found by more than equality is counted", () => {
     expect(await named(field, "EQUAL", value)).toEqual(expected);
   });
 
-  test("among the result alone", async () => {
+  test("a facet counts the entities of the result alone", async () => {
     const and = [
       { field: "browsePaths", values: ["/prod/pa/db1", "/prod/pa"] },
       { field: "tags", values: [tag("fb")] },
@@ -112,7 +112,7 @@ describe("what is found by more than equality is counted", () => {
     }
   });
 
-  test("of many values those that can be", async () => {
+  test("a facet has at most fifty of many named dates", async () => {
     const days = Array.from({ length: 400 }, (_, n) =>
       new Date(MARCH - n * 86_400_000).toISOString().slice(0, 10),
     );
@@ -125,7 +125,7 @@ describe("what is found by more than equality is counted", () => {
   });
 });
 
-describe("other spellings are told once, as the value is kept", () => {
+describe("a facet has the stored spelling of a value once, for", () => {
   test.each<[string, string, readonly (readonly [string, number])[]]>([
     ["createdAt", "2021-03-01T11:00:00+01:00", [[String(MARCH), 4]]],
     ["createdAt", "1.6145928e12", [[String(MARCH), 4]]],
@@ -139,7 +139,7 @@ describe("other spellings are told once, as the value is kept", () => {
     }
   });
 
-  test("also of pairs", async () => {
+  test("a facet of pairs has the stored spelling once", async () => {
     const pairs = [
       ["dataset", 4],
       ["dataset␞Table", 2],
@@ -154,7 +154,7 @@ describe("other spellings are told once, as the value is kept", () => {
     ]);
   });
 
-  test("in any letter case where it is asked for so", async () => {
+  test("a facet ignores letter case if the condition does", async () => {
     expect(await named("name", "IEQUAL", "t1")).toEqual([
       ["T1", 1],
       ["t1", 1],
@@ -167,7 +167,7 @@ describe("other spellings are told once, as the value is kept", () => {
   });
 });
 
-test("values come in the order of facets, whichever are named, and are counted alike", async () => {
+test("facet values have the same order and counts, whichever a filter names", async () => {
   const both = [
     [tag("fb"), 3],
     [tag("fa"), 2],

@@ -1,4 +1,4 @@
-/** Looking up which lifecycle stages hide: seldom, and searches go on when it cannot be done. */
+/** The cache of lifecycle stages that hide entities. Searches continue if the lookup fails. */
 import { expect, test } from "vitest";
 import { createHiddenStages } from "../../../src/catalog/search/hidden-stages.ts";
 import type { AspectState, EntityState } from "../../../src/core/entity-state.ts";
@@ -12,7 +12,7 @@ const info: AspectState = {
 };
 const state: EntityState = { urn: stage, revision: revision(0), aspects: new Map([[name, info]]) };
 
-test("it is done again when something was written, and some time after it failed", async () => {
+test("hidden stages are looked up again after a write, and some time after a failure", async () => {
   const store = { asked: 0, down: false, version: 1, time: 0 };
   const hidden = createHiddenStages({
     aspects: {

@@ -1,4 +1,4 @@
-/** Documents beside those of the view: what is answered is as though all were in it. */
+/** Documents joined to those of the view: results are the same as if the view had all of them. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { joinedSearch } from "../../../src/catalog/search/overlay-search.ts";
@@ -18,7 +18,7 @@ const asked = searchQueries.map(
   }),
 );
 
-test("answers are those of a view that has all of the documents", async () => {
+test("a joined search returns the results of a view that has all documents", async () => {
   await fc.assert(
     fc.asyncProperty(
       corpora(40),
@@ -29,8 +29,8 @@ test("answers are those of a view that has all of the documents", async () => {
         const joined = joinedSearch(readerOf(documents.slice(0, own)), documents.slice(own));
         for (const query of queries) {
           const expected = await whole.search(query);
-          const told = { ...expected, position: own };
-          expect(await joined.search(query)).toEqual(told);
+          const atOwn = { ...expected, position: own };
+          expect(await joined.search(query)).toEqual(atOwn);
           const { hits } = await whole.search({ ...query, start: 0, count: 40 });
           for (const after of [hits[0]?.cursor, hits[25]?.cursor]) {
             const rest = { ...query, after };
@@ -44,7 +44,7 @@ test("answers are those of a view that has all of the documents", async () => {
   );
 });
 
-test("pages begin and end where one answer has no more hits", async () => {
+test("pages beyond the hit limit of one query are complete and in order", async () => {
   const documents = Array.from({ length: hitsMax + 20 }, (_, n): SearchDocument => {
     const urn = `urn:li:tag:${String(n * 7_919).padStart(9, "0")}`;
     return { urn, entityType: "tag", values: { urn: [urn] }, texts: [] };

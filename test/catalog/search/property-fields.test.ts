@@ -1,6 +1,6 @@
 /**
- * Fields of structured properties over the reference evaluator: days are compared as days whatever they
- * are compared with, and a definition that who asks does not see is not told of.
+ * Fields of structured properties: days compare with any value as times, and a definition that the
+ * caller may not read is not revealed.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -62,7 +62,7 @@ const day = fc
   .integer({ min: Date.UTC(1000, 0, 1) / dayMs, max: Date.UTC(9999, 11, 31) / dayMs })
   .map((number) => new Date(number * dayMs).toISOString().slice(0, 10));
 
-test("days are before and after times as their midnights are", async () => {
+test("a day compares with a time as its midnight", async () => {
   const time = fc.tuple(day, fc.constantFrom(0, 1, dayMs / 2, dayMs - 1));
   await fc.assert(
     fc.asyncProperty(fc.array(day, { minLength: 1 }), time, async (days, [near, later]) => {
@@ -88,17 +88,17 @@ test("days are before and after times as their midnights are", async () => {
   );
 });
 
-describe("a definition that who asks does not see", () => {
+describe("a definition that the caller may not read", () => {
   const unseen = { type: "number", values: [3, 20], seen: false };
 
-  test("says how values are compared", async () => {
+  test("a hidden definition still determines how values compare", async () => {
     expect(await searchesOn(unseen)(filtered("GREATER_THAN", "9"))).toEqual([20]);
     const days = searchesOn({ ...unseen, type: "date", values: ["2026-03-01", "2026-03-02"] });
     const first = String(Date.UTC(2026, 2, 1));
     expect(await days(filtered("GREATER_THAN", first))).toEqual(["2026-03-02"]);
   });
 
-  test("is told of by no refusal, and by no other reading of a query", async () => {
+  test("a hidden definition is not revealed by an error or by the parsing of a query", async () => {
     const find = searchesOn(unseen);
     const seen = searchesOn({ ...unseen, seen: true });
     for (const condition of ["EQUAL", "GREATER_THAN", "IEQUAL"]) {
@@ -109,7 +109,7 @@ describe("a definition that who asks does not see", () => {
   });
 });
 
-test("definitions are looked up for requests that name their properties alone", async () => {
+test("definitions are looked up only for requests that name their properties", async () => {
   const asked: string[] = [];
   const find = searchesOn({ type: "number", values: [1], asked });
   await find({ input: "name:p tags:x", sort: [{ field: "urn", order: "ASCENDING" }] });
@@ -119,7 +119,7 @@ test("definitions are looked up for requests that name their properties alone", 
   expect(asked).toEqual(["urn:li:structuredProperty:io.p"]);
 });
 
-test("what is no filter is refused as ever", async () => {
+test("a malformed filter is rejected", async () => {
   const find = searchesOn({ type: "number", values: [1] });
   for (const filter of ["x", { or: [null] }, { or: [{ and: [7] }] }, { and: [{ field: FIELD }] }]) {
     const request = { input: `${FIELD}:1`, filter } as SearchRequest;

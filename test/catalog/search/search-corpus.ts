@@ -1,4 +1,4 @@
-/** A small catalog to search in: what a farmers' cooperative knows of its data. */
+/** A small catalog to search: the data of a farmers' cooperative. */
 import { foldText, tokensOf } from "../../../projections/search/words.ts";
 import type { WalkLineage } from "../../../src/catalog/graph/lineage.ts";
 import { createSearches, type SearchParts } from "../../../src/catalog/search/create-search.ts";
@@ -104,10 +104,12 @@ export const entities: Readonly<Record<string, Aspects>> = {
   },
 };
 
-export const documentsOf = (told: Readonly<Record<string, Aspects>>): readonly SearchDocument[] =>
-  Object.entries(told).map(([urn, aspects]) => documentOf(urn, aspects));
+export const documentsOf = (
+  entities: Readonly<Record<string, Aspects>>,
+): readonly SearchDocument[] =>
+  Object.entries(entities).map(([urn, aspects]) => documentOf(urn, aspects));
 
-/** The search view with the documents, at the position of as many records. */
+/** A search view with the documents, at a position that equals their number. */
 export function readerOf(documents: readonly SearchDocument[]): SearchParts["reader"] {
   const model = createSearchModel();
   const writes = documents.map((document, i) => {

@@ -1,6 +1,6 @@
 /**
- * Every searchable field of the model: a value is found by each condition that can be asked of its
- * kind, by `<field>:<value>`, and decides an order.
+ * Every searchable field of the model: each condition of its type finds a value, `<field>:<value>`
+ * finds it, and the field sorts results.
  */
 import { describe, expect, test } from "vitest";
 import type { SearchField } from "../../../projections/search/annotations.ts";
@@ -13,10 +13,10 @@ import { searchesOver } from "./search-corpus.ts";
 
 interface Asked {
   readonly value: FieldValue;
-  /** What finds it in a filter, and what does not. */
+  /** Filter criteria that match the value, and criteria that do not. */
   readonly finds: readonly Omit<Criterion, "field">[];
   readonly misses: readonly Omit<Criterion, "field">[];
-  /** What finds it behind `<field>:`. */
+  /** Queries behind `<field>:` that match the value. */
   readonly typed: readonly string[];
 }
 
@@ -163,10 +163,10 @@ const kinds: Readonly<Record<SearchField["type"], Asked>> = {
   ...{ BOOLEAN: flag, COUNT: number, DOUBLE: number, DATETIME: time },
 };
 
-/** Those that every document has, and what hides one. */
+/** Fields that every document has or that hide a document. */
 const own = new Set(["urn", "_entityType", "removed", "isLatest"]);
 
-/** One has the value, the other has none. */
+/** The first document has the value, the second has none. */
 function documentsOf(entityType: string, field: SearchField): readonly SearchDocument[] {
   const { value } = kinds[field.type];
   const base = (id: string) => ({
@@ -175,7 +175,7 @@ function documentsOf(entityType: string, field: SearchField): readonly SearchDoc
     values: { urn: [`urn:li:${entityType}:${id}`], _entityType: [entityType] },
     texts: [],
   });
-  const told = base("z-with");
+  const withValue = base("z-with");
   const texts = field.queried
     ? [
         {
@@ -188,12 +188,15 @@ function documentsOf(entityType: string, field: SearchField): readonly SearchDoc
         },
       ]
     : [];
-  return [{ ...told, values: { ...told.values, [field.name]: [value] }, texts }, base("a-without")];
+  return [
+    { ...withValue, values: { ...withValue.values, [field.name]: [value] }, texts },
+    base("a-without"),
+  ];
 }
 
 const page = { start: 0, count: 10 };
 
-/** Each name once for each of its types, in an entity type that has it so. */
+/** Each field name once for each of its types, with an entity type that has it. */
 const every = new Map(
   Object.entries(rules.fields).flatMap(([entityType, fields]) =>
     fields
@@ -202,9 +205,9 @@ const every = new Map(
   ),
 );
 
-test("there are hundreds of fields", () => expect(every.size).toBeGreaterThan(300));
+test("the model has hundreds of searchable fields", () => expect(every.size).toBeGreaterThan(300));
 
-describe("fields are found by what can be asked of them:", () => {
+describe("conditions and queries find values of fields of type", () => {
   const byType = Map.groupBy(every.values(), ({ field }) => field.type);
   test.each([...byType])("%s", async (_, asked) => {
     for (const { entityType, field } of asked) {

@@ -1,4 +1,4 @@
-/** Searching among what a walk came to: order, degrees, pages, facets. */
+/** Searches among the results of a lineage walk: order, degrees, pages, facets. */
 import { describe, expect, test } from "vitest";
 import type { Reached, WalkLineage, WalkQuery } from "../../../src/catalog/graph/lineage.ts";
 import type { LineageSearchRequest } from "../../../src/catalog/search/requests.ts";
@@ -29,7 +29,7 @@ const documents = documentsOf({
 const asked: WalkQuery[] = [];
 let partial = false;
 
-/** Chains n → n → n; the last of the first degree is no entity, and a chart lies at the fourth. */
+/** Chains n → n → n; one urn of the first degree does not exist, and a chart has the fourth degree. */
 const walk: WalkLineage = async (query) => {
   asked.push(query);
   const reached: Reached[] = [];
@@ -63,8 +63,8 @@ const degree = (...values: string[]): Filter => ({ or: [{ and: [{ field: "degree
 const names = (hits: readonly { urn: string }[]) =>
   hits.map(({ urn }) => /d\d-\d|looker/.exec(urn)?.[0]);
 
-describe("lineage is searched", () => {
-  test("nearest first, among what exists", async () => {
+describe("a lineage search", () => {
+  test("results are the existing entities, nearest first", async () => {
     const { hits, total, position } = await search();
     expect(names(hits)).toEqual([...nodes.map(({ name }) => name), "looker"]);
     expect(total).toBe(13);
@@ -76,7 +76,7 @@ describe("lineage is searched", () => {
     });
   });
 
-  test("by page, and by scroll", async () => {
+  test("pages and scrolls return the same results", async () => {
     const pages = await Promise.all([0, 5, 10].map((start) => search({}, { start, count: 5 })));
     const all = (await search()).hits;
     expect(pages.flatMap(({ hits }) => hits)).toEqual(all);
@@ -103,14 +103,14 @@ describe("lineage is searched", () => {
     );
   });
 
-  test("with words, best first", async () => {
+  test("a query with words sorts the best matches first", async () => {
     const { hits, total } = await search({ input: "red" });
     expect(total).toBe(6);
     expect(hits[0]?.matchedFields).toEqual([{ name: "name", value: "red" }]);
     expect(names(hits)).toEqual(["d1-1", "d2-0", "d2-2", "d3-1", "d4-0", "d4-2"]);
   });
 
-  test("by entity type", async () => {
+  test("a search filters by entity type", async () => {
     const { hits, facets } = await search({ entities: ["chart"] });
     expect(names(hits)).toEqual(["looker"]);
     expect(facets.map(({ name }) => name)).toContain("_entityType");
@@ -123,12 +123,12 @@ describe("lineage is searched", () => {
     [["3+"], 7, Infinity],
     [["2", "3+"], 10, Infinity],
     [["4"], 4, 4],
-  ])("by degree %j", async (values, total, hops) => {
+  ])("a search filters by degree %j", async (values, total, hops) => {
     expect((await search({ filter: degree(...values) })).total).toBe(total);
     expect(asked.at(-1)?.hops).toBe(hops);
   });
 
-  test("by degree with other criteria, and by all but a degree", async () => {
+  test("a degree combines with other criteria, and can be negated", async () => {
     const name = { field: "name", value: "red" };
     const filter = { or: [{ and: [{ field: "degree", values: ["1"] }, name] }] };
     expect(names((await search({ filter })).hits)).toEqual(["d1-1"]);
@@ -141,7 +141,7 @@ describe("lineage is searched", () => {
     expect(asked.at(-1)?.hops).toBe(3);
   });
 
-  test("with the degrees as a facet", async () => {
+  test("a search has the degrees as a facet", async () => {
     const degrees = async (more: Partial<LineageSearchRequest>) => {
       const { facets } = await search(more);
       const [first, ...others] = facets;
@@ -170,8 +170,8 @@ describe("lineage is searched", () => {
     expect((await search({ flags: { skipAggregates: true } })).facets).toEqual([]);
   });
 
-  test("with facets in the order in which the reference tells them of lineage", async () => {
-    const told = documentsOf({
+  test("facets have DataHub's order for lineage", async () => {
+    const corpus = documentsOf({
       [nodes[0]?.urn ?? ""]: {
         domains: { domains: ["urn:li:domain:d"] },
         globalTags: { tags: [{ tag: "urn:li:tag:t" }] },
@@ -183,7 +183,7 @@ describe("lineage is searched", () => {
         container: { container: "urn:li:container:c" },
       },
     });
-    const { facets } = await searchesOver(told, walk).searchLineage(request(), {
+    const { facets } = await searchesOver(corpus, walk).searchLineage(request(), {
       start: 0,
       count: 1,
     });
@@ -193,7 +193,7 @@ describe("lineage is searched", () => {
     ]);
   });
 
-  test("a few at a time, whatever holds the others up", async () => {
+  test("at most four searches walk lineage at the same time", async () => {
     let underWay = 0;
     let most = 0;
     const slow = searchesOver(documents, async () => {
@@ -210,7 +210,7 @@ describe("lineage is searched", () => {
   });
 
   test.each([[-5], ["2"], [1.5], [null], [Number.MAX_VALUE], []])(
-    "by scroll from a place that nobody was sent to: %j",
+    "a scroll from a made-up cursor returns the results after it: %j",
     async (...cursor) => {
       const scrollId = writeScrollId(cursor, request());
       const { hits, total } = await searches.scrollLineage(request(), { scrollId, count: 100 });
@@ -219,16 +219,16 @@ describe("lineage is searched", () => {
     },
   );
 
-  test("and says when there may be more", async () => {
+  test("a search is partial if the walk is", async () => {
     expect((await search()).partial).toBe(false);
     partial = true;
     expect((await search()).partial).toBe(true);
     partial = false;
   });
 
-  test("and says when there is no room for all paths", async () => {
+  test("a search is partial if paths exceed the size of a response", async () => {
     const chain = Array.from({ length: 1_000 }, (_, i) => dataset(`chain-${i}`));
-    const told = documentsOf(Object.fromEntries(chain.map((urn) => [urn, {}])));
+    const chained = documentsOf(Object.fromEntries(chain.map((urn) => [urn, {}])));
     const longest: WalkLineage = async () => {
       const reached: Reached[] = [];
       for (const [i, urn] of chain.slice(1).entries()) {
@@ -243,7 +243,7 @@ describe("lineage is searched", () => {
       }
       return { reached, partial: false };
     };
-    const { searchLineage, scrollLineage } = searchesOver(told, longest);
+    const { searchLineage, scrollLineage } = searchesOver(chained, longest);
     const all = await searchLineage(request(), { start: 0, count: 1_000 });
     expect([all.total, all.partial]).toEqual([999, true]);
     expect(all.hits.some(({ paths }) => paths.length === 0)).toBe(true);
@@ -251,7 +251,7 @@ describe("lineage is searched", () => {
     expect((await scrollLineage(request(), { count: 1_000 })).partial).toBe(true);
   });
 
-  test("between two times", async () => {
+  test("a search walks lineage within a time window", async () => {
     await search({ startTimeMillis: 5, endTimeMillis: 9 });
     expect(asked.at(-1)).toEqual({
       ...{ urn: START, direction: "UPSTREAM", hops: Infinity },
@@ -259,7 +259,7 @@ describe("lineage is searched", () => {
     });
   });
 
-  test("grouped under what entities belong to, the nearest of each for all", async () => {
+  test("results are grouped under their parents, each at the degree of its nearest member", async () => {
     const platform = "urn:li:dataPlatform:postgres";
     const flags = (groupingEntityType: string, baseEntityType?: string) => ({
       flags: { groupingSpec: { groupingCriteria: [{ groupingEntityType, baseEntityType }] } },
@@ -296,7 +296,7 @@ describe("lineage is searched", () => {
       "invalid",
     ],
     [{ entities: ["starship"] }, "invalid"],
-  ])("but not for %j", async (more, code) => {
+  ])("the request %j is rejected", async (more, code) => {
     await expect(search(more)).rejects.toMatchObject({ code });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Searching as the catalog does it: what a query and a filter find, in which order, and how it is
- * told.
+ * Searching as the catalog does it: which entities a query and a filter find, their order, and the
+ * form of results.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -46,7 +46,7 @@ const filtered = (...and: readonly Criterion[]): Filter => ({ or: [{ and }] });
 const matching = async (...and: readonly Criterion[]) =>
   new Set(await found("*", { filter: filtered(...and) }));
 
-describe("a query finds", () => {
+describe("a query finds entities:", () => {
   test.each<[string, readonly string[]]>([
     ["harvests", [HARVESTS, GROWERS, YIELDS]],
     ["harvest", [HARVESTS, GROWERS, YIELDS]],
@@ -115,7 +115,7 @@ describe("a query finds", () => {
       'name:"MILL\\\\mara"',
       "x | MILL\\mara",
     ],
-  ])("the name MILL\\mara by %s", async (input) => {
+  ])("the query %s finds the name MILL\\mara", async (input) => {
     const named = (name: string) => ({
       datasetProperties: { name, description: "", customProperties: {}, tags: [] },
     });
@@ -130,13 +130,13 @@ describe("a query finds", () => {
     expect(total).toBe(1);
   });
 
-  test("exact before prefix before partial, names before descriptions", async () => {
+  test("exact matches come before prefixes before partial matches, and names before descriptions", async () => {
     const named = (id: string, name: string, description = "") =>
       [
         dataset(id),
         { datasetProperties: { name, description, customProperties: {}, tags: [] } },
       ] as const;
-    const told = documentsOf(
+    const corpus = documentsOf(
       Object.fromEntries([
         named("f", "x", "about tides"),
         named("e", "high tides"),
@@ -146,25 +146,25 @@ describe("a query finds", () => {
         named("a", "x", "tides"),
       ]),
     );
-    const { hits } = await searchesOver(told).search({ input: "tides" }, page);
+    const { hits } = await searchesOver(corpus).search({ input: "tides" }, page);
     expect(hits.map(({ urn }) => urn)).toEqual(
       ["b", "c", "d", "e", "a", "f"].map((id) => dataset(id)),
     );
   });
 });
 
-describe("names stand over all else", () => {
+describe("matches of names", () => {
   const properties = (name: string, description = "") => ({
     datasetProperties: { name, description, customProperties: {}, tags: [] },
   });
-  const order = async (input: string, told: Readonly<Record<string, object>>) => {
-    const entities = Object.entries(told).map(([id, aspects]) => [dataset(id), aspects] as const);
-    const corpus = documentsOf(Object.fromEntries(entities) as Parameters<typeof documentsOf>[0]);
+  const order = async (input: string, entities: Readonly<Record<string, object>>) => {
+    const listed = Object.entries(entities).map(([id, aspects]) => [dataset(id), aspects] as const);
+    const corpus = documentsOf(Object.fromEntries(listed) as Parameters<typeof documentsOf>[0]);
     const { hits } = await searchesOver(corpus).search({ input }, page);
     return hits.map(({ urn }) => /,(\w+),/.exec(urn)?.[1]);
   };
 
-  test("over a column of exactly that name", async () => {
+  test("a name match ranks above an exact column name", async () => {
     const platform = "urn:li:dataPlatform:postgres";
     const column = (fieldPath: string) => ({
       schemaMetadata: {
@@ -182,19 +182,19 @@ describe("names stand over all else", () => {
         ],
       },
     });
-    const told = {
+    const entities = {
       a: { ...properties("x"), ...column("tides") },
       b: properties("y", "tides"),
       c: properties("spring and neap tidesheets"),
       d: properties("of the north: tides"),
       e: properties("tides"),
     };
-    expect(await order("tides", told)).toEqual(["e", "d", "c", "a", "b"]);
-    expect(await order("neap tides", told)).toEqual(["c"]);
+    expect(await order("tides", entities)).toEqual(["e", "d", "c", "a", "b"]);
+    expect(await order("neap tides", entities)).toEqual(["c"]);
   });
 
-  test("and phrases in quotes over a word: exact over prefix over partial", async () => {
-    const told = {
+  test("a quoted phrase ranks by exact, prefix and partial match, above a word", async () => {
+    const entities = {
       a: properties("rates of germination"),
       b: properties("x", "cold store"),
       c: properties("rooms of a cold store"),
@@ -203,8 +203,8 @@ describe("names stand over all else", () => {
       f: properties("y", "a cold store"),
       g: properties("store, cold"),
     };
-    expect(await order('"cold store"', told)).toEqual(["e", "d", "c", "b", "f"]);
-    expect(await order('"cold store" OR germination', told)).toEqual([
+    expect(await order('"cold store"', entities)).toEqual(["e", "d", "c", "b", "f"]);
+    expect(await order('"cold store" OR germination', entities)).toEqual([
       "e",
       "d",
       "c",
@@ -221,26 +221,26 @@ describe("names stand over all else", () => {
     expect(await order('room "cold store"', within)).toEqual(["i", "h"]);
   });
 
-  test("and what is deprecated behind what is not", async () => {
+  test("a deprecated entity ranks last", async () => {
     const deprecation = { deprecated: true, note: "", actor: "urn:li:corpuser:ada" };
-    const told = {
+    const entities = {
       a: { ...properties("tides"), deprecation },
       b: properties("tides"),
       c: { ...properties("tides"), deprecation: { ...deprecation, deprecated: false } },
     };
-    expect(await order("tides", told)).toEqual(["b", "c", "a"]);
+    expect(await order("tides", entities)).toEqual(["b", "c", "a"]);
   });
 
-  test("but for a urn that is typed whole", async () => {
-    const told = {
+  test("an entity whose whole urn is the query ranks first", async () => {
+    const entities = {
       a: properties("postgres,tides,PROD"),
       tides: properties("something else"),
     };
-    expect(await order(dataset("tides"), told)).toEqual(["tides", "a"]);
+    expect(await order(dataset("tides"), entities)).toEqual(["tides", "a"]);
   });
 });
 
-describe("a filter finds", () => {
+describe("a filter finds entities by", () => {
   test.each<[string, Criterion, readonly string[]]>([
     ["a value", { field: "platform", value: "urn:li:dataPlatform:snowflake" }, [YIELDS]],
     ["any of several", { field: "name", value: "yields", values: ["growers"] }, [YIELDS, GROWERS]],
@@ -272,11 +272,7 @@ describe("a filter finds", () => {
       { field: "createdAt", condition: "LESS_THAN_OR_EQUAL_TO", value: "2026-05-01" },
       [HARVESTS, YIELDS],
     ],
-    [
-      "a time of UTC where no zone is told",
-      { field: "createdAt", value: "2026-05-01 10:30" },
-      [YIELDS],
-    ],
+    ["a time of UTC without a zone", { field: "createdAt", value: "2026-05-01 10:30" }, [YIELDS]],
     [
       "texts in order",
       { field: "name", condition: "GREATER_THAN_OR_EQUAL_TO", value: "harvests" },
@@ -307,7 +303,7 @@ describe("a filter finds", () => {
     ["env for origin", { field: "env", value: "PROD" }, [HARVESTS, GROWERS, YIELDS]],
     ["entity types", { field: "_entityType", value: "DATASET" }, [HARVESTS, GROWERS, YIELDS]],
     [
-      "entity types that begin so",
+      "a prefix of entity types",
       { field: "_entityType.keyword", condition: "START_WITH", value: "DATA" },
       [HARVESTS, GROWERS, YIELDS],
     ],
@@ -318,17 +314,17 @@ describe("a filter finds", () => {
       [HARVESTS],
     ],
     [
-      "the first of them",
+      "the first of a facet's fields",
       { field: "_entityType␞typeNames", value: "DATASET" },
       [HARVESTS, GROWERS, YIELDS],
     ],
     ["a folder and below", { field: "browsePathV2", value: `␟${SITE}` }, [HARVESTS]],
     ["a folder of its own", { field: "browsePathV2", value: `␟${SITE}␟${FARM}` }, [HARVESTS]],
-    ["no folder that begins so", { field: "browsePaths", value: "/prod/post" }, []],
+    ["no prefix of a folder", { field: "browsePaths", value: "/prod/post" }, []],
     ["a key of a map", { field: `ownerTypes.urn:li:ownershipType:x`, value: MIRA }, []],
-    ["what other types have", { field: "dashboardUrl", value: "x" }, []],
+    ["a field of other types", { field: "dashboardUrl", value: "x" }, []],
     ["a lone empty value", { field: "name", value: "" }, []],
-    ["nothing said", { field: "name" }, [HARVESTS, GROWERS, YIELDS]],
+    ["no value", { field: "name" }, [HARVESTS, GROWERS, YIELDS]],
     ["removed", { field: "removed", value: "true" }, [OLD]],
     ["removed.keyword", { field: "removed.keyword", values: ["true"] }, [OLD]],
     ["urns", { field: "urn", values: [YIELDS, OLD, "urn:li:tag:x"] }, [YIELDS]],
@@ -379,7 +375,7 @@ describe("a filter finds", () => {
     expect(await found("*", { filter: { or } })).toEqual([YIELDS]);
   });
 
-  test("any of groups, all of each; an empty group is everything; criteria are one group", async () => {
+  test("groups are alternatives, an empty group matches everything, and criteria form one group", async () => {
     const by = (field: string, value: string) => ({ field, value });
     const filter = {
       or: [
@@ -414,7 +410,7 @@ describe("a filter finds", () => {
     ],
     [{ field: "hasTags", condition: "GREATER_THAN", value: "1" }, '"1" is not a value'],
     [{ field: "name", condition: "NEARLY", value: "x" }, '"NEARLY" is not a condition'],
-  ])("nothing it cannot ask: %j", async (criterion, text) => {
+  ])("an invalid criterion is rejected: %j", async (criterion, text) => {
     const refused = search("*", { filter: filtered(criterion) });
     await expect(refused).rejects.toMatchObject({
       code: "malformed",
@@ -426,14 +422,14 @@ describe("a filter finds", () => {
     [{ and: [{ field: "name", value: "yields" }] }],
     [{ or: [{ or: [{ field: "name", value: "yields" }] }] }],
     [{ field: "name", value: "yields" }],
-  ])("nothing when it is none, rather than everything: %j", async (filter) => {
+  ])("a malformed filter is rejected: %j", async (filter) => {
     await expect(search("*", { filter: filter as Filter })).rejects.toMatchObject({
       code: "malformed",
       text: expect.stringContaining("is no part of a filter"),
     });
   });
 
-  test("with a thousand criteria; not with more", async () => {
+  test("a filter has at most a thousand criteria", async () => {
     const or = (length: number) => ({
       or: Array.from({ length }, (_, i) => ({
         and: [{ field: "name", value: i === 7 ? "yields" : `n${i}` }],
@@ -445,7 +441,7 @@ describe("a filter finds", () => {
     );
   });
 
-  test("without any of many, and like one of many", async () => {
+  test("many CONTAIN criteria match, negated and as alternatives", async () => {
     const no = (value: string) => ({ field: "name", condition: "CONTAIN", value, negated: true });
     const many = Array.from({ length: 40 }, (_, i) => no(`n${i}`));
     expect(await matching(...many)).toEqual(new Set([GROWERS, HARVESTS, YIELDS]));
@@ -456,10 +452,10 @@ describe("a filter finds", () => {
   });
 });
 
-describe("what is hidden", () => {
+describe("hidden entities", () => {
   const among = (flags: SearchFlags) => found("*", { flags });
 
-  test("are soft-deleted entities and old versions, unless a flag says otherwise", async () => {
+  test("a search omits soft-deleted entities and old versions unless a flag includes them", async () => {
     expect(await found("*")).not.toContain(OLD);
     expect(await among({ includeSoftDeleted: true })).toEqual(
       [GROWERS, HARVESTS, OLD, YIELDS].sort(),
@@ -469,7 +465,7 @@ describe("what is hidden", () => {
     );
   });
 
-  test("comes into no suggestion, folder or list", async () => {
+  test("suggestions, folders and lists omit hidden entities", async () => {
     const { entities: urns } = await searches.autocomplete({
       entity: "dataset",
       query: "harv",
@@ -487,8 +483,8 @@ describe("what is hidden", () => {
   });
 });
 
-describe("an answer tells", () => {
-  test("what each hit was found by, and nothing when nothing in particular was looked for", async () => {
+describe("a result", () => {
+  test("a hit has the matched fields, and none for a query of everything", async () => {
     const { hits } = await search("harvests tags:pii");
     expect(hits[0]?.matchedFields).toEqual([
       { name: "urn", value: HARVESTS },
@@ -504,12 +500,12 @@ describe("an answer tells", () => {
     expect(only.hits[0]?.matchedFields).toEqual([{ name: "name", value: "harvests" }]);
   });
 
-  test("of a long value only what surrounds the match", async () => {
+  test("a matched field has an excerpt of a long value", async () => {
     const description = `${"dull ".repeat(200)}needle ${"grey ".repeat(200)}`;
-    const told = documentsOf({
+    const corpus = documentsOf({
       [HARVESTS]: { datasetProperties: { name: "x", description, customProperties: {}, tags: [] } },
     });
-    const { hits } = await searchesOver(told).search({ input: "needle" }, page);
+    const { hits } = await searchesOver(corpus).search({ input: "needle" }, page);
     const value = hits[0]?.matchedFields[0]?.value ?? "";
     expect(value).toMatch(/^….*needle.*…$/);
     expect(value.length).toBeLessThan(310);
@@ -524,18 +520,18 @@ describe("an answer tells", () => {
     ["grande*", "ＧＲＡＮＤＥ"],
     ["description:*flakes*", "Snow_Flakes"],
     ["(nothing OR zurich) AND NOT never", "Zürich"],
-  ])("of a long value what surrounds it, however it is written: %s", async (input, written) => {
+  ])("a matched field has an excerpt in the spelling of the value: %s", async (input, written) => {
     const place = "Café Zürich SnowFall Snow_Flakes ＧＲＡＮＤＥ";
     const description = `café snow ${"dull ".repeat(200)}${place} ${"grey ".repeat(200)}`;
-    const told = documentsOf({
+    const corpus = documentsOf({
       [HARVESTS]: { datasetProperties: { name: "x", description, customProperties: {}, tags: [] } },
     });
-    const { hits } = await searchesOver(told).search({ input }, page);
+    const { hits } = await searchesOver(corpus).search({ input }, page);
     const values = hits.flatMap(({ matchedFields }) => matchedFields.map(({ value }) => value));
     expect(values).toEqual([expect.stringMatching(new RegExp(`^….*${written}.*…$`))]);
   });
 
-  test("how a score came to be, when asked", async () => {
+  test("a hit has the explanation of its score on request", async () => {
     const { hits } = await search("yields", { flags: { explain: true } });
     const { score, explanation } = hits[0] ?? {};
     expect(explanation?.score).toBe(score);
@@ -548,7 +544,7 @@ describe("an answer tells", () => {
     expect((await search("yields")).hits[0]).not.toHaveProperty("explanation");
   });
 
-  test("facets over the whole result, in their order, with the values that the filter names", async () => {
+  test("a result has facets of all hits, in a fixed order, with the values that the filter names", async () => {
     const filter = filtered({
       field: "platform",
       values: ["urn:li:dataPlatform:postgres", "urn:li:dataPlatform:none"],
@@ -587,7 +583,7 @@ describe("an answer tells", () => {
     });
   });
 
-  test("of facets as much as is asked for", async () => {
+  test("flags select and limit facets", async () => {
     const names = async (flags: SearchFlags, filter?: Filter) =>
       (await search("*", { flags, filter })).facets.map(({ name, values }) => [
         name,
@@ -621,13 +617,13 @@ describe("an answer tells", () => {
     ]);
   });
 
-  test("the position that it shows", async () => {
+  test("a result has the position of the view", async () => {
     expect((await search("*")).position).toBe(documents.length);
   });
 });
 
 describe("pages", () => {
-  test("follow one another, and say what was applied", async () => {
+  test("pages are consecutive, and return the applied start and size", async () => {
     const at = async (start: number, count?: number) => {
       const { from, pageSize, total, hits } = await searches.search(
         { entities: ["dataset"] },
@@ -644,13 +640,13 @@ describe("pages", () => {
     await expect(at(0, -1)).rejects.toThrow("[size] parameter cannot be negative, found [-1]");
   });
 
-  test("begin neither before the first nor too far behind it", async () => {
+  test("a page cannot start before the first hit or too far behind it", async () => {
     const at = (start: number) => searches.search({}, { start, count: 1 });
     await expect(at(-1)).rejects.toThrow("[from] parameter cannot be negative, found [-1]");
     await expect(at(10_001)).rejects.toMatchObject({ hint: expect.stringContaining("scroll") });
   });
 
-  test("can be sorted by several fields, then by score and urn", async () => {
+  test("pages can be sorted by several fields, then by score and urn", async () => {
     const by = async (...sort: [string, "ASCENDING" | "DESCENDING"][]) =>
       found("*", { sort: sort.map(([field, order]) => ({ field, order })) });
     expect(await by(["name", "DESCENDING"])).toEqual([YIELDS, HARVESTS, GROWERS]);
@@ -670,26 +666,26 @@ describe("pages", () => {
   });
 });
 
-test("what a filter finds comes by urn, capitals first, as everywhere", async () => {
+test("a filter sorts results by urn, capitals first, in every kind of request", async () => {
   const browsePaths = { paths: ["/p"] };
-  const told = documentsOf({
+  const corpus = documentsOf({
     [dataset("b")]: { browsePaths },
     [dataset("a")]: { browsePaths },
     [dataset("C")]: { browsePaths },
   });
   const browsed = { entity: "dataset", path: "/p", start: 0, limit: 10 };
-  const { hits } = await searchesOver(told).filter({ entities: ["dataset"] }, page);
-  const all = await searchesOver(told).search({ entities: ["dataset"] }, page);
+  const { hits } = await searchesOver(corpus).filter({ entities: ["dataset"] }, page);
+  const all = await searchesOver(corpus).search({ entities: ["dataset"] }, page);
   expect(hits.map(({ urn }) => urn)).toEqual([dataset("C"), dataset("a"), dataset("b")]);
   expect(all.hits.map(({ urn }) => urn)).toEqual(hits.map(({ urn }) => urn));
-  const { entities: inside } = await searchesOver(told).browse(browsed);
+  const { entities: inside } = await searchesOver(corpus).browse(browsed);
   expect(inside).toEqual(hits.map(({ urn }) => urn));
 });
 
 describe("a scroll", () => {
   const request = { input: "*", sort: [{ field: "name", order: "ASCENDING" as const }] };
 
-  test("comes to every hit once, and ends", async () => {
+  test("a scroll returns every hit once, and ends", async () => {
     const seen: string[] = [];
     let scrollId: string | undefined;
     do {
@@ -703,10 +699,10 @@ describe("a scroll", () => {
   });
 
   test.each<unknown>(["null", 5, "[[]]", {}, [{}], [["x"]]])(
-    "refuses an id that names no place: %j",
-    async (place) => {
+    "a scroll id with a malformed cursor is rejected: %j",
+    async (raw) => {
       const asked = { ...request, entities: undefined };
-      const cursor = (typeof place === "string" ? JSON.parse(place) : place) as Cursor;
+      const cursor = (typeof raw === "string" ? JSON.parse(raw) : raw) as Cursor;
       const scrollId = writeScrollId(cursor, asked);
       await expect(searches.scroll(asked, { scrollId, count: 2 })).rejects.toMatchObject({
         code: "malformed",
@@ -714,7 +710,7 @@ describe("a scroll", () => {
     },
   );
 
-  test("refuses an id of another request, and one that was changed", async () => {
+  test("a scroll id of another request, or a changed one, is rejected", async () => {
     const { scrollId = "" } = await searches.scroll(request, { count: 2 });
     const other = { ...request, input: "farm*" };
     await expect(searches.scroll(other, { scrollId, count: 2 })).rejects.toMatchObject({
@@ -736,7 +732,7 @@ describe("a scroll", () => {
 });
 
 describe("entity types", () => {
-  test("are all when none is named, and known in any letter case", async () => {
+  test("a search without entity types covers all, and their names ignore letter case", async () => {
     expect((await searches.search({ input: "mira" }, page)).hits.map(({ urn }) => urn)).toEqual([
       MIRA,
     ]);
@@ -744,7 +740,7 @@ describe("entity types", () => {
     expect(terms.hits.map(({ urn }) => urn)).toEqual([TERM]);
   });
 
-  test("that the model has not are refused", async () => {
+  test("an entity type that the model lacks is rejected", async () => {
     await expect(searches.search({ entities: ["datast"] }, page)).rejects.toMatchObject({
       code: "invalid",
       text: 'unknown entity type "datast". Did you mean "dataset"?',
@@ -752,7 +748,7 @@ describe("entity types", () => {
   });
 });
 
-describe("whatever is typed", () => {
+describe("any query text", () => {
   const piece = fc.constantFrom(
     ...[
       "(",
@@ -787,7 +783,7 @@ describe("whatever is typed", () => {
     ],
   );
 
-  test("is answered or refused, and told why a hit was found", async () => {
+  test("any query is answered or rejected, and hits have explanations", async () => {
     const anything = fc.oneof(
       fc.string({ unit: "binary", maxLength: 200 }),
       fc.array(piece, { maxLength: 60 }).map((parts) => parts.join("")),
@@ -806,7 +802,7 @@ describe("whatever is typed", () => {
     );
   });
 
-  test("is refused when it is too much", async () => {
+  test("a query with too many characters or words is rejected", async () => {
     const refusal = { code: "malformed" };
     await expect(search("a".repeat(10_001))).rejects.toMatchObject(refusal);
     const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}x`).join(".");
@@ -834,7 +830,7 @@ describe("autocomplete", () => {
     ["harv", {}, ["harvests"], [HARVESTS]],
     ["farmly.public.h", {}, ["farmly.public.harvests"], [HARVESTS]],
     ["public farm", {}, ["farmly.public.growers", "farmly.public.harvests"], [GROWERS, HARVESTS]],
-    // Where none of its names has all the words, the one that has most of them.
+    // If no name has all words, the name with the most of them is suggested.
     ["postgres harv", {}, ["farmly.public.harvests"], [HARVESTS]],
     ["postgres farmly harv", {}, ["farmly.public.harvests"], [HARVESTS]],
     ["grow", { field: "name" }, ["growers"], [GROWERS]],
@@ -849,34 +845,34 @@ describe("autocomplete", () => {
     ["harv", { filter: filtered({ field: "platform", value: "urn:li:dataPlatform:x" }) }, [], []],
     ["farm", { start: 1 }, ["farmly.public.harvests"], [HARVESTS]],
     ["farm", { limit: 0 }, [], []],
-  ])("%s %j", async (query, more, suggestions, urns) => {
+  ])("autocomplete %s %j", async (query, more, suggestions, urns) => {
     expect(await complete(query, more)).toEqual([suggestions, urns]);
   });
 
-  test("of one field finds values with accents, typed with them or without", async () => {
+  test("a field with accents is completed with or without accents", async () => {
     const named = (id: string, description: string) =>
       [
         dataset(id),
         { datasetProperties: { name: id, description, customProperties: {}, tags: [] } },
       ] as const;
     const others = Array.from({ length: 30 }, (_, i) => named(`creme${i}`, "nothing"));
-    const told = documentsOf(Object.fromEntries([...others, named("z", "Crème Brûlée")]));
+    const corpus = documentsOf(Object.fromEntries([...others, named("z", "Crème Brûlée")]));
     for (const query of ["creme bru", "Crème", "BRÛ", "brul"]) {
       const asked = { entity: "dataset", query, field: "description", limit: 2 };
-      const answer = await searchesOver(told).autocomplete(asked);
+      const answer = await searchesOver(corpus).autocomplete(asked);
       expect(answer.suggestions).toEqual(["Crème Brûlée"]);
       expect(answer.entities).toEqual([dataset("z")]);
     }
   });
 
-  test("tells each text once", async () => {
+  test("each text is suggested once", async () => {
     const same = (id: string) =>
       [
         dataset(id),
         { datasetProperties: { name: "tides", customProperties: {}, tags: [] } },
       ] as const;
-    const told = documentsOf(Object.fromEntries(["a", "b", "c"].map(same)));
-    const answer = await searchesOver(told).autocomplete({
+    const corpus = documentsOf(Object.fromEntries(["a", "b", "c"].map(same)));
+    const answer = await searchesOver(corpus).autocomplete({
       entity: "dataset",
       query: "tid",
       limit: 2,
@@ -885,7 +881,7 @@ describe("autocomplete", () => {
     expect(answer.entities).toEqual([dataset("a"), dataset("b")]);
   });
 
-  test("refuses fields that no entity type has, and limits below 0", async () => {
+  test("an unknown field and a negative limit are rejected", async () => {
     await expect(complete("x", { field: "nmae" })).rejects.toMatchObject({ code: "malformed" });
     await expect(complete("x", { limit: -1 })).rejects.toMatchObject({ code: "malformed" });
   });
@@ -924,7 +920,7 @@ describe("browse", () => {
       [["snowflake 1"], [DRAFT], 2, 1, 3],
     ],
     ["", { filter: filtered({ field: "tags", value: PII }) }, [["prod 1"], [], 1, 0, 1]],
-  ])("%j %j", async (path, more, expected) => {
+  ])("browse %j %j", async (path, more, expected) => {
     expect(await browse(path, more)).toEqual(expected);
   });
 
@@ -932,17 +928,17 @@ describe("browse", () => {
     ["/prod/barn/", "/prod/barn"],
     ["prod/barn", "//prod//barn"],
   ])(
-    "finds what lies in a folder, whatever slashes its path was told with: %s, %s",
+    "a folder contains entities whatever the slashes of their paths: %s, %s",
     async (one, other) => {
-      const told = documentsOf({
+      const corpus = documentsOf({
         [HARVESTS]: { browsePaths: { paths: [one, "/"] } },
         [GROWERS]: { browsePaths: { paths: [other] } },
       });
       const filter = filtered({ field: "browsePaths", value: "prod/barn" });
-      const { hits } = await searchesOver(told).search({ input: "*", filter }, page);
+      const { hits } = await searchesOver(corpus).search({ input: "*", filter }, page);
       expect(hits.map(({ urn }) => urn)).toEqual([GROWERS, HARVESTS]);
       const at = async (path: string) => {
-        const answer = await searchesOver(told).browse({
+        const answer = await searchesOver(corpus).browse({
           ...{ entity: "dataset", path, start: 0, limit: 10 },
         });
         return [answer.groups.map(({ name, count }) => `${name} ${count}`), answer.entities];
@@ -955,7 +951,7 @@ describe("browse", () => {
     },
   );
 
-  test("in the newer tree has folders that are entities", async () => {
+  test("folders of the newer tree can be entities", async () => {
     const at = (path: string) =>
       searches.browseV2({ entities: ["dataset"], path, start: 0, count: 10 });
     expect(await at("")).toMatchObject({

@@ -50,7 +50,7 @@ test("a suggestion keeps the rest of the query unchanged", async () => {
   expect(await texts("custmers custmers")).toEqual(["customers customers"]);
 });
 
-test("a query that has no hits itself is not suggested", async () => {
+test("a query without hits is not suggested", async () => {
   expect(await texts("custmers")).toEqual(["customers"]);
   expect(await texts("custmers returned")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A value that was computed ahead is used for the current value that it follows from, and for no other. */
+/** A value computed ahead is used only for the current value that it was computed from. */
 import { expect, test } from "vitest";
 import { largeCharacters } from "../../../src/catalog/catalog.ts";
 import { computeAhead, computedAhead } from "../../../src/catalog/write/computed-ahead.ts";
@@ -17,15 +17,15 @@ const tagProperties = {
   removed: false,
 };
 
-/** An command that appends to the name; `computed` lists the current values given to the other thread. */
-function commandOf(suffix: string, fault?: Error) {
+/** A command that appends to the name; `computed` lists the current values sent to the other thread. */
+function commandOf(suffix: string, failure?: Error) {
   const computed: (string | undefined)[] = [];
   const parts = computedAhead(
     (current) => settledText(JSON.stringify({ name: `${current?.value.name}${suffix} here` })),
     10,
     async (current) => {
       computed.push(current);
-      if (fault !== undefined) throw fault;
+      if (failure !== undefined) throw failure;
       return JSON.stringify({ name: `${JSON.parse(current ?? "{}").name}${suffix}` });
     },
   );
@@ -61,25 +61,25 @@ test("the result is used for the same current value", async () => {
   expect(String(name).slice(-2)).toBe("ax");
 });
 
-test("another current value is computed by the decision", async () => {
+test("the decision computes the value for another current value", async () => {
   const { command, value } = commandOf("x");
   await computeAhead([command], stateOf(large("a")))?.();
   expect(value(settledText(`{"name":"b"}`), noSibling).value).toEqual({ name: "bx here" });
 });
 
-test("each intent of a request follows from the one before it", async () => {
+test("each command of a request follows from the one before it", async () => {
   const [first, second] = [commandOf("x"), commandOf("y")];
   await computeAhead([first.command, second.command], stateOf(large("a")))?.();
   expect(second.computed).toEqual([first.value(settledText(large("a")), noSibling).text]);
 });
 
-test("a rejection becomes the result of the decision", async () => {
+test("a rejected command is rejected by the decision", async () => {
   const { command, value } = commandOf("x", new CatalogError("invalid", "it does not apply"));
   await computeAhead([command], stateOf(large("a")))?.();
   expect(() => value(settledText(large("a")), noSibling)).toThrow("it does not apply");
 });
 
-test("a fault of the thread fails the request", async () => {
+test("an error of the thread fails the request", async () => {
   const { command } = commandOf("x", new Error("the thread ended"));
   await expect(computeAhead([command], stateOf(large("a")))?.()).rejects.toThrow(
     "the thread ended",

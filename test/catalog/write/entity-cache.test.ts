@@ -1,6 +1,6 @@
 /**
- * The life of an entity's state, against its table of states: kept, pinned until the view has it,
- * lost when its append fails. The view is a map here, so that each moment can be arranged.
+ * The cache of entity states, case by case: cached, pinned until the view has the state, dropped when
+ * an append fails. The view is a map here, so that tests set its position.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import { createEntityCache, type EntityCache } from "../../../src/catalog/write/entity-cache.ts";
@@ -41,7 +41,7 @@ beforeEach(() => {
   });
 });
 
-/** The view moves on, and holds the state then. */
+/** The view moves to a position and holds the state then. */
 function progress(to: number, state: EntityState): void {
   at = to;
   view.set(URN, state);
@@ -57,8 +57,8 @@ async function decided(next: EntityState): Promise<PromiseWithResolvers<readonly
   return appending;
 }
 
-test("without room for any entity each is read from the view", async () => {
-  const roomless = createEntityCache({
+test("a cache without space reads each entity from the view", async () => {
+  const empty = createEntityCache({
     reader: {
       getEntities: async (urns) => {
         reads++;
@@ -69,16 +69,16 @@ test("without room for any entity each is read from the view", async () => {
     onProgress: () => {},
     bytesMax: 0,
   });
-  expect(await roomless.read([URN])).toEqual([unknownEntity(URN)]);
+  expect(await empty.read([URN])).toEqual([unknownEntity(URN)]);
   const before = reads;
-  expect(await roomless.read([URN])).toEqual([unknownEntity(URN)]);
+  expect(await empty.read([URN])).toEqual([unknownEntity(URN)]);
   expect(reads).toBeGreaterThan(before);
 });
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("an entity's state", () => {
-  test("is read from the view once and kept", async () => {
+  test("a state is read from the view once and cached", async () => {
     view.set(URN, stateAt(3));
     expect(await states.read([URN])).toEqual([stateAt(3)]);
     expect(await states.read([URN, URN])).toEqual([stateAt(3), stateAt(3)]);
@@ -86,12 +86,12 @@ describe("an entity's state", () => {
     expect(states.peek(URN)).toEqual(stateAt(3));
   });
 
-  test("is read once by many at the same time", async () => {
+  test("concurrent reads load a state once", async () => {
     await Promise.all(Array.from({ length: 10 }, () => states.load([URN])));
     expect(reads).toBe(1);
   });
 
-  test("is decided on before its append is durable, and read only after", async () => {
+  test("a decision uses a state before its append is durable, and a read only after", async () => {
     const appending = await decided(stateAt(0));
     expect((await states.load([URN]))[0]?.state).toEqual(stateAt(0));
     expect(states.peek(URN)).toBeUndefined();
@@ -106,7 +106,7 @@ describe("an entity's state", () => {
     expect(seen).toEqual([stateAt(0)]);
   });
 
-  test("stays pinned until the view has its last position", async () => {
+  test("a state stays pinned until the view has its last position", async () => {
     const first = await decided(stateAt(0));
     first.resolve([position(1)]);
     await settled();
@@ -121,7 +121,7 @@ describe("an entity's state", () => {
     expect(await states.read([URN])).toEqual([stateAt(1)]);
   });
 
-  test("is read from the view again when its append fails", async () => {
+  test("a state is read from the view again after a failed append", async () => {
     view.set(URN, stateAt(4));
     const appending = await decided(stateAt(5));
     const reading = states.read([URN]);
@@ -130,7 +130,7 @@ describe("an entity's state", () => {
     expect((await states.load([URN]))[0]?.state).toEqual(stateAt(4));
   });
 
-  test("that is lost waits for what is in the log before it is read", async () => {
+  test("a dropped state is read again when the view has all appended records", async () => {
     const kept = await decided(stateAt(0));
     kept.resolve([position(7)]);
     await settled();
@@ -166,7 +166,7 @@ describe("an entity's state", () => {
     expect(await behind.read([URN])).toEqual([stateAt(7)]);
   });
 
-  test("that is lost and asked for by nobody is not pinned for ever", async () => {
+  test("a dropped state that is not read again is not pinned forever", async () => {
     const failed = await decided(stateAt(0));
     failed.reject(new Error("disk full"));
     await settled();
@@ -175,7 +175,7 @@ describe("an entity's state", () => {
   });
 });
 
-describe("where other processes write to the log, too", () => {
+describe("on a log with other writers", () => {
   let fromLog: string[];
   let log: EntityState;
   let broken: boolean;
@@ -204,7 +204,7 @@ describe("where other processes write to the log, too", () => {
     });
   });
 
-  test("each question is asked of the view, once", async () => {
+  test("each read queries the view once", async () => {
     view.set(URN, stateAt(3));
     expect(await states.read([URN])).toEqual([stateAt(3)]);
     view.set(URN, stateAt(4));
@@ -213,7 +213,7 @@ describe("where other processes write to the log, too", () => {
     expect(fromLog).toEqual([]);
   });
 
-  test("a lost race is decided again on what the stream tells", async () => {
+  test("a decision after a lost race uses the state of the stream", async () => {
     view.set(URN, stateAt(3));
     const appending = await decided(stateAt(4));
     appending.reject(new Error("wrong revision"));
@@ -222,7 +222,7 @@ describe("where other processes write to the log, too", () => {
     expect(entry?.state).toEqual(stateAt(7));
   });
 
-  test("the stream answers while the view is slow, which is left alone then", async () => {
+  test("reads use the stream while the view is slow, and avoid the view for a while", async () => {
     let asked = 0;
     const slow = createEntityCache({
       reader: {
@@ -244,7 +244,7 @@ describe("where other processes write to the log, too", () => {
     expect(asked).toBe(2);
   });
 
-  test("what was written here is seen after a lost race, though the view does not have it", async () => {
+  test("a read after a lost race has own writes that the view lacks", async () => {
     const written = await decided(stateAt(4));
     written.resolve([position(9)]);
     await settled();
@@ -258,7 +258,7 @@ describe("where other processes write to the log, too", () => {
     expect(states.dirty()).toBe(0);
   });
 
-  test("what is doubted is decided on as its stream tells it", async () => {
+  test("a decision on an invalidated state uses the stream", async () => {
     view.set(URN, stateAt(3));
     states.invalidate([URN]);
     const [entry] = await states.load([URN]);
@@ -266,7 +266,7 @@ describe("where other processes write to the log, too", () => {
     expect(states.dirty()).toBe(0);
   });
 
-  test("what is doubted keeps what is on its way", async () => {
+  test("an invalidated state keeps its append in flight", async () => {
     const appending = await decided(stateAt(4));
     states.invalidate([URN]);
     const loading = states.load([URN]);
@@ -277,7 +277,7 @@ describe("where other processes write to the log, too", () => {
     expect(states.positionOf(URN)).toBe(9);
   });
 
-  test("answers in another order than positions free what the view has", async () => {
+  test("positions that complete out of order release states that the view has", async () => {
     const other = { ...unknownEntity("urn:li:tag:b"), revision: revision(0) };
     const first = await decided(stateAt(4));
     const [entry] = await states.load([other.urn]);
@@ -291,7 +291,7 @@ describe("where other processes write to the log, too", () => {
     expect(states.positionOf(URN)).toBe(0);
   });
 
-  test("the stream answers while the view does not", async () => {
+  test("reads use the stream while the view is unavailable", async () => {
     broken = true;
     expect(await states.read([URN])).toEqual([stateAt(7)]);
     broken = false;

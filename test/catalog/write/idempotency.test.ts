@@ -1,4 +1,4 @@
-/** One key, one write: retried, at the same time, and after the process has started anew. */
+/** A key makes a request one write: retried, sent concurrently, and after a restart. */
 import { expect, test } from "vitest";
 import { encoded, proposal } from "../../support/client.ts";
 import { cpuMilliseconds } from "../../support/cpu-milliseconds.ts";
@@ -9,7 +9,7 @@ const create = (urn: string, name: string) => ({
   proposal: proposal(urn, "tagProperties", { name }, { changeType: "CREATE" }),
 });
 
-test("a CREATE with a key is answered alike however often it is sent", async () => {
+test("a CREATE with a key gets the same response however often it is sent", async () => {
   await using service = await runningService();
   const urn = "urn:li:tag:once";
   const send = () =>
@@ -26,7 +26,7 @@ test("a CREATE with a key is answered alike however often it is sent", async () 
   expect(other.status).toBe(422);
 });
 
-test("without a key the same request is a second telling", async () => {
+test("the same request without a key is a second write", async () => {
   await using service = await runningService();
   const urn = "urn:li:tag:twice";
   const first = await service.client.upsert(urn, "tagProperties", { name: "twice" });
@@ -41,7 +41,7 @@ const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const profile = (timestampMillis: number) =>
   proposal(table, "datasetProfile", { timestampMillis, rowCount: 1 });
 
-test("a delete with a key is answered alike however often it is sent", async () => {
+test("a delete with a key gets the same response however often it is sent", async () => {
   await using service = await runningService();
   const proposals = [proposal(table, "status", { removed: false }), profile(1), profile(2)];
   await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
@@ -64,7 +64,7 @@ test("a delete with a key is answered alike however often it is sent", async () 
   expect((await send({ "Idempotency-Key": "k-other" })).body.value.timeseriesRows).toBe(0);
 });
 
-test("so is a delete of events", async () => {
+test("a delete of events with a key gets the same response when repeated", async () => {
   await using service = await runningService();
   const proposals = [profile(1), profile(2), profile(3)];
   await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
@@ -84,7 +84,7 @@ test("so is a delete of events", async () => {
   expect((await send({ ...range, endTimeMillis: 9 })).body.value.timeseriesRows).toBe(1);
 });
 
-test("so is a proposal that deletes", async () => {
+test("a DELETE proposal with a key gets the same response when repeated", async () => {
   await using service = await runningService();
   await service.client.call("POST", INGEST, { proposal: profile(1) });
   await service.client.upsert(table, "status", { removed: false });
@@ -113,11 +113,11 @@ test("a large batch with a key takes hardly longer than one without", async () =
   expect(await send({ "Idempotency-Key": "k-large" })).toBeLessThan(4_000);
 });
 
-test("edges that are told anew after they were forgotten under a key are not forgotten again", async () => {
+test("a repeated delete of edges with a key does not delete edges that were written since", async () => {
   await using service = await runningService();
   const { client } = service;
   const owner = "urn:li:corpuser:mira";
-  const told = (removed: readonly string[]) => ({
+  const ownership = (removed: readonly string[]) => ({
     owners: [owner, ...removed].map((one) => ({ owner: one, type: "DATAOWNER" })),
     lastModified: { time: 0, actor: owner },
   });
@@ -128,10 +128,10 @@ test("edges that are told anew after they were forgotten under a key are not for
     const path = `/relationships?direction=OUTGOING&types=OwnedBy&urn=${encoded(table)}`;
     return (await client.get(path)).body.total;
   };
-  await client.upsert(table, "ownership", told([]));
+  await client.upsert(table, "ownership", ownership([]));
   const first = await forget();
   expect([first.status, await owners()]).toEqual([200, 0]);
-  await client.upsert(table, "ownership", told(["urn:li:corpuser:imke"]));
+  await client.upsert(table, "ownership", ownership(["urn:li:corpuser:imke"]));
   expect(await forget()).toMatchObject({ status: 200, position: first.position });
   expect(await owners()).toBe(2);
 });

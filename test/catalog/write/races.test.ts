@@ -1,4 +1,4 @@
-/** Concurrent writes to one entity lose nothing and leave gapless versions; one of N racers wins. */
+/** Concurrent writes to one entity lose nothing and leave gapless versions; one of N racing writes wins. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { entityStream } from "../../../src/core/stream.ts";
@@ -9,7 +9,7 @@ import { type RunningService, runningService } from "../../support/running-servi
 
 let service: RunningService;
 beforeAll(async () => {
-  // A cache of next to nothing: states are evicted and read from the view all the time.
+  // A tiny cache: states are evicted and read from the view all the time.
   service = await runningService({ cacheBytes: "1KiB", projectorLagMax: "50" });
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ test("concurrent writes to one entity are numbered without a gap", async () => {
   expect(found).toEqual(new Set(names));
 });
 
-test("of concurrent writes that expect one version, one is made", async () => {
+test("one of several concurrent writes that expect the same version succeeds", async () => {
   const urn = "urn:li:tag:contested";
   await service.client.upsert(urn, "tagProperties", { name: "first" });
   const replies = await Promise.all(
@@ -53,7 +53,7 @@ test("of concurrent writes that expect one version, one is made", async () => {
   expect(statuses).toEqual([200, ...Array.from({ length: writers - 1 }, () => 422)]);
 });
 
-test("of concurrent CREATEs, one is made", async () => {
+test("one of several concurrent CREATEs succeeds", async () => {
   const urn = "urn:li:tag:new";
   const replies = await Promise.all(
     Array.from({ length: writers }, (_, n) =>
@@ -65,7 +65,7 @@ test("of concurrent CREATEs, one is made", async () => {
   expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
 });
 
-test("every kind of read sees a write that was answered, while others write", async () => {
+test("every kind of read reflects an acknowledged write while other writes run", async () => {
   let stop = false;
   const noise = Array.from({ length: 8 }, async (_, writer) => {
     for (let n = 0; !stop; n++) {
@@ -102,7 +102,7 @@ test("every kind of read sees a write that was answered, while others write", as
   await Promise.all(noise);
 });
 
-test("a write that does not know what another writer of the log wrote is decided anew", async () => {
+test("a write is decided again when another writer of the log appended to its entity", async () => {
   const urn = "urn:li:tag:shared";
   await service.client.upsert(urn, "tagProperties", { name: "first" });
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
@@ -112,7 +112,7 @@ test("a write that does not know what another writer of the log wrote is decided
       const [last] = await log.readStream(stream, "end", { limit: 1, backward: true });
       const change = last && decodeRecord(last);
       if (last === undefined || change === undefined) throw new Error("the stream has no records");
-      // The same value in the same version, told once more.
+      // The same value in the same version, written again.
       const records = [encodeChange({ ...change, changeType: "RESTATE" })];
       await log.append([{ stream, expected: last.revision, records }]);
       const { status } = await service.client.upsert(urn, "tagProperties", { name: `name ${n}` });

@@ -1,4 +1,4 @@
-/** Decisions in slices use the newest states, like decisions that are made in one step. */
+/** Decisions in slices use the newest states, like decisions made in one step. */
 import { expect, test } from "vitest";
 import type { EntityDecision, RequestTerms } from "../../../src/catalog/write/decide-request.ts";
 import type { Entry } from "../../../src/catalog/write/entity-cache.ts";
@@ -25,7 +25,7 @@ const entryOf = (urn: string, at: number): Entry => ({
   position: START,
 });
 
-/** A request with this many writeRequests on entities at revision 1; `meanwhile` runs in each pause. */
+/** A request with this many write requests on entities at revision 1; `meanwhile` runs in each pause. */
 function request(count: number, meanwhile: (decidedSoFar: number) => void) {
   const writeRequests = Array.from({ length: count }, (_, n): WriteRequest => {
     return { urn: `urn:li:tag:${n}`, entity: tag, commands: [], events: [] };
@@ -77,13 +77,13 @@ test("a decision whose entity was written meanwhile is repeated", async () => {
   expect(asked.made()).toBe(451);
 });
 
-test("a single decision waits for no other turn, however long its entity took to load", async () => {
+test("a single decision does not pause, however long its entity took to load", async () => {
   const pauses: number[] = [];
   await request(1, (made) => pauses.push(made)).decide();
   expect(pauses).toEqual([]);
 });
 
-test("a write between the slices and the last step counts", async () => {
+test("a write between the slices and the last step is respected", async () => {
   const asked = request(3, () => {});
   const lastStep = await asked.decide();
   const entry = asked.entries.get("urn:li:tag:1") as Entry;
@@ -111,14 +111,14 @@ test("an entity that was loaded again with an append in flight is decided again"
   expect(asked.made()).toBe(4);
 });
 
-test("a failed append of another request makes the entities load again", async () => {
+test("a failed append of another request makes the last step load the entities again", async () => {
   const asked = request(3, () => {});
   const lastStep = await asked.decide();
   (asked.entries.get("urn:li:tag:1") as Entry).state = undefined;
   expect(lastStep()).toBeUndefined();
 });
 
-test("the first refusal is the result", async () => {
+test("the first rejected decision is the result", async () => {
   const asked = request(450, () => {});
   asked.refused.add("urn:li:tag:210").add("urn:li:tag:220");
   const decided = (await asked.decide())();

@@ -1,4 +1,4 @@
-/** How long a search right after a write waits for the search view, on logs of both kinds of positions. */
+/** How long a search after a write waits for the search view, on logs with both kinds of positions. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { soonReached } from "../../../src/catalog/search/soon-found.ts";
@@ -23,7 +23,7 @@ const logs: Readonly<Record<string, () => Promise<readonly [ChangeLog, () => Pro
   },
 };
 
-describe.each(Object.keys(logs))("on the log %s", (kind) => {
+describe.each(Object.keys(logs))("on the %s log", (kind) => {
   let log: ChangeLog;
   let stop: (() => Promise<void>) | undefined;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.each(Object.keys(logs))("on the log %s", (kind) => {
     return asked.includes(wanted);
   }
 
-  test("a search waits for a view that is a few records behind, and for no other", async () => {
+  test("a search waits for a view that is a few records behind, and not for one further behind", async () => {
     const before = await append(100);
     const after = await append(20);
     expect(await waits(before, after)).toBe(true);
