@@ -100,6 +100,11 @@ describe.skipIf(browserPath === undefined)(inBrowser("operating the catalog"), (
     const row = page.getByRole("row", { name: /poisoned/ });
     await row.waitFor();
     await shown.check();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
+    const record = page.getByRole("listitem").filter({ hasText: "tagProperties" });
+    await record.filter({ hasText: "Poisoned" }).first().getByRole("button").click();
+    await page.getByText("Parked in search").waitFor();
+    await page.getByRole("link", { name: "Show the cause" }).click();
     await row.getByRole("button", { name: "Drop" }).click();
     await page.getByRole("heading", { name: "Drop the parked record" }).waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();

@@ -41,3 +41,33 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps) 
     </dialog>
   );
 }
+
+interface ButtonsProps {
+  /** The action that the dialog confirms. */
+  readonly label: string;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly onCancel: () => void;
+  /** Absent in a form, which the button submits. */
+  readonly onConfirm?: () => void;
+  /** Buttons between both. */
+  readonly children?: ReactNode;
+}
+
+/** The buttons at the end of a dialog: one that cancels, and one that confirms. */
+export const DialogButtons = (props: ButtonsProps) => (
+  <div className="actions">
+    <button type="button" className="button" onClick={props.onCancel}>
+      Cancel
+    </button>
+    {props.children}
+    <button
+      type={props.onConfirm === undefined ? "submit" : "button"}
+      className={props.danger === true ? "button danger" : "button primary"}
+      disabled={props.disabled === true}
+      onClick={props.onConfirm}
+    >
+      {props.label}
+    </button>
+  </div>
+);

@@ -6,8 +6,8 @@ import { operate } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { isRefusal, OperationToken } from "../../components/operation-token.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 
 interface AuditEvent {
@@ -105,42 +105,32 @@ export function AuditTrail() {
 }
 
 const EventTable = ({ events }: { readonly events: readonly AuditEvent[] }) => (
-  <ScrollRegion label="Audit events" className="panel table-scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">User</th>
-          <th scope="col">Action</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Subject</th>
-          <th scope="col">Address</th>
-        </tr>
-      </thead>
-      <tbody>
-        {events.map((event, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: events of one record have no identity.
-          <tr key={`${event.position} ${n}`}>
-            <td>
-              <Time at={event.time} />
-            </td>
-            <td>{event.actor === undefined ? "" : <EntityLink urn={event.actor} />}</td>
-            <td>{event.action}</td>
-            <td>
-              <span className={event.outcome === "allowed" ? "badge" : "badge bad-badge"}>
-                {event.outcome}
-                {event.count > 1 && ` ×${event.count}`}
-              </span>
-            </td>
-            <td className="cell-wrap">
-              {event.urn !== undefined && <EntityLink urn={event.urn} />}{" "}
-              {event.aspect !== undefined && <span className="muted">{event.aspect}</span>}{" "}
-              {event.detail}
-            </td>
-            <td className="muted">{event.address}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollRegion>
+  <Table
+    panel
+    label="Audit events"
+    heads={["Time", "User", "Action", "Outcome", "Subject", "Address"]}
+  >
+    {events.map((event, n) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: events of one record have no identity.
+      <tr key={`${event.position} ${n}`}>
+        <td>
+          <Time at={event.time} />
+        </td>
+        <td>{event.actor === undefined ? "" : <EntityLink urn={event.actor} />}</td>
+        <td>{event.action}</td>
+        <td>
+          <span className={event.outcome === "allowed" ? "badge" : "badge bad-badge"}>
+            {event.outcome}
+            {event.count > 1 && ` ×${event.count}`}
+          </span>
+        </td>
+        <td className="cell-wrap">
+          {event.urn !== undefined && <EntityLink urn={event.urn} />}{" "}
+          {event.aspect !== undefined && <span className="muted">{event.aspect}</span>}{" "}
+          {event.detail}
+        </td>
+        <td className="muted">{event.address}</td>
+      </tr>
+    ))}
+  </Table>
 );

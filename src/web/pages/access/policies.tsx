@@ -5,8 +5,8 @@ import { mutateGraphql, queryGraphql } from "../../api/http.ts";
 import { isObject, type JsonObject, textsAt } from "../../api/json.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Failure, Loading } from "../../components/states.tsx";
+import { actionsHead, Table } from "../../components/table.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
 import { JsonDialog } from "./json-dialog.tsx";
 
@@ -147,53 +147,37 @@ interface TableProps {
 }
 
 const PolicyTable = ({ policies, onShow }: TableProps) => (
-  <ScrollRegion label="Policies" className="panel table-scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Policy</th>
-          <th scope="col">Applies to</th>
-          <th scope="col">Grants</th>
-          <th scope="col">State</th>
-          <th scope="col">
-            <span className="hidden-text">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {policies.map((policy) => (
-          <tr key={policy.urn}>
-            <td>
-              {policy.name}
-              <span className="muted small block">{policy.description}</span>
-            </td>
-            <td className="cell-wrap">
-              <Actors policy={policy} />
-            </td>
-            <td className="num nowrap" title={policy.privileges.join("\n")}>
-              {policy.privileges.length}{" "}
-              {policy.privileges.length === 1 ? "privilege" : "privileges"}
-            </td>
-            <td>
-              <span className={policy.state === "ACTIVE" ? "badge good-badge" : "badge"}>
-                {policy.state.toLowerCase()}
-              </span>
-            </td>
-            <td className="right">
-              <button
-                type="button"
-                className="button"
-                aria-label={`${policy.editable ? "Edit" : "View"} ${policy.name}`}
-                onClick={() => onShow(policy)}
-              >
-                {policy.editable ? "Edit" : "View"}
-              </button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollRegion>
+  <Table panel label="Policies" heads={["Policy", "Applies to", "Grants", "State", actionsHead]}>
+    {policies.map((policy) => (
+      <tr key={policy.urn}>
+        <td>
+          {policy.name}
+          <span className="muted small block">{policy.description}</span>
+        </td>
+        <td className="cell-wrap">
+          <Actors policy={policy} />
+        </td>
+        <td className="num nowrap" title={policy.privileges.join("\n")}>
+          {policy.privileges.length} {policy.privileges.length === 1 ? "privilege" : "privileges"}
+        </td>
+        <td>
+          <span className={policy.state === "ACTIVE" ? "badge good-badge" : "badge"}>
+            {policy.state.toLowerCase()}
+          </span>
+        </td>
+        <td className="right">
+          <button
+            type="button"
+            className="button"
+            aria-label={`${policy.editable ? "Edit" : "View"} ${policy.name}`}
+            onClick={() => onShow(policy)}
+          >
+            {policy.editable ? "Edit" : "View"}
+          </button>
+        </td>
+      </tr>
+    ))}
+  </Table>
 );
 
 /** The users, groups and roles that a policy applies to. */

@@ -10,8 +10,8 @@ import { writeAspect } from "../../api/writes.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { actionsHead, Table } from "../../components/table.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
 import { JsonDialog } from "./json-dialog.tsx";
 
@@ -32,29 +32,16 @@ export function Roles() {
   if (data.total === 0) return <Empty title="No roles" />;
   return (
     <>
-      <ScrollRegion label="Roles" className="panel table-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Role</th>
-              <th scope="col">Members</th>
-              <th scope="col">
-                <span className="hidden-text">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.hits.map(({ urn }) => (
-              <RoleRow
-                key={urn}
-                urn={urn}
-                onAssign={() => setAssigning(urn)}
-                onShow={() => setShown(urn)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
+      <Table panel label="Roles" heads={["Role", "Members", actionsHead]}>
+        {data.hits.map(({ urn }) => (
+          <RoleRow
+            key={urn}
+            urn={urn}
+            onAssign={() => setAssigning(urn)}
+            onShow={() => setShown(urn)}
+          />
+        ))}
+      </Table>
       {assigning !== undefined && (
         <AssignDialog urn={assigning} onClose={() => setAssigning(undefined)} />
       )}

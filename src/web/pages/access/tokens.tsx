@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
 import { useStore } from "../../api/store.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { actionsHead, Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
 
@@ -111,53 +111,41 @@ interface TableProps {
 }
 
 const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
-  <ScrollRegion label="Tokens" className="panel table-scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Token</th>
-          {withUser && <th scope="col">User</th>}
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Expires</th>
-          <th scope="col">
-            <span className="hidden-text">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <td>
-              {token.name}
-              <span className="muted small block">{token.description}</span>
-            </td>
-            {withUser && (
-              <td>
-                <EntityLink urn={token.actorUrn} />
-              </td>
-            )}
-            <td>
-              <Time at={token.createdAt} relative />
-            </td>
-            <td>
-              {token.lastUsedAt === null ? (
-                <span className="muted">never</span>
-              ) : (
-                <Time at={token.lastUsedAt} relative />
-              )}
-            </td>
-            <td>{token.expiresAt === null ? "never" : <Time at={token.expiresAt} />}</td>
-            <td className="right">
-              <button type="button" className="button danger" onClick={() => onRevoke(token.id)}>
-                Revoke
-              </button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollRegion>
+  <Table
+    panel
+    label="Tokens"
+    heads={["Token", ...(withUser ? ["User"] : []), "Created", "Last used", "Expires", actionsHead]}
+  >
+    {tokens.map((token) => (
+      <tr key={token.id}>
+        <td>
+          {token.name}
+          <span className="muted small block">{token.description}</span>
+        </td>
+        {withUser && (
+          <td>
+            <EntityLink urn={token.actorUrn} />
+          </td>
+        )}
+        <td>
+          <Time at={token.createdAt} relative />
+        </td>
+        <td>
+          {token.lastUsedAt === null ? (
+            <span className="muted">never</span>
+          ) : (
+            <Time at={token.lastUsedAt} relative />
+          )}
+        </td>
+        <td>{token.expiresAt === null ? "never" : <Time at={token.expiresAt} />}</td>
+        <td className="right">
+          <button type="button" className="button danger" onClick={() => onRevoke(token.id)}>
+            Revoke
+          </button>
+        </td>
+      </tr>
+    ))}
+  </Table>
 );
 
 const durations: readonly (readonly [string, string])[] = [
@@ -236,14 +224,7 @@ function CreateToken({ actor, onClose }: CreateProps) {
             ))}
           </select>
         </label>
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={name.trim() === ""}>
-            Create
-          </button>
-        </div>
+        <DialogButtons label="Create" disabled={name.trim() === ""} onCancel={onClose} />
       </form>
     </Dialog>
   );

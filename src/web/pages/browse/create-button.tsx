@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -89,14 +89,7 @@ function CreateDialog({ creation, onClose }: DialogProps) {
             }}
           />
         )}
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={incomplete}>
-            Create
-          </button>
-        </div>
+        <DialogButtons label="Create" disabled={incomplete} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { createInviteLink } from "../../api/accounts.ts";
 import { useSummary } from "../../api/entities.ts";
 import { search } from "../../api/search.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { announceError } from "../../components/toasts.tsx";
@@ -55,14 +55,7 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
             ))}
           </select>
         </label>
-        <div className="actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary">
-            Create the link
-          </button>
-        </div>
+        <DialogButtons label="Create the link" onCancel={onClose} />
       </form>
     </Dialog>
   );

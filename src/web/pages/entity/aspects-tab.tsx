@@ -11,7 +11,7 @@ import { typeOf } from "../../api/urn.ts";
 import { deleteAspect, proposalBody, writeAspect } from "../../api/writes.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Loading, messageOf } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
@@ -171,21 +171,15 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
       {deleting && (
         <Dialog title={`Delete ${name}`} onClose={() => setDeleting(false)}>
           <p>The history keeps the value. It can be restored there.</p>
-          <div className="actions">
-            <button type="button" className="button" onClick={() => setDeleting(false)}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              className="button danger"
-              onClick={() => {
-                setDeleting(false);
-                void edit(() => deleteAspect(urn, name), `${name} deleted`);
-              }}
-            >
-              Delete
-            </button>
-          </div>
+          <DialogButtons
+            label="Delete"
+            danger
+            onCancel={() => setDeleting(false)}
+            onConfirm={() => {
+              setDeleting(false);
+              void edit(() => deleteAspect(urn, name), `${name} deleted`);
+            }}
+          />
         </Dialog>
       )}
     </section>

@@ -9,6 +9,7 @@ import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
 import { updateDescription } from "../../api/writes.ts";
+import { DialogButtons } from "../../components/dialog.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
 import Markdown from "../../components/markdown.tsx";
@@ -83,14 +84,7 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
             }}
           />
         </label>
-        <div className="actions">
-          <button type="button" className="button" onClick={() => setDraft(undefined)}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary">
-            Save
-          </button>
-        </div>
+        <DialogButtons label="Save" onCancel={() => setDraft(undefined)} />
       </form>
     );
   }

@@ -5,7 +5,7 @@ import { sessionStore } from "../../api/http.ts";
 import { useMay } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import { addLink, setRemoved, updateDeprecation } from "../../api/writes.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { safeUrl } from "../../components/safe-url.ts";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { announceError } from "../../components/toasts.tsx";
@@ -97,7 +97,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
               onChange={(event) => setText(event.target.value)}
             />
           </label>
-          <Buttons
+          <DialogButtons
             label="Deprecate"
             onCancel={close}
             onConfirm={() => run(() => updateDeprecation(urn, true, text), "Deprecated")}
@@ -110,7 +110,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
             A soft deletion hides the entity from searches. It keeps all aspects and their history,
             and can be undone.
           </p>
-          <Buttons
+          <DialogButtons
             label="Delete"
             danger
             onCancel={close}
@@ -138,7 +138,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
               onChange={(event) => setLabel(event.target.value)}
             />
           </label>
-          <Buttons
+          <DialogButtons
             label="Add"
             disabled={safeUrl(text) === undefined || label.trim() === ""}
             onCancel={close}
@@ -149,33 +149,3 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
     </>
   );
 }
-
-interface ButtonsProps {
-  readonly label: string;
-  readonly danger?: boolean;
-  readonly disabled?: boolean;
-  readonly onCancel: () => void;
-  readonly onConfirm: () => void;
-}
-
-const Buttons = ({
-  label,
-  danger = false,
-  disabled = false,
-  onCancel,
-  onConfirm,
-}: ButtonsProps) => (
-  <div className="actions">
-    <button type="button" className="button" onClick={onCancel}>
-      Cancel
-    </button>
-    <button
-      type="button"
-      className={danger ? "button danger" : "button primary"}
-      disabled={disabled}
-      onClick={onConfirm}
-    >
-      {label}
-    </button>
-  </div>
-);

@@ -11,8 +11,12 @@ import {
   readAllChanges,
   readChanges,
 } from "../../api/changes.ts";
+import { adminTokenStore, sessionStore } from "../../api/http.ts";
 import { textAt } from "../../api/json.ts";
 import { logPosition } from "../../api/metrics.ts";
+import { listParked } from "../../api/operations.ts";
+import { useMay } from "../../api/privileges.ts";
+import { useStore } from "../../api/store.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
@@ -211,6 +215,28 @@ const FilterField = ({ name, label, value, example }: FieldProps) => (
   </label>
 );
 
+/** Names the views that parked the record, for readers whose token or session allows operations. */
+function ParkedNotice({ change }: { readonly change: Change }) {
+  const token = useStore(adminTokenStore);
+  const { authenticated } = useStore(sessionStore);
+  const may = useMay();
+  const { data } = useQuery({
+    queryKey: ["operations", "parked"],
+    queryFn: ({ signal }) => listParked(signal),
+    retry: false,
+    enabled: token !== "" || (authenticated && may("MANAGE_SYSTEM_OPERATIONS")),
+  });
+  const views = (data?.parked ?? [])
+    .filter(({ urn, position }) => urn === change.entityUrn && position <= change.position)
+    .map(({ view }) => view);
+  if (views.length === 0) return null;
+  return (
+    <p className="notice">
+      Parked in {views.join(", ")}: <Link to="/ui/views">Show the cause</Link>
+    </p>
+  );
+}
+
 function RecordRow({ change }: { readonly change: Change }) {
   const [open, setOpen] = useState(false);
   const run = textAt(change.systemMetadata, "runId");
@@ -258,6 +284,7 @@ function RecordRow({ change }: { readonly change: Change }) {
             )}
             <CopyButton text={() => JSON.stringify(change, null, 2)} label="Copy" />
           </div>
+          <ParkedNotice change={change} />
           <ScrollRegion label={`Record ${change.position} as JSON`} className="record-json">
             <pre>{JSON.stringify(change, null, 2)}</pre>
           </ScrollRegion>

@@ -7,8 +7,8 @@ import { listAt, numberAt, textAt } from "../../api/json.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { EntityLabel } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import { RollbackDialog } from "./rollback-dialog.tsx";
 
@@ -46,39 +46,24 @@ function RunList() {
       {data === undefined && error === null && <Loading lines={8} />}
       {data !== undefined && runs.length === 0 && <Empty title="No runs" />}
       {runs.length > 0 && (
-        <ScrollRegion label="Runs" className="panel table-scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Run</th>
-                <th scope="col">Last write</th>
-                <th scope="col" className="right">
-                  Rows
-                </th>
+        <Table panel label="Runs" heads={["Run", "Last write", { label: "Rows", right: true }]}>
+          {runs.map((one) => {
+            const id = textAt(one, "runId") ?? "";
+            return (
+              <tr key={id}>
+                <td>
+                  <Link to="/ui/runs" search={{ run: id }}>
+                    {nameOfRun(id)}
+                  </Link>
+                </td>
+                <td>
+                  <Time at={numberAt(one, "timestamp") ?? 0} />
+                </td>
+                <td className="right num">{(numberAt(one, "rows") ?? 0).toLocaleString("en")}</td>
               </tr>
-            </thead>
-            <tbody>
-              {runs.map((one) => {
-                const id = textAt(one, "runId") ?? "";
-                return (
-                  <tr key={id}>
-                    <td>
-                      <Link to="/ui/runs" search={{ run: id }}>
-                        {nameOfRun(id)}
-                      </Link>
-                    </td>
-                    <td>
-                      <Time at={numberAt(one, "timestamp") ?? 0} />
-                    </td>
-                    <td className="right num">
-                      {(numberAt(one, "rows") ?? 0).toLocaleString("en")}
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </ScrollRegion>
+            );
+          })}
+        </Table>
       )}
       {(page > 0 || runs.length === pageSize) && (
         <div className="row">
@@ -149,36 +134,24 @@ function RunDetail({ run }: { readonly run: string }) {
 }
 
 const RowTable = ({ rows }: { readonly rows: readonly unknown[] }) => (
-  <ScrollRegion label="Rows of the run" className="panel table-scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Entity</th>
-          <th scope="col">Aspect</th>
-          <th scope="col">Version</th>
-          <th scope="col">Time</th>
+  <Table panel label="Rows of the run" heads={["Entity", "Aspect", "Version", "Time"]}>
+    {rows.map((row, n) => {
+      const urn = textAt(row, "urn") ?? "";
+      const aspect = textAt(row, "aspectName") ?? "";
+      const version = numberAt(row, "version") ?? 0;
+      return (
+        // biome-ignore lint/suspicious/noArrayIndexKey: events of a timeseries share their version.
+        <tr key={`${urn} ${aspect} ${version} ${n}`}>
+          <td>
+            <EntityLabel urn={urn} />
+          </td>
+          <td className="mono">{aspect}</td>
+          <td className="num">{version}</td>
+          <td>
+            <Time at={numberAt(row, "timestamp") ?? 0} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, n) => {
-          const urn = textAt(row, "urn") ?? "";
-          const aspect = textAt(row, "aspectName") ?? "";
-          const version = numberAt(row, "version") ?? 0;
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: events of a timeseries share their version.
-            <tr key={`${urn} ${aspect} ${version} ${n}`}>
-              <td>
-                <EntityLabel urn={urn} />
-              </td>
-              <td className="mono">{aspect}</td>
-              <td className="num">{version}</td>
-              <td>
-                <Time at={numberAt(row, "timestamp") ?? 0} />
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  </ScrollRegion>
+      );
+    })}
+  </Table>
 );

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Difference, listDifferences, type Verification } from "../../api/operations.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 
 const refreshMs = 4_000;
@@ -38,73 +38,53 @@ export function DifferencesPanel() {
 }
 
 const VerificationTable = ({ views }: { readonly views: readonly Verification[] }) => (
-  <ScrollRegion label="Verifications">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">View</th>
-          <th scope="col">Verified</th>
-          <th scope="col" className="right">
-            Up to position
-          </th>
-          <th scope="col" className="right">
-            Rows
-          </th>
-          <th scope="col" className="right">
-            Differences
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {views.map(({ view, time, position, rows, differences }) => (
-          <tr key={view}>
-            <td>{view}</td>
-            <td>
-              <Time at={time} relative />
-            </td>
-            <td className="right num">{position.toLocaleString("en")}</td>
-            <td className="right num">{rows.toLocaleString("en")}</td>
-            <td className={differences === 0 ? "right num" : "right num bad"}>
-              {differences.toLocaleString("en")}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollRegion>
+  <Table
+    label="Verifications"
+    heads={[
+      "View",
+      "Verified",
+      { label: "Up to position", right: true },
+      { label: "Rows", right: true },
+      { label: "Differences", right: true },
+    ]}
+  >
+    {views.map(({ view, time, position, rows, differences }) => (
+      <tr key={view}>
+        <td>{view}</td>
+        <td>
+          <Time at={time} relative />
+        </td>
+        <td className="right num">{position.toLocaleString("en")}</td>
+        <td className="right num">{rows.toLocaleString("en")}</td>
+        <td className={differences === 0 ? "right num" : "right num bad"}>
+          {differences.toLocaleString("en")}
+        </td>
+      </tr>
+    ))}
+  </Table>
 );
 
 const DifferenceTable = ({ differences }: { readonly differences: readonly Difference[] }) => (
-  <ScrollRegion label="Differences">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">View</th>
-          <th scope="col">Entity</th>
-          <th scope="col">Kind</th>
-          <th scope="col">According to the log</th>
-          <th scope="col">In the view</th>
-        </tr>
-      </thead>
-      <tbody>
-        {differences.map((one, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: differences have no identity.
-          <tr key={n}>
-            <td>{one.view}</td>
-            <td>
-              {one.urn === "" ? (
-                <span className="muted">the whole view</span>
-              ) : (
-                <EntityLink urn={one.urn} />
-              )}
-              <span className="muted small block">{one.aspect}</span>
-            </td>
-            <td>{one.kind}</td>
-            <td className="cause mono">{one.should}</td>
-            <td className="cause mono">{one.there}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </ScrollRegion>
+  <Table
+    label="Differences"
+    heads={["View", "Entity", "Kind", "According to the log", "In the view"]}
+  >
+    {differences.map((one, n) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: differences have no identity.
+      <tr key={n}>
+        <td>{one.view}</td>
+        <td>
+          {one.urn === "" ? (
+            <span className="muted">the whole view</span>
+          ) : (
+            <EntityLink urn={one.urn} />
+          )}
+          <span className="muted small block">{one.aspect}</span>
+        </td>
+        <td>{one.kind}</td>
+        <td className="cause mono">{one.should}</td>
+        <td className="cause mono">{one.there}</td>
+      </tr>
+    ))}
+  </Table>
 );

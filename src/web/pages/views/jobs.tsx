@@ -4,8 +4,8 @@ import type { JsonObject } from "../../api/json.ts";
 import { type Job, operate } from "../../api/operations.ts";
 import { sentenceCase } from "../../api/type-names.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty } from "../../components/states.tsx";
+import { actionsHead, Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
 
@@ -34,56 +34,40 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
   const run = useOperation();
   if (jobs.length === 0) return <Empty title="No jobs yet" />;
   return (
-    <ScrollRegion label="Jobs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">State</th>
-            <th scope="col">Progress</th>
-            <th scope="col">Started</th>
-            <th scope="col">By</th>
-            <th scope="col">
-              <span className="hidden-text">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id}>
-              <td>
-                {sentenceCase(job.kind)}
-                <span className="muted small block">{requestText(job)}</span>
-              </td>
-              <td>
-                <span className={badges.get(job.state) ?? "badge"}>{job.state}</span>
-                {job.error !== undefined && <span className="bad small block">{job.error}</span>}
-              </td>
-              <td className="num">
-                <Progress job={job} />
-              </td>
-              <td>
-                <Time at={job.started} relative />
-              </td>
-              <td>
-                <EntityLink urn={job.actor} />
-              </td>
-              <td className="right">
-                {job.state === "running" && (
-                  <button
-                    type="button"
-                    className="button danger"
-                    onClick={() => void run("cancelJob", { id: job.id }, "Cancelled")}
-                  >
-                    Cancel
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+    <Table label="Jobs" heads={["Job", "State", "Progress", "Started", "By", actionsHead]}>
+      {jobs.map((job) => (
+        <tr key={job.id}>
+          <td>
+            {sentenceCase(job.kind)}
+            <span className="muted small block">{requestText(job)}</span>
+          </td>
+          <td>
+            <span className={badges.get(job.state) ?? "badge"}>{job.state}</span>
+            {job.error !== undefined && <span className="bad small block">{job.error}</span>}
+          </td>
+          <td className="num">
+            <Progress job={job} />
+          </td>
+          <td>
+            <Time at={job.started} relative />
+          </td>
+          <td>
+            <EntityLink urn={job.actor} />
+          </td>
+          <td className="right">
+            {job.state === "running" && (
+              <button
+                type="button"
+                className="button danger"
+                onClick={() => void run("cancelJob", { id: job.id }, "Cancelled")}
+              >
+                Cancel
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { JsonObject } from "../../api/json.ts";
 import { listTimeseries, operate } from "../../api/operations.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { messageOf } from "../../components/states.tsx";
 import { useOperation } from "./jobs.tsx";
 
@@ -95,24 +95,19 @@ function JobDialog(props: JobDialogProps) {
       <p className="muted">{aboutOf(kind)}</p>
       {props.children}
       {current !== undefined && <p role="status">{current}</p>}
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
+      <DialogButtons
+        label="Start"
+        danger={danger}
+        disabled={!ready || (preview && current === undefined)}
+        onCancel={onClose}
+        onConfirm={start}
+      >
         {preview && (
           <button type="button" className="button" disabled={!ready} onClick={() => void look()}>
             Preview
           </button>
         )}
-        <button
-          type="button"
-          className={danger ? "button danger" : "button primary"}
-          disabled={!ready || (preview && current === undefined)}
-          onClick={start}
-        >
-          Start
-        </button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

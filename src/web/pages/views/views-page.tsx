@@ -5,8 +5,8 @@ import { conditionOf, readServiceState, type ServiceState } from "../../api/metr
 import { listJobs, listParked } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
 import { isRefusal, OperationToken } from "../../components/operation-token.tsx";
-import { ScrollRegion } from "../../components/scroll-region.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { DifferencesPanel } from "./differences.tsx";
 import { JobTable } from "./jobs.tsx";
 import { ParkedTable } from "./parked.tsx";
@@ -69,53 +69,42 @@ const megabytes = (bytes: number | undefined): string =>
     : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 
 const ViewTable = ({ state }: { readonly state: ServiceState }) => (
-  <ScrollRegion label="Positions of log and views" className="panel table-scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">View</th>
-          <th scope="col">State</th>
-          <th scope="col" className="right">
-            Position
-          </th>
-          <th scope="col" className="right">
-            Behind
-          </th>
-          <th scope="col" className="right">
-            Generation
-          </th>
-          <th scope="col" className="right">
-            Size
-          </th>
+  <Table
+    panel
+    label="Positions of log and views"
+    heads={[
+      "View",
+      "State",
+      { label: "Position", right: true },
+      { label: "Behind", right: true },
+      { label: "Generation", right: true },
+      { label: "Size", right: true },
+    ]}
+  >
+    <tr>
+      <td>log</td>
+      <td className={state.logFailing ? "bad" : "good"}>
+        {state.logFailing ? "Failing" : "Accepts writes"}
+      </td>
+      <td className="right num">{state.logPosition.toLocaleString("en")}</td>
+      <td />
+      <td />
+      <td className="right num">{megabytes(state.logBytes)}</td>
+    </tr>
+    {state.views.map((view) => {
+      const { text, level } = conditionOf(view);
+      return (
+        <tr key={view.name}>
+          <td>{view.name}</td>
+          <td className={level}>{text}</td>
+          <td className="right num">{view.position.toLocaleString("en")}</td>
+          <td className="right num">{view.lag.toLocaleString("en")}</td>
+          <td className="right num">{view.generation}</td>
+          <td className="right num">{megabytes(view.bytes)}</td>
         </tr>
-      </thead>
-      <tbody>
-        <tr>
-          <td>log</td>
-          <td className={state.logFailing ? "bad" : "good"}>
-            {state.logFailing ? "Failing" : "Accepts writes"}
-          </td>
-          <td className="right num">{state.logPosition.toLocaleString("en")}</td>
-          <td />
-          <td />
-          <td className="right num">{megabytes(state.logBytes)}</td>
-        </tr>
-        {state.views.map((view) => {
-          const { text, level } = conditionOf(view);
-          return (
-            <tr key={view.name}>
-              <td>{view.name}</td>
-              <td className={level}>{text}</td>
-              <td className="right num">{view.position.toLocaleString("en")}</td>
-              <td className="right num">{view.lag.toLocaleString("en")}</td>
-              <td className="right num">{view.generation}</td>
-              <td className="right num">{megabytes(view.bytes)}</td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  </ScrollRegion>
+      );
+    })}
+  </Table>
 );
 
 function ParkedPanel() {

@@ -7,7 +7,7 @@ import { type Change, readAllChanges } from "../../../api/changes.ts";
 import { isObject, textAt } from "../../../api/json.ts";
 import { privilegesToWrite, useMay } from "../../../api/privileges.ts";
 import { deleteAspect, writeAspect } from "../../../api/writes.ts";
-import { Dialog } from "../../../components/dialog.tsx";
+import { Dialog, DialogButtons } from "../../../components/dialog.tsx";
 import { EntityLink } from "../../../components/entity-link.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
@@ -175,14 +175,7 @@ function RestoreDialog({ change, value, current, onClose }: RestoreProps) {
       ) : (
         <DifferenceView before={current} after={value} />
       )}
-      <div className="actions">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" className="button primary" disabled={same} onClick={restore}>
-          Restore
-        </button>
-      </div>
+      <DialogButtons label="Restore" disabled={same} onCancel={onClose} onConfirm={restore} />
     </Dialog>
   );
 }

@@ -5,8 +5,8 @@ import { type JsonObject, numberAt, textAt } from "../../../api/json.ts";
 import { sentenceCase } from "../../../api/type-names.ts";
 import { EntityLink } from "../../../components/entity-link.tsx";
 import { Icon } from "../../../components/icon.tsx";
-import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
+import { Table } from "../../../components/table.tsx";
 import { Time } from "../../../components/time.tsx";
 import { type Assessment, readAssessments, readEvents, timeOf } from "./events.ts";
 import { type RunState, stateOf, summaryOfRuns, titleOfAssertion } from "./results.ts";
@@ -95,9 +95,7 @@ function AssertionRow({ assertion, asOf }: RowProps) {
           {runs.length === 0 ? (
             <p className="muted">No runs</p>
           ) : (
-            <ScrollRegion label={`Runs of ${title}`}>
-              <RunTable runs={runs.toReversed().slice(0, 20)} />
-            </ScrollRegion>
+            <RunTable label={`Runs of ${title}`} runs={runs.toReversed().slice(0, 20)} />
           )}
         </div>
       )}
@@ -138,45 +136,44 @@ const timeText = (run: JsonObject): string =>
 
 const counts = ["rowCount", "missingCount", "unexpectedCount", "actualAggValue"] as const;
 
-function RunTable({ runs }: { readonly runs: readonly JsonObject[] }) {
+interface RunTableProps {
+  readonly label: string;
+  readonly runs: readonly JsonObject[];
+}
+
+function RunTable({ label, runs }: RunTableProps) {
   const shown = counts.filter((name) =>
     runs.some((run) => numberAt(run, "result", name) !== undefined),
   );
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Result</th>
+    <Table
+      label={label}
+      heads={[
+        "Time",
+        "Result",
+        ...shown.map((name) => ({ label: sentenceCase(name), right: true })),
+        "Run",
+      ]}
+    >
+      {runs.map((run, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: runs have no identity of their own.
+        <tr key={n}>
+          <td className="nowrap">
+            <Time at={timeOf(run)} />
+          </td>
+          <td>
+            <ResultBadge state={stateOf(run)} />
+          </td>
           {shown.map((name) => (
-            <th key={name} scope="col" className="right">
-              {sentenceCase(name)}
-            </th>
+            <td key={name} className="num right">
+              {numberAt(run, "result", name)?.toLocaleString("en")}
+            </td>
           ))}
-          <th scope="col">Run</th>
+          <td className="mono">
+            <span className="cell-text">{textAt(run, "runId")}</span>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {runs.map((run, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: runs have no identity of their own.
-          <tr key={n}>
-            <td className="nowrap">
-              <Time at={timeOf(run)} />
-            </td>
-            <td>
-              <ResultBadge state={stateOf(run)} />
-            </td>
-            {shown.map((name) => (
-              <td key={name} className="num right">
-                {numberAt(run, "result", name)?.toLocaleString("en")}
-              </td>
-            ))}
-            <td className="mono">
-              <span className="cell-text">{textAt(run, "runId")}</span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }

@@ -4,8 +4,8 @@ import { lazy, Suspense } from "react";
 import { at, type JsonObject, numberAt } from "../../../api/json.ts";
 import { sentenceCase } from "../../../api/type-names.ts";
 import { typeOf } from "../../../api/urn.ts";
-import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
+import { Table } from "../../../components/table.tsx";
 import { Time } from "../../../components/time.tsx";
 import { Assertions } from "./assertions.tsx";
 import { readEvents, timeOf } from "./events.ts";
@@ -78,9 +78,10 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
                 </figure>
               ))}
           </div>
-          <ScrollRegion label={`Events of ${sentenceCase(aspect)}`}>
-            <EventTable events={events.toReversed().slice(0, 20)} />
-          </ScrollRegion>
+          <EventTable
+            label={`Events of ${sentenceCase(aspect)}`}
+            events={events.toReversed().slice(0, 20)}
+          />
         </>
       )}
     </section>
@@ -100,38 +101,31 @@ const hiddenMembers: ReadonlySet<string> = new Set([
   ..."timestampMillis partitionSpec eventGranularity messageId".split(" "),
 ]);
 
-function EventTable({ events }: { readonly events: readonly JsonObject[] }) {
+interface EventTableProps {
+  readonly label: string;
+  readonly events: readonly JsonObject[];
+}
+
+function EventTable({ label, events }: EventTableProps) {
   const names = [...new Set(events.flatMap((event) => Object.keys(event)))]
     .filter((name) => !hiddenMembers.has(name))
     .slice(0, 6);
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
+    <Table label={label} heads={["Time", ...names.map(sentenceCase)]}>
+      {events.map((event, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: events have no identity of their own.
+        <tr key={n}>
+          <td className="nowrap">
+            <Time at={timeOf(event)} />
+          </td>
           {names.map((name) => (
-            <th key={name} scope="col">
-              {sentenceCase(name)}
-            </th>
+            <td key={name} className="num">
+              <span className="cell-text">{cellText(event, name)}</span>
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {events.map((event, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: events have no identity of their own.
-          <tr key={n}>
-            <td className="nowrap">
-              <Time at={timeOf(event)} />
-            </td>
-            {names.map((name) => (
-              <td key={name} className="num">
-                <span className="cell-text">{cellText(event, name)}</span>
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
