@@ -138,7 +138,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask whether an entity exists */
+        /** Check whether an entity exists */
         post: operations["entitiesExists"];
         delete?: never;
         options?: never;
@@ -155,7 +155,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask which of many entities exist */
+        /** Check which of several entities exist */
         post: operations["entitiesFilterExistingUrns"];
         delete?: never;
         options?: never;
@@ -280,7 +280,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take an entity out of what refers to it */
+        /** Remove the references to an entity */
         post: operations["entitiesDeleteReferences"];
         delete?: never;
         options?: never;
@@ -348,7 +348,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read a whole result, however long */
+        /** Scroll through a whole result */
         post: operations["entitiesScrollAcrossEntities"];
         delete?: never;
         options?: never;
@@ -399,7 +399,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search what lies up- or downstream of an entity */
+        /** Search the upstream or downstream entities of an entity */
         post: operations["entitiesSearchAcrossLineage"];
         delete?: never;
         options?: never;
@@ -416,7 +416,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read all that lies up- or downstream of an entity */
+        /** Scroll through all upstream or downstream entities of an entity */
         post: operations["entitiesScrollAcrossLineage"];
         delete?: never;
         options?: never;
@@ -484,7 +484,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask in which folders an entity lies */
+        /** List the folders of an entity */
         post: operations["entitiesGetBrowsePaths"];
         delete?: never;
         options?: never;
@@ -554,7 +554,7 @@ export interface paths {
         get: operations["getRelationships"];
         put?: never;
         post?: never;
-        /** Forget the edges of an entity */
+        /** Remove the edges of an entity from the graph */
         delete: operations["deleteRelationships"];
         options?: never;
         head?: never;
@@ -570,7 +570,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read what lies up- or downstream of an entity */
+        /** Read the upstream or downstream entities of an entity */
         post: operations["relationshipsGetLineage"];
         delete?: never;
         options?: never;
@@ -585,7 +585,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the neighbours of an entity, with what the edges run through */
+        /** Read the neighbours of an entity, with the entities that the edges go through */
         get: operations["getRelatedEntities"];
         put?: never;
         post?: never;
@@ -689,7 +689,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read usage of the time just past */
+        /** Read recent usage */
         post: operations["usageStatsQueryRange"];
         delete?: never;
         options?: never;
@@ -791,7 +791,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the timeseries aspects of each entity type, with what their events take */
+        /** List the timeseries aspects of each entity type, with the size of their events */
         post: operations["operationsGetIndexSizes"];
         delete?: never;
         options?: never;
@@ -825,7 +825,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read a job: what it was asked, how far it is, how it ended */
+        /** Read a job: its request, progress and result */
         post: operations["operationsGetJob"];
         delete?: never;
         options?: never;
@@ -876,7 +876,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take what truncations took from timeseries out of the log, too */
+        /** Remove truncated timeseries events from the log */
         post: operations["operationsScavengeLog"];
         delete?: never;
         options?: never;
@@ -893,7 +893,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the entities that views pass over, because they could not take a record */
+        /** List the parked entities: those with a record that a view could not apply */
         post: operations["operationsListParked"];
         delete?: never;
         options?: never;
@@ -927,7 +927,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Omit the record, or the aspects, that an entity is parked with, for good */
+        /** Permanently omit the records or aspects that could not be applied */
         post: operations["operationsDropParked"];
         delete?: never;
         options?: never;
@@ -961,7 +961,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List what the last verification of each view found */
+        /** List the differences that the last verification of each view found */
         post: operations["operationsListDifferences"];
         delete?: never;
         options?: never;
@@ -978,7 +978,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List who did what, from where, when, allowed or refused */
+        /** List requests with their users, addresses and times, allowed or rejected */
         post: operations["operationsListAuditEvents"];
         delete?: never;
         options?: never;
@@ -1044,7 +1044,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The history of an entity: tags, owners, terms and fields that were added or removed */
+        /** Read the history of an entity: tags, owners, terms and fields that were added or removed */
         get: operations["getTimeline"];
         put?: never;
         post?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The history of an entity: tags, owners, terms and fields that were added or removed */
+        /** Read the history of an entity: tags, owners, terms and fields that were added or removed */
         get: operations["getTimelineV1"];
         put?: never;
         post?: never;
@@ -1078,7 +1078,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Wait for events of a topic, without Kafka */
+        /** Poll events of a topic without Kafka */
         get: operations["pollEvents"];
         put?: never;
         post?: never;
@@ -1102,7 +1102,7 @@ export interface paths {
         /** Delete an entity, or some of its aspects */
         delete: operations["deleteEntity"];
         options?: never;
-        /** Whether an entity is there */
+        /** Check whether an entity exists */
         head: operations["entityExists"];
         patch?: never;
         trace?: never;
@@ -1122,7 +1122,7 @@ export interface paths {
         /** Delete one aspect */
         delete: operations["deleteAspect"];
         options?: never;
-        /** Whether an entity has an aspect */
+        /** Check whether an entity has an aspect */
         head: operations["aspectExists"];
         /** Change one aspect */
         patch: operations["patchAspect"];
@@ -1190,7 +1190,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What became of a write */
+        /** Trace a write through log and views */
         post: operations["traceWrite"];
         delete?: never;
         options?: never;
@@ -1392,7 +1392,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the timeseries aspects of each entity type, with what their events take */
+        /** List the timeseries aspects of each entity type, with the size of their events */
         get: operations["openapiGetIndexSizes"];
         put?: never;
         post?: never;
@@ -1519,7 +1519,7 @@ export interface paths {
         /** Delete an entity, or some of its aspects */
         delete: operations["deleteEntityV2"];
         options?: never;
-        /** Whether an entity is there */
+        /** Check whether an entity exists */
         head: operations["entityExistsV2"];
         patch?: never;
         trace?: never;
@@ -1539,7 +1539,7 @@ export interface paths {
         /** Delete one aspect */
         delete: operations["deleteAspectV2"];
         options?: never;
-        /** Whether an entity has an aspect */
+        /** Check whether an entity has an aspect */
         head: operations["aspectExistsV2"];
         /** Change one aspect */
         patch: operations["patchAspectV2"];
@@ -1612,7 +1612,7 @@ export interface paths {
         /** Delete an entity, or some of its aspects */
         delete: operations["deleteEntityOfAnyType"];
         options?: never;
-        /** Whether an entity is there */
+        /** Check whether an entity exists */
         head: operations["entityOfAnyTypeExists"];
         patch?: never;
         trace?: never;
@@ -1779,7 +1779,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether there is a registry */
+        /** Check whether there is a registry */
         get: operations["getRegistry"];
         put?: never;
         post?: never;
@@ -1796,7 +1796,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All versions of all subjects */
+        /** List all versions of all subjects */
         get: operations["getSchemas"];
         put?: never;
         post?: never;
@@ -1813,7 +1813,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Kinds of schemas */
+        /** List the types of schemas */
         get: operations["getSchemaTypes"];
         put?: never;
         post?: never;
@@ -1830,7 +1830,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The schema that messages name */
+        /** Read a schema by its id */
         get: operations["getSchema"];
         put?: never;
         post?: never;
@@ -1847,7 +1847,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same, bare */
+        /** Read the text of a schema by its id */
         get: operations["getSchemaText"];
         put?: never;
         post?: never;
@@ -1864,7 +1864,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subjects that have the schema */
+        /** List the subjects of a schema */
         get: operations["getSubjectsOfSchema"];
         put?: never;
         post?: never;
@@ -1881,7 +1881,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subjects and versions that are the schema */
+        /** List the subjects and versions of a schema */
         get: operations["getVersionsOfSchema"];
         put?: never;
         post?: never;
@@ -1898,7 +1898,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All subjects */
+        /** List the subjects */
         get: operations["getSubjects"];
         put?: never;
         post?: never;
@@ -1915,7 +1915,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Versions of a subject */
+        /** List the versions of a subject */
         get: operations["getVersions"];
         put?: never;
         /** Register a schema under a subject */
@@ -1950,7 +1950,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Its schema, bare */
+        /** Read the text of a version's schema */
         get: operations["getVersionText"];
         put?: never;
         post?: never;
@@ -1969,7 +1969,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Which version of a subject a schema is */
+        /** Look up the version of a schema in a subject */
         post: operations["lookUpSchema"];
         delete?: never;
         options?: never;
@@ -1986,7 +1986,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether a schema is compatible with a version of a subject */
+        /** Check whether a schema is compatible with a version of a subject */
         post: operations["checkSchema"];
         delete?: never;
         options?: never;
@@ -2003,7 +2003,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether a subject would take a schema */
+        /** Check whether a schema is compatible with a subject */
         post: operations["checkSchemaBesideAll"];
         delete?: never;
         options?: never;
@@ -2018,7 +2018,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The level of compatibility that holds */
+        /** Read the effective level of compatibility */
         get: operations["getCompatibility"];
         /** Set it */
         put: operations["setCompatibility"];
@@ -2036,7 +2036,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether schemas can be registered */
+        /** Read the mode of the registry */
         get: operations["getMode"];
         put?: never;
         post?: never;
@@ -2053,7 +2053,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The level of compatibility that holds */
+        /** Read the effective level of compatibility */
         get: operations["getCompatibilityOfSubject"];
         /** Set it */
         put: operations["setCompatibilityOfSubject"];
@@ -2071,7 +2071,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether schemas can be registered */
+        /** Read the mode of the registry */
         get: operations["getModeOfSubject"];
         put?: never;
         post?: never;
@@ -2088,7 +2088,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subjects that a topic was given by hand: none */
+        /** List the subjects that were assigned to a topic by hand: none */
         get: operations["getAssociations"];
         put?: never;
         post?: never;
@@ -2241,7 +2241,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What clients ask before they begin */
+        /** Configuration that clients read first */
         get: operations["getConfig"];
         put?: never;
         post?: never;
@@ -2258,7 +2258,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether reads and writes work */
+        /** Check whether reads and writes work */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -2275,7 +2275,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process answers */
+        /** Check whether the process answers */
         get: operations["getLiveness"];
         put?: never;
         post?: never;
@@ -2292,7 +2292,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether every view makes progress */
+        /** Check whether every view makes progress */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -2309,7 +2309,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service's numbers, for Prometheus */
+        /** Metrics for Prometheus */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -2326,7 +2326,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This interface as an OpenAPI 3.1 document */
+        /** OpenAPI 3.1 document of this API */
         get: operations["getOpenApi"];
         put?: never;
         post?: never;
@@ -2370,7 +2370,7 @@ export interface components {
             pipelineName?: string;
             registryName?: string;
             registryVersion?: string;
-            /** @description Further properties of its client */
+            /** @description Further properties that the client sent */
             properties?: {
                 [key: string]: string;
             };
@@ -8867,7 +8867,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description Further properties of its client */
+                        /** @description Further properties that the client sent */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -9217,7 +9217,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description Further properties of its client */
+                        /** @description Further properties that the client sent */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -9585,7 +9585,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description Further properties of its client */
+                                /** @description Further properties that the client sent */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -9750,7 +9750,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description Further properties of its client */
+                                /** @description Further properties that the client sent */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -12496,7 +12496,7 @@ export interface operations {
                         pipelineName?: string | null;
                         registryName?: string | null;
                         registryVersion?: string | null;
-                        /** @description Further properties of its client */
+                        /** @description Further properties that the client sent */
                         properties?: {
                             [key: string]: string;
                         } | null;
@@ -12868,7 +12868,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description Further properties of its client */
+                                /** @description Further properties that the client sent */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -13035,7 +13035,7 @@ export interface operations {
                                 pipelineName?: string | null;
                                 registryName?: string | null;
                                 registryVersion?: string | null;
-                                /** @description Further properties of its client */
+                                /** @description Further properties that the client sent */
                                 properties?: {
                                     [key: string]: string;
                                 } | null;
@@ -13602,7 +13602,7 @@ export interface operations {
                                     pipelineName?: string | null;
                                     registryName?: string | null;
                                     registryVersion?: string | null;
-                                    /** @description Further properties of its client */
+                                    /** @description Further properties that the client sent */
                                     properties?: {
                                         [key: string]: string;
                                     } | null;
@@ -13771,7 +13771,7 @@ export interface operations {
                                     pipelineName?: string | null;
                                     registryName?: string | null;
                                     registryVersion?: string | null;
-                                    /** @description Further properties of its client */
+                                    /** @description Further properties that the client sent */
                                     properties?: {
                                         [key: string]: string;
                                     } | null;

@@ -99,11 +99,11 @@ ${renderModel(entities, urnNamespace)}
 }
 
 const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[] = [
-  { name: "Changes", about: "Follow what happens, from any place of the log.", group: "changes" },
+  { name: "Changes", about: "Follow changes from any position of the log.", group: "changes" },
   {
     name: "Schema registry",
     about:
-      "What producers and consumers of events ask a schema registry: set their `schema.registry.url` to `/schema-registry/api` of this service. Errors are `{error_code, message}`.",
+      "Schema registry for producers and consumers: set their `schema.registry.url` to `/schema-registry/api` of this service. Errors are `{error_code, message}`.",
     group: "schema registry",
   },
   {
@@ -122,34 +122,34 @@ const sections = `<h2>About</h2><ul>
 const introduction = `<section id="basics"><h2>Basics</h2>
 <ul>
 <li>The APIs are subject to change. Endpoints marked <strong>Deprecated</strong> name the endpoint to use instead.</li>
-<li>Every path answers under <code>/gms</code> and <code>/api/gms</code>, too. The same interface as a document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
-<li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions answer <code>{"value": …}</code>, reads the bare record.</li>
-<li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw ones are understood wherever that is unambiguous.</li>
-<li>A list in a query is <code>List(a,b)</code>, or the parameter given again for each.</li>
-<li>The answer to a write carries <code>X-Annals-Position</code>: the place in the log that holds it. Reads of entities and aspects see every write that was answered before.</li>
-<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names who acts, a urn of a user or the user's id: it is the actor in the stamps of what is written; without it, the system acts. It is believed where the service listens on a loopback address and asks for no tokens; elsewhere a request that carries it is refused, unless it names the user of the token that it shows.</li>
-<li><code>Authorization: Bearer &lt;token&gt;</code> shows an access token: its user acts. It is needed where the service listens on other than a loopback address, and by the operations always; a bad one is refused everywhere. <code>createAccessToken</code> makes them.</li>
-<li>With an <code>Idempotency-Key</code> header a write that is sent again happens once; mutations of GraphQL take none.</li>
+<li>Every path is also served under <code>/gms</code> and <code>/api/gms</code>. This page as an OpenAPI document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
+<li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions return <code>{"value": …}</code>, reads return the record itself.</li>
+<li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw urns are accepted where they are unambiguous.</li>
+<li>A list in a query is <code>List(a,b)</code> or a repeated parameter.</li>
+<li>The response to a write has <code>X-Annals-Position</code>, its position in the log. Reads of entities and aspects see every acknowledged write.</li>
+<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names the acting user by urn or id: the actor in the audit stamps of writes. Without it, the system user acts. The header is trusted if the service listens on a loopback address and requires no tokens. Otherwise it must name the user of the token, or the request is rejected.</li>
+<li><code>Authorization: Bearer &lt;token&gt;</code> authenticates the user of an access token. It is required if the service listens on another address than loopback, and always by operations. An invalid token is always rejected. <code>createAccessToken</code> creates tokens.</li>
+<li>A write with an <code>Idempotency-Key</code> header can be repeated and is applied once; GraphQL mutations do not accept the header.</li>
 <li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
 </ul></section>`;
 
 const codes: Readonly<Record<ErrorCode, string>> = {
   malformed:
-    "The form is wrong: the body, a parameter, a urn that does not parse or is too long. 405: the path does not have this method.",
-  unauthenticated: "It is not known who asks.",
-  forbidden: "Who asks may not do this.",
+    "The form of the body, of a parameter or of a urn is wrong. 405: the path does not have this method.",
+  unauthenticated: "The caller is not authenticated.",
+  forbidden: "The caller lacks the privilege.",
   misdirected: "The Host header names a host that the service does not answer to.",
-  not_found: "There is no such thing.",
+  not_found: "The entity, aspect, version, job or path does not exist.",
   gone: "The stream of the entity was tombstoned in the log's server. Do not send the request again.",
   conflict:
-    "Others were faster, again and again: send it again. Or a job that must be alone is running: the message says which.",
+    "Other writes won the race each time: send the request again. Or another job of the kind is running: the message names it.",
   mismatched: "Two lists that belong together differ in length.",
   too_large: "The body, a list in it or a value is larger than allowed.",
   invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
-  rate_limited: "Too much at once. Wait as long as Retry-After says.",
+  rate_limited: "Too many requests. Wait for the time in Retry-After.",
   unreadable:
     "A record of the log is damaged, or a later release wrote it. The message names its position and says what to do.",
-  internal: "A fault of the service. Its log says more under the request id of the message.",
+  internal: "A fault of the service. Its log has the details under the request id of the message.",
   unavailable: "Nothing is wrong with the request. Try again later.",
 };
 

@@ -48,8 +48,8 @@ export function openApiDocument(
     servers: [{ url: "/" }],
     tags: [
       ...table.resources.map(({ name, about }) => ({ name, description: about })),
-      { name: "changes", description: "What happens, as it happens." },
-      { name: "schema registry", description: "What producers and consumers of events ask." },
+      { name: "changes", description: "Feed of changes." },
+      { name: "schema registry", description: "Schemas for producers and consumers of events." },
       {
         name: "OpenAPI",
         description: "The catalog for clients of DataHub's OpenAPI.",

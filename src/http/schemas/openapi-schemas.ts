@@ -124,7 +124,7 @@ export const systemMetadata: Parameter = {
   name: "systemMetadata",
   in: "query",
   type: "boolean",
-  about: "With the system metadata and the stamp of each aspect; `false` when absent",
+  about: "Include system metadata and audit stamp of each aspect; `false` when absent",
 };
 
 export const aspects: readonly Parameter[] = [
@@ -132,9 +132,9 @@ export const aspects: readonly Parameter[] = [
     name: "aspects",
     in: "query",
     type: "strings",
-    about: "Only these; all versioned ones when absent. Unknown names are ignored",
+    about: "Names of aspects; all versioned ones when absent. Unknown names are ignored",
   },
-  { name: "aspectNames", in: "query", type: "strings", about: "The same by its older name" },
+  { name: "aspectNames", in: "query", type: "strings", about: "The same under its older name" },
 ];
 
 export const asynchronous = (standard: boolean): Parameter => ({
@@ -148,12 +148,12 @@ export const includeSoftDelete: Parameter = {
   name: "includeSoftDelete",
   in: "query",
   type: "boolean",
-  about: "Those whose status says removed, too; `false` when absent",
+  about: "Include soft-deleted entities; `false` when absent",
 };
 
 export const notThere = [
   { code: "malformed", when: "the urn does not parse" },
-  { code: "not_found", when: "there is no such entity or aspect" },
+  { code: "not_found", when: "the entity or aspect does not exist" },
 ] as const;
 
 /** A page of a scroll through `result`s. */
@@ -161,7 +161,10 @@ export const scrolled = (result: Schema): Schema => ({
   type: "object",
   required: ["results"],
   properties: {
-    scrollId: { type: "string", description: "For the next page; absent at the end" },
+    scrollId: {
+      type: "string",
+      description: "Scroll id of the next page; absent on the last page",
+    },
     results: { type: "array", items: result },
   },
 });

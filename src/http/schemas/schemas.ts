@@ -28,7 +28,7 @@ export const urnPage = (count: string): Schema => ({
     entities: { type: "array", items: urn },
     start: { type: "integer" },
     count: { type: "integer", description: count },
-    total: { type: "integer", description: "How many there are" },
+    total: { type: "integer", description: "Total number of items" },
   },
 });
 
@@ -50,7 +50,7 @@ export const systemMetadata: Schema = {
     pipelineName: string("The pipeline of that run"),
     registryName: string("The model registry that its client used"),
     registryVersion: string("The version of that registry"),
-    properties: { ...texts, description: "Further properties of its client" },
+    properties: { ...texts, description: "Further properties that the client sent" },
     version: string("Number of the value; set by the service"),
     schemaVersion: { type: "integer", description: "Version of the aspect's schema" },
     aspectCreated: auditStamp,
@@ -86,7 +86,7 @@ export const proposal: Schema = {
   required: ["entityType", "changeType"],
   properties: {
     entityType: string("Type of the entity, as its urn says: `dataset`"),
-    entityUrn: { ...urn, description: "The entity. May be left out when entityKeyAspect is given" },
+    entityUrn: { ...urn, description: "Urn of the entity; optional when entityKeyAspect is set" },
     entityKeyAspect: genericAspect,
     changeType: {
       type: "string",
@@ -172,7 +172,8 @@ export const criterion: Schema = {
 
 export const filter: Schema = {
   type: "object",
-  description: "Any of `or`, each all of `and`. The older `criteria` is one `and`.",
+  description:
+    "One of `or` must match; each is a list of criteria in `and` that must all match. The older `criteria` is one such list.",
   properties: {
     or: {
       type: "array",
@@ -242,7 +243,7 @@ const fieldCounts: Schema = {
 
 export const usageAggregation: Schema = {
   type: "object",
-  description: "How a dataset was used within one bucket of time.",
+  description: "Usage of a dataset in one bucket of time.",
   required: ["bucket", "duration", "resource", "metrics"],
   properties: {
     bucket: millis("Where the bucket begins"),
@@ -257,7 +258,7 @@ export const usageAggregation: Schema = {
 
 export const usageResult: Schema = {
   type: "object",
-  description: "Usage of one dataset: by bucket, and over all of them.",
+  description: "Usage of one dataset: by bucket, and over all buckets.",
   properties: {
     buckets: { type: "array", items: usageAggregation },
     aggregations: {
@@ -289,22 +290,24 @@ export const batchOf = (one: Schema): Schema => ({
 export const lineageTimes = {
   startTimeMillis: {
     type: "integer",
-    description: "Only along edges that were made or changed since then; 0: as if absent",
+    description:
+      "Only follow edges that were created or changed since then; 0 is the same as absent",
   },
   endTimeMillis: {
     type: "integer",
-    description: "Only along edges that were made or changed until then; 0: as if absent",
+    description:
+      "Only follow edges that were created or changed until then; 0 is the same as absent",
   },
 } as const;
 
 export const lineageRelationship: Schema = {
   type: "object",
-  description: "An entity up- or downstream, and how it was reached.",
+  description: "An upstream or downstream entity, and the path to it.",
   required: ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
   properties: {
     type: string("Name of the last edge on the way"),
     entity: urn,
-    degree: { type: "integer", description: "Steps from the start" },
+    degree: { type: "integer", description: "Number of hops from the start" },
     degrees: { type: "array", items: { type: "integer" } },
     paths: {
       type: "array",
@@ -316,8 +319,11 @@ export const lineageRelationship: Schema = {
     updatedOn: millis("When it was last written"),
     updatedActor: urn,
     isManual: { type: "boolean", description: "The edge was created by hand" },
-    explored: { type: "boolean", description: "The walk went on from here" },
-    truncatedChildren: { type: "boolean", description: "Not all that is beyond could be followed" },
+    explored: { type: "boolean", description: "The traversal continued from this entity" },
+    truncatedChildren: {
+      type: "boolean",
+      description: "Not all edges of this entity could be followed",
+    },
   },
 };
 
@@ -329,7 +335,7 @@ const jsonAspect: Schema = {
 
 export const change: Schema = {
   type: "object",
-  description: "A change of one aspect of one entity, as the log has it.",
+  description: "A change of one aspect of one entity, as recorded in the log.",
   required: ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
   properties: {
     position: { type: "integer", description: "Position in the log" },
@@ -344,11 +350,14 @@ export const change: Schema = {
     aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
     systemMetadata: {
       type: "object",
-      description: "The run that wrote it; the number of the value",
+      description: "System metadata: the run and the version of the aspect",
     },
     headers: { ...texts, description: "Headers of the proposal" },
-    previousAspectValue: { ...jsonAspect, description: "The value before, if there was one" },
-    previousSystemMetadata: { type: "object", description: "System metadata of the value before" },
+    previousAspectValue: { ...jsonAspect, description: "The previous value, if there was one" },
+    previousSystemMetadata: {
+      type: "object",
+      description: "System metadata of the previous value",
+    },
     created: auditStamp,
   },
 };

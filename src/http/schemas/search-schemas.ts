@@ -13,23 +13,23 @@ export const searchFlags: Schema = {
   properties: {
     skipHighlighting: flag("Omit the fields that hits matched"),
     skipAggregates: flag("Omit facets"),
-    includeDefaultFacets: flag("False: no facets but those of the filter"),
-    maxAggValues: integer("Most values of a facet: 20 when absent, 1,000 at most"),
-    includeSoftDeleted: flag("Find entities whose status says removed, too"),
-    includeHiddenLifecycleStages: flag("Find entities in lifecycle stages that hide them, too"),
-    filterNonLatestVersions: flag("False: find members of a version set that are not its latest"),
+    includeDefaultFacets: flag("`false` returns only the facets of the filter"),
+    maxAggValues: integer("Maximum number of values of a facet: 20 when absent, at most 1,000"),
+    includeSoftDeleted: flag("Include soft-deleted entities"),
+    includeHiddenLifecycleStages: flag("Include entities in lifecycle stages that hide them"),
+    filterNonLatestVersions: flag("`false` includes older members of version sets"),
     customHighlightingFields: {
       ...listOf({ type: "string" }),
       description: "Only these fields are returned as matched fields",
     },
-    getSuggestions: flag("A search without hits suggests queries with near words"),
+    getSuggestions: flag("Suggest similar queries when a search has no hits"),
     explain: flag("Explain the score of each hit"),
-    fulltext: flag("Accepted: there is one way of searching"),
+    fulltext: flag("Accepted and ignored: there is one search algorithm"),
     sliceOptions: {
       type: "object",
-      description: "Where several read side by side: the slice with the id 0 has everything",
+      description: "For parallel readers: the slice with the id 0 has all results",
       required: ["id", "max"],
-      properties: { id: integer("From 0"), max: integer("How many slices there are") },
+      properties: { id: integer("From 0"), max: integer("Number of slices") },
     },
     groupingSpec: {
       type: "object",
@@ -40,7 +40,7 @@ export const searchFlags: Schema = {
           type: "object",
           required: ["groupingEntityType"],
           properties: {
-            baseEntityType: text("Of these entities; absent: of all"),
+            baseEntityType: text("Urns to which the definition applies; all when absent"),
             groupingEntityType: text("Type of the entities that replace them"),
           },
         }),
@@ -54,7 +54,7 @@ export const entityType = text("Type of the entities, in any letter case: `datas
 export const entityTypes: Schema = {
   type: "array",
   items: { type: "string" },
-  description: "Types of the entities; none, or absent: all",
+  description: "Entity types; all when empty or absent",
 };
 
 export const input = text(
@@ -64,8 +64,11 @@ export const input = text(
 /** Members of what is looked for. */
 export const looking = {
   filter: schemas.filter,
-  sort: { ...schemas.sort, description: "Then by score, then by urn" },
-  sortCriteria: { ...listOf(schemas.sort), description: "Several, the first decides first" },
+  sort: {
+    ...schemas.sort,
+    description: "Order of the hits; equal ones are sorted by score, then by urn",
+  },
+  sortCriteria: { ...listOf(schemas.sort), description: "Several criteria, the first one first" },
   searchFlags,
 };
 
@@ -73,7 +76,7 @@ export const start = integer("Number of results to skip: at most 10,000; a scrol
 export const count = integer("Maximum number of results: 5,000 when it is more than 10,000");
 
 export const scrolling = {
-  scrollId: text("Of the answer before; absent: from the beginning"),
+  scrollId: text("Scroll id of the previous response; absent for the first page"),
   keepAlive: text("Accepted: a scroll id does not expire"),
 };
 
@@ -84,7 +87,7 @@ const matchedFields: Schema = {
     required: ["name", "value"],
     properties: {
       name: text("The field"),
-      value: text("The value; of a long one only the text around the match"),
+      value: text("The value; a long value is cut to the text around the match"),
     },
   },
 };
@@ -122,18 +125,18 @@ const searchEntity: Schema = {
 
 const lineageEntity: Schema = {
   type: "object",
-  description: "A hit up- or downstream, and how it was reached.",
+  description: "An upstream or downstream hit, and the path to it.",
   required: ["entity", "matchedFields", "degree", "paths"],
   properties: {
     entity: schemas.urn,
     matchedFields,
     score: { type: "number" },
     features: { type: "object" },
-    degree: integer("Steps from the start"),
+    degree: integer("Number of hops from the start"),
     degrees: listOf({ type: "integer" }),
-    paths: { ...listOf(listOf(schemas.urn)), description: "From the start to the entity" },
-    explored: flag("The walk went on from here"),
-    truncatedChildren: flag("Not all that is beyond could be followed"),
+    paths: { ...listOf(listOf(schemas.urn)), description: "Path from the start to the entity" },
+    explored: flag("The traversal continued from this entity"),
+    truncatedChildren: flag("Not all edges of this entity could be followed"),
     ignoredAsHop: { type: "boolean" },
   },
 };
@@ -141,7 +144,7 @@ const lineageEntity: Schema = {
 const counts: Schema = {
   type: "object",
   additionalProperties: { type: "integer" },
-  description: "How many hits have a value, over the whole result",
+  description: "Number of hits with each value, over the whole result",
 };
 
 const searchMetadata: Schema = {
@@ -166,7 +169,7 @@ const searchMetadata: Schema = {
                 value: { type: "string" },
                 entity: schemas.urn,
                 facetCount: { type: "integer" },
-                filtered: flag("Only the filter names it: no hit has it"),
+                filtered: flag("Only the filter has this value: no hit has it"),
               },
             },
           },
@@ -181,11 +184,11 @@ const searchMetadata: Schema = {
       },
       description: "The same facets",
     },
-    urns: { ...listOf(schemas.urn), description: "Of the hits of this page" },
+    urns: { ...listOf(schemas.urn), description: "Matches of the hits of this page" },
     matches: {
       type: "array",
       items: { type: "object", properties: { matchedFields } },
-      description: "Of the same hits",
+      description: "Scores of the hits of this page",
     },
     suggestions: {
       type: "array",
@@ -206,7 +209,7 @@ const searchMetadata: Schema = {
 
 const page = {
   pageSize: integer("The count that was applied"),
-  numEntities: integer("How many were found"),
+  numEntities: integer("Number of entities that were found"),
   metadata: searchMetadata,
 };
 
@@ -217,7 +220,7 @@ export const searchResult: Schema = {
   properties: { from: integer("The requested offset"), ...page, entities: listOf(searchEntity) },
 };
 
-const scrollId = text("For the next page; absent at the end");
+const scrollId = text("Scroll id of the next page; absent on the last page");
 
 export const scrollResult: Schema = {
   type: "object",
@@ -226,11 +229,11 @@ export const scrollResult: Schema = {
   properties: { scrollId, ...page, entities: listOf(searchEntity) },
 };
 
-const isPartial = flag("A limit of the service ended the traversal: more hits may exist");
+const isPartial = flag("A limit ended the traversal, so there may be more hits");
 
 export const lineageSearchResult: Schema = {
   type: "object",
-  description: "One page of the hits up- or downstream.",
+  description: "One page of the upstream or downstream hits.",
   required: ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
   properties: {
     from: integer("The requested offset"),
@@ -243,7 +246,7 @@ export const lineageSearchResult: Schema = {
 
 export const lineageScrollResult: Schema = {
   type: "object",
-  description: "One page of a scroll through all hits up- or downstream.",
+  description: "One page of a scroll through all upstream or downstream hits.",
   required: ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
   properties: {
     scrollId,

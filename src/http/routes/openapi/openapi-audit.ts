@@ -133,7 +133,12 @@ export const auditSearchRoutes: readonly Endpoint[] = [
       },
       { name: "endTime", in: "query", type: "long", about: "Exclusive; now when absent" },
       { name: "size", in: "query", type: "long", about: `1 to ${sizeMax}; 10 when absent` },
-      { name: "scrollId", in: "query", type: "string", about: "That of the response before" },
+      {
+        name: "scrollId",
+        in: "query",
+        type: "string",
+        about: "Scroll id of the previous response",
+      },
       { name: "includeRaw", in: "query", type: "boolean", about: "Ignored, as in DataHub" },
     ],
     body: {

@@ -10,7 +10,7 @@ const ofTimeseries = "timeseries";
 
 const placeSchema: Schema = {
   type: "object",
-  description: "By group, then by topic",
+  description: "Offsets by consumer group, then by topic",
   additionalProperties: {
     type: "object",
     additionalProperties: {
@@ -29,7 +29,7 @@ const placeSchema: Schema = {
         },
         partitions: {
           type: "object",
-          description: "By their numbers",
+          description: "Offsets by number of the partition",
           additionalProperties: {
             type: "object",
             required: ["offset", "lag"],

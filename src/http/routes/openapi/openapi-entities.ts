@@ -54,7 +54,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofEntity,
       method: "HEAD",
       name: `entityExists${suffix}`,
-      summary: "Whether an entity is there",
+      summary: "Check whether an entity exists",
       parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...asOfParameters],
       status: 204,
       async handle(ask, { catalog }) {
@@ -90,7 +90,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofAspect,
       method: "HEAD",
       name: `aspectExists${suffix}`,
-      summary: "Whether an entity has an aspect",
+      summary: "Check whether an entity has an aspect",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
         ...asOfParameters,

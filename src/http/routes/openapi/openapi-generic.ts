@@ -96,7 +96,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       method: "POST",
       name: "upsertGenericEntities",
       summary: "Write aspects of entities of several types",
-      about: "All or none.",
+      about: "All proposals are written, or none.",
       parameters,
       body: byType(forms.entitiesIn),
       reply,
@@ -108,7 +108,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       method: "PATCH",
       name: "patchGenericEntities",
       summary: "Change aspects of entities of several types",
-      about: "All or none. With `async=true`, which is usual, the answer has no body.",
+      about:
+        "All proposals are written, or none. With `async=true`, the default, the response has no body.",
       parameters,
       body: byType(forms.entitiesIn),
       reply,

@@ -188,7 +188,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           name: "soft",
           in: "query",
           type: "boolean",
-          about: "`true` when absent: their status says removed. `false`: for good",
+          about: "`true` (the default) sets the status to removed; `false` deletes the entities",
         },
       ],
       reply: { type: "array", items: { type: "object" } },

@@ -36,9 +36,9 @@ export const long = (name: string, about: string): Parameter => ({
 /** Parameters of all pages. Other parameters of DataHub are ignored. */
 export const paging: readonly Parameter[] = [
   long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
-  text("scrollId", "Of the page before, sent with everything else as it was then"),
+  text("scrollId", "Scroll id of the previous page; the other parameters must be the same"),
   long("sliceId", "Where several read side by side: the slice with the number 0 has everything"),
-  long("sliceMax", "How many slices there are"),
+  long("sliceMax", "Number of slices"),
 ];
 
 const finding: readonly Parameter[] = [
@@ -54,7 +54,7 @@ const finding: readonly Parameter[] = [
     name: "sortCriteria",
     in: "query",
     type: "strings",
-    about: "The same, and goes before it",
+    about: "The same as `sortCriteria`, over which it takes precedence",
   },
   {
     name: "sortOrder",
@@ -145,12 +145,15 @@ const pageOf = (version: Version): Schema => ({
   type: "object",
   required: [version === "v3" ? "entities" : "results"],
   properties: {
-    scrollId: { type: "string", description: "For the next page; absent at the end" },
+    scrollId: {
+      type: "string",
+      description: "Scroll id of the next page; absent on the last page",
+    },
     [version === "v3" ? "entities" : "results"]: {
       type: "array",
       items: forms.entityOut[version],
     },
-    totalCount: { type: "integer", description: "How many there are in all" },
+    totalCount: { type: "integer", description: "Total number of entities" },
     facets: { type: "array", items: { type: "object" } },
   },
 });

@@ -50,14 +50,15 @@ const aspectAnnotation = {
 
 const relationshipFieldSpecs = {
   type: "array",
-  description: "The values that state edges",
+  description: "Fields of the aspect that state edges",
   items: {
     type: "object",
     required: ["path", "relationshipAnnotation"],
     properties: {
       path: {
         type: "string",
-        description: "From the root of the aspect. `*` is each item of a list or value of a map",
+        description:
+          "Path from the root of the aspect. `*` is each item of a list or value of a map",
       },
       relationshipAnnotation: {
         type: "object",
@@ -113,7 +114,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
         required: ["start", "count", "total", "elements"],
         properties: {
           start: { type: "integer" },
-          count: { type: "integer", description: "How many are in this answer" },
+          count: { type: "integer", description: "Number of items in this response" },
           total: { type: "integer" },
           elements: { type: "array", items: specification },
         },

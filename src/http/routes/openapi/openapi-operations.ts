@@ -42,15 +42,15 @@ const getTaskStatus: Endpoint = {
   },
   errors: [
     unauthenticated,
-    { code: "malformed", when: "the task is no `<node>:<number>`" },
-    { code: "not_found", when: "there is no such job" },
+    { code: "malformed", when: "the task is not `<node>:<number>`" },
+    { code: "not_found", when: "the job does not exist" },
   ],
   async handle({ parameters }, { operations }) {
     const json = await operations.getTaskStatus(parameters as { task: string });
     const job: { taskId?: string; error?: string } = JSON.parse(json);
     if (job.taskId !== undefined) return { json };
-    throw new CatalogError("not_found", job.error ?? "there is no such job", {
-      hint: "listJobs of /operations has all that there are",
+    throw new CatalogError("not_found", job.error ?? "the job does not exist", {
+      hint: "listJobs of /operations lists all jobs",
     });
   },
 };
@@ -62,7 +62,7 @@ const getIndexSizes: Endpoint = {
   name: "openapiGetIndexSizes",
   access: "operator",
   reads: "timeseries",
-  summary: "List the timeseries aspects of each entity type, with what their events take",
+  summary: "List the timeseries aspects of each entity type, with the size of their events",
   reply: {
     type: "object",
     required: ["sizes"],
@@ -76,7 +76,7 @@ const getIndexSizes: Endpoint = {
             indexName: { type: "string" },
             entityName: { type: "string" },
             aspectName: { type: "string" },
-            sizeMb: { type: "number", description: "Millions of bytes, about" },
+            sizeMb: { type: "number", description: "Estimated size in millions of bytes" },
           },
         },
       },
@@ -84,7 +84,7 @@ const getIndexSizes: Endpoint = {
   },
   errors: [
     unauthenticated,
-    { code: "malformed", when: "X-Annals-Min-Position is no position" },
+    { code: "malformed", when: "X-Annals-Min-Position is not a position" },
     unavailable,
   ],
   async handle(_, { operations }) {
@@ -97,7 +97,7 @@ const aspectNames: Parameter = {
   name: "aspectNames",
   in: "query",
   type: "strings",
-  about: "Rows of these aspects alone",
+  about: "Only rows of these aspects",
 };
 
 const createDefaultAspects: Parameter = {
@@ -109,7 +109,7 @@ const createDefaultAspects: Parameter = {
 
 const restored: Schema = {
   type: "array",
-  description: "One for each batch",
+  description: "One result for each batch",
   items: {
     type: "object",
     required: ["rowsMigrated", "ignored", "lastUrn", "lastAspect", "taskId", "completed"],
@@ -124,8 +124,8 @@ const restored: Schema = {
       defaultAspectsCreated: { type: "integer" },
       lastUrn: { type: "string" },
       lastAspect: { type: "string" },
-      taskId: text("Of the job, for getTaskStatus"),
-      completed: { type: "boolean", description: "Whether the job has ended" },
+      taskId: text("Id of the job, for getTaskStatus"),
+      completed: { type: "boolean", description: "True if the job has ended" },
     },
   },
 };
@@ -147,7 +147,7 @@ const restoring = {
   reply: restored,
   errors: [
     unauthenticated,
-    { code: "malformed", when: "a parameter is mistyped, or a urn does not parse" },
+    { code: "malformed", when: "a parameter has the wrong type, or a urn does not parse" },
     { code: "invalid", when: "an aspect is unknown" },
     tooManyJobs,
     { code: "unavailable", when: "the projector does not run, or the job was cancelled meanwhile" },
@@ -155,7 +155,7 @@ const restoring = {
 } as const;
 
 const goesOn =
-  "What takes longer than 10 seconds is answered with 202 and the batches so far, and goes on: `X-Annals-Task` names the job.";
+  "After 10 seconds the response is 202 with the batches so far; the job continues, and `X-Annals-Task` has its id.";
 
 const restoreIndices: Endpoint = {
   ...restoring,
@@ -169,9 +169,9 @@ const restoreIndices: Endpoint = {
       name: "urnLike",
       in: "query",
       type: "string",
-      about: "Entities whose urn is LIKE this: `%` is any text, `_` one character",
+      about: "Only entities whose urn is LIKE this pattern: `%` is any text, `_` one character",
     },
-    { name: "aspectName", in: "query", type: "string", about: "Rows of this aspect alone" },
+    { name: "aspectName", in: "query", type: "string", about: "Only rows of this aspect" },
     aspectNames,
     long("start", "Rows to leave out at the beginning. 0 when absent"),
     long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),

@@ -128,7 +128,7 @@ function directionOf({ direction = "OUTGOING" }: Asked): "INCOMING" | "OUTGOING"
 const errors = [
   {
     code: "malformed",
-    when: "a parameter is mistyped, `count` is below 1, a urn does not parse, a filter names an unknown field of edges, or the scroll id is of another request",
+    when: "a parameter has the wrong type, `count` is below 1, a urn does not parse, a filter names an unknown field of edges, or the scroll id is of another request",
   },
   { code: "invalid", when: "an entity type is unknown" },
 ] as const;

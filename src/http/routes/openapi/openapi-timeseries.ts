@@ -73,10 +73,20 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
         name: "scrollId",
         in: "query",
         type: "string",
-        about: "Of the page before, sent with everything else as it was then",
+        about: "Scroll id of the previous page; the other parameters must be the same",
       },
-      { name: "startTimeMillis", in: "query", type: "long", about: "From when, inclusive" },
-      { name: "endTimeMillis", in: "query", type: "long", about: "To when, inclusive" },
+      {
+        name: "startTimeMillis",
+        in: "query",
+        type: "long",
+        about: "Start of the time range, inclusive",
+      },
+      {
+        name: "endTimeMillis",
+        in: "query",
+        type: "long",
+        about: "End of the time range, inclusive",
+      },
       forms.systemMetadata,
     ],
     reply: forms.scrolled({
@@ -92,7 +102,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
     }),
     reads: "timeseries",
     errors: [
-      { code: "malformed", when: "count is negative, or the scroll id is none of these" },
+      { code: "malformed", when: "count is negative, or the scroll id is not valid" },
       {
         code: "invalid",
         when: "the entity type is unknown, or the aspect is no timeseries aspect of it",
@@ -225,7 +235,7 @@ const scrollIdOf = ({ sent, ...place }: Place): string =>
 /** Throws `malformed`. */
 function placeIn(scrollId: string): Place {
   const refused = new CatalogError("malformed", `"${scrollId.slice(0, 120)}" is not a scroll id`, {
-    hint: "Send the one of the page before",
+    hint: "Send the scroll id of the previous page",
   });
   let place: Partial<Record<keyof Place | typeof SENT, unknown>> | null;
   try {

@@ -34,7 +34,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
     group: "OpenAPI",
     path: "/openapi/v1/trace/write/{traceId}",
     name: "traceWrite",
-    summary: "What became of a write",
+    summary: "Trace a write through log and views",
     about:
       "The trace id is in the header `traceparent` of the response to a write of the OpenAPI endpoints. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
     parameters: [
@@ -49,13 +49,13 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
         name: "onlyIncludeErrors",
         in: "query",
         type: "boolean",
-        about: "Only what went wrong; `true` when absent",
+        about: "Return failures only; `true` when absent",
       },
       {
         name: "detailed",
         in: "query",
         type: "boolean",
-        about: "With messages; `false` when absent",
+        about: "Include messages; `false` when absent",
       },
     ],
     body: {

@@ -217,13 +217,13 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           name: "createIfNotExists",
           in: "query",
           type: "boolean",
-          about: "Only where the aspect is not there; `true` when absent",
+          about: "Write the aspect only if it does not exist; `true` when absent",
         },
         {
           name: "createIfEntityNotExists",
           in: "query",
           type: "boolean",
-          about: "Only where the entity is not there; `false` when absent",
+          about: "Write the aspect only if the entity does not exist; `false` when absent",
         },
       ],
       body:
@@ -275,7 +275,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       about:
         "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
       parameters: [forms.entity, forms.urn, forms.aspect],
-      errors: [...writeErrors, { code: "not_found", when: "there is no such aspect" }],
+      errors: [...writeErrors, { code: "not_found", when: "the aspect does not exist" }],
       async handle(ask, backing) {
         const place = placeOf(ask, names);
         const { urn, entityType, aspect: aspectName } = place;

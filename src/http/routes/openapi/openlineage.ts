@@ -18,9 +18,9 @@ const members: BodySchema["properties"] = {
   producer: { type: "string", description: "URI of the producer" },
   schemaURL: { type: "string", description: "Accepted; the members decide the type of the event" },
   eventType: { type: "string", description: "START, RUNNING, COMPLETE, ABORT, FAIL or OTHER" },
-  run: { description: "Of a RunEvent: {runId, facets?}" },
-  job: { description: "Of a RunEvent and a JobEvent: {namespace, name, facets?}" },
-  dataset: { description: "Of a DatasetEvent: {namespace, name, facets?}" },
+  run: { description: "Run of a RunEvent: {runId, facets?}" },
+  job: { description: "Job of a RunEvent or JobEvent: {namespace, name, facets?}" },
+  dataset: { description: "Dataset of a DatasetEvent: {namespace, name, facets?}" },
   inputs: { description: "Datasets with `facets` and `inputFacets`" },
   outputs: { description: "Datasets with `facets` and `outputFacets`" },
 };

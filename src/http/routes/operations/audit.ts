@@ -11,20 +11,23 @@ const eventSchema: Schema = {
   type: "object",
   required: ["position", "time", "action", "outcome", "count"],
   properties: {
-    position: { type: "integer", description: "Of its record in the log" },
+    position: { type: "integer", description: "Position of its record in the log" },
     time: { type: "integer", description: "Epoch milliseconds" },
     action: text(
       "Name of the operation; of a write of the catalog UPSERT, RESTATE (what was there already) or DELETE",
     ),
     outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
-    actor: text("Who asked, where that is known"),
+    actor: text("User of the request, if known"),
     address: text(
       "Remote address; absent for writes, where the uses of the writer's token have it",
     ),
-    urn: text("The entity that it was about"),
-    aspect: text("Of a write: the aspect"),
-    detail: text("Why it was refused, in words"),
-    count: { type: "integer", description: "How often: refusals that are alike are counted" },
+    urn: text("Entity that the event concerns"),
+    aspect: text("Aspect of a write"),
+    detail: text("Reason of a rejection"),
+    count: {
+      type: "integer",
+      description: "Number of occurrences: equal rejections are counted in one entry",
+    },
   },
 };
 
@@ -44,20 +47,20 @@ export const auditRoutes: readonly Endpoint[] = [
   {
     ...action,
     name: "listAuditEvents",
-    summary: "List who did what, from where, when, allowed or refused",
+    summary: "List requests with their users, addresses and times, allowed or rejected",
     about:
       "The newest first: writes of the catalog, operations, what was done with access tokens and their uses (one an hour), and requests that were refused. A page looks at a bounded stretch of the log: as long as `end` is false, go on with its `position` as `before`, also where a page has no events.",
     body: {
       type: "object",
       properties: {
-        actor: text("What this user did"),
-        action: text("What was done under this name"),
+        actor: text("Only requests of this user"),
+        action: text("Only events of this operation"),
         outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
-        urn: text("What was done to this entity"),
+        urn: text("Only events that concern this entity"),
         startTimeMillis: count("Not before this time"),
         endTimeMillis: count("Not after this time"),
-        writes: flag("`false`: without the writes of the catalog"),
-        before: count("What the log has before this position alone", 1),
+        writes: flag("`false` omits writes to the catalog"),
+        before: count("Only events before this position of the log", 1),
         count: count(`At most so many: 100 when absent, ${pageMax} at most`, 1),
       },
     },
@@ -66,8 +69,8 @@ export const auditRoutes: readonly Endpoint[] = [
       required: ["events", "position", "end"],
       properties: {
         events: { type: "array", items: eventSchema },
-        position: { type: "integer", description: "Everything from here on was looked at" },
-        end: { type: "boolean", description: "There are no more" },
+        position: { type: "integer", description: "Position from which on all records were read" },
+        end: { type: "boolean", description: "True if there are no earlier events" },
       },
     }),
     errors: [unauthenticated, malformed],

@@ -18,15 +18,15 @@ export const action = {
 
 export const unauthenticated: ErrorCase = {
   code: "unauthenticated",
-  when: "the operator's token is not shown",
+  when: "the request has no valid token for operations",
 };
 export const malformed: ErrorCase = {
   code: "malformed",
-  when: "a parameter is missing, mistyped or none of this operation, or a urn does not parse",
+  when: "a parameter is missing, unknown or of the wrong type, or a urn does not parse",
 };
 export const unavailable: ErrorCase = {
   code: "unavailable",
-  when: "a view did not come to the end of the log in time, or the log cannot be written now",
+  when: "a view did not reach the end of the log in time, or the log cannot be written now",
 };
 export const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
 
@@ -41,7 +41,7 @@ export const count = (description: string, minimum = 0): Schema => ({
 
 /** Body of a list; `max`: maximum page size as text. */
 export const pageForm = (max: string) => ({
-  start: count("How many to leave out. 0 when absent"),
+  start: count("Number of items to skip. 0 when absent"),
   count: count(`At most so many: 20 when absent, ${max} at most`),
 });
 
@@ -52,8 +52,8 @@ export function pageReply(listed: Readonly<Record<string, Schema>>) {
     required: ["start", "count", "total", ...Object.keys(listed)],
     properties: {
       start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
+      count: { type: "integer", description: "Number of items in this response" },
+      total: { type: "integer", description: "Total number of items" },
       ...listed,
     },
   });

@@ -58,7 +58,7 @@ const getEsTaskStatus: Endpoint = {
     unauthenticated,
     {
       code: "malformed",
-      when: "no task is named, it is named twice, or it is no `<node>:<number>`",
+      when: "`task` is missing, repeated, or not `<node>:<number>`",
     },
   ],
   handle: async ({ body }, { operations }) =>
@@ -81,7 +81,7 @@ const truncateTimeseriesAspect: Endpoint = {
         type: "integer",
         minimum: -Number.MAX_SAFE_INTEGER,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "Events that are strictly older go, in epoch milliseconds",
+        description: "Epoch milliseconds: strictly older events are deleted",
       },
       dryRun: flag("True when absent"),
       batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
@@ -89,11 +89,11 @@ const truncateTimeseriesAspect: Endpoint = {
         "After this time the job fails; what it began goes on. None when absent",
         1,
       ),
-      forceDeleteByQuery: flag("Changes the words of a dry run alone; there is one way to delete"),
-      forceReindex: flag("Likewise; not together with the other one"),
+      forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
+      forceReindex: flag("The same; it excludes the other one"),
     },
   },
-  reply: valueReply(text("What a dry run found, or the id of the job")),
+  reply: valueReply(text("Result of the dry run, or the id of the job")),
   errors: [
     unauthenticated,
     malformed,
@@ -122,29 +122,35 @@ const restoreIndices: Endpoint = {
     properties: {
       urn: {
         ...urn,
-        description: "This entity: every row of it, unless batchSize or limit says less",
+        description: "Only this entity: all its rows, unless batchSize or limit is lower",
       },
-      urnLike: text("Entities whose urn is LIKE this: `%` is any text, `_` one character"),
-      aspect: text("Rows of this aspect alone"),
+      urnLike: text(
+        "Only entities whose urn is LIKE this pattern: `%` is any text, `_` one character",
+      ),
+      aspect: text("Only rows of this aspect"),
       aspectNames: {
         type: "array",
         items: { type: "string" },
-        description: "Rows of these aspects alone; of timeseries aspects, one row each",
+        description: "Only rows of these aspects; a timeseries aspect counts as one row",
       },
       start: count("Rows to leave out at the beginning. 0 when absent"),
       batchSize: count(
         "Rows in all, 10 when absent; of a request with X-RestLi-Protocol-Version, rows of one batch, 500 when absent",
         1,
       ),
-      limit: count("Rows in all; 0, as when absent, for no limit"),
-      gePitEpochMs: count("Rows that were made at this time or later, in epoch milliseconds"),
-      lePitEpochMs: count("Rows that were made at this time or earlier"),
+      limit: count("Maximum number of rows; 0 or absent: no limit"),
+      gePitEpochMs: count(
+        "Only rows that were written at this time or later, in epoch milliseconds",
+      ),
+      lePitEpochMs: count(
+        "Only rows that were written at this time or earlier, in epoch milliseconds",
+      ),
       createDefaultAspects: flag("Write default aspects that are missing. False when absent"),
-      numThreads: count("Accepted", 1),
+      numThreads: count("Accepted and ignored", 1),
       batchDelayMs: { ...count("Pause between batches. 0 when absent"), maximum: 60_000 },
-      urnBasedPagination: flag("Begin after the row of lastUrn and lastAspect"),
-      lastUrn: text("The value of an earlier response"),
-      lastAspect: text("Likewise"),
+      urnBasedPagination: flag("Start after the row of lastUrn and lastAspect"),
+      lastUrn: text("`lastUrn` of the previous response"),
+      lastAspect: text("`lastAspect` of the previous response"),
     },
   },
   reply: valueReply(text("The request and its result, in DataHub's form")),
@@ -187,7 +193,7 @@ const getIndexSizes: Endpoint = {
   ...action,
   name: "getIndexSizes",
   reads: "timeseries",
-  summary: "List the timeseries aspects of each entity type, with what their events take",
+  summary: "List the timeseries aspects of each entity type, with the size of their events",
   body: { type: "object", properties: {} },
   reply: valueReply({
     type: "object",
@@ -200,10 +206,10 @@ const getIndexSizes: Endpoint = {
           required: ["indexName", "entityName", "aspectName", "sizeInMb", "sizeMb"],
           properties: {
             indexName: text("DataHub's name of the index"),
-            entityName: text("In lower case, as truncateTimeseriesAspect takes it"),
-            aspectName: text("Likewise"),
-            sizeInMb: { type: "number", description: "Millions of bytes, about" },
-            sizeMb: { type: "number", description: "The same, by its older name" },
+            entityName: text("Name in lower case, as truncateTimeseriesAspect accepts it"),
+            aspectName: text("Name of the aspect in lower case, too"),
+            sizeInMb: { type: "number", description: "Estimated size in millions of bytes" },
+            sizeMb: { type: "number", description: "The same under its older name" },
           },
         },
       },
@@ -245,21 +251,20 @@ const jobSchema: Schema = {
     state: { enum: ["running", "done", "failed", "cancelled"] },
     actor: urn,
     request: { type: "object", description: "Its request" },
-    started: { type: "integer", description: "In epoch milliseconds" },
-    ended: { type: "integer", description: "Likewise; absent while it runs" },
-    runNanos: { type: "integer", description: "How long it has run" },
+    started: { type: "integer", description: "Start in epoch milliseconds" },
+    ended: { type: "integer", description: "End in epoch milliseconds; absent while the job runs" },
+    runNanos: { type: "integer", description: "Duration so far, in nanoseconds" },
     counts: {
       type: "object",
       description:
-        "`total`: what there is to do, as far as known; of a restore under way, about. `deleted`: events. `updated`: rows that were restored, `noops`: that were not; `created`: default aspects",
+        "`total`: known amount of work, an estimate during a restore. `deleted`: deleted events. `updated`: restored rows; `noops`: rows without changes; `created`: default aspects",
       additionalProperties: { type: "integer" },
     },
     perSecond: {
       type: "number",
-      description:
-        "How many of what is counted it has done a second, over all the time that it has run",
+      description: "Average of `completed` per second since the job started",
     },
-    error: text("Why it failed"),
+    error: text("Error of a failed job"),
   },
 };
 
@@ -293,8 +298,8 @@ const getJob: Endpoint = {
   ...action,
   ...oneJob,
   name: "getJob",
-  summary: "Read a job: what it was asked, how far it is, how it ended",
-  errors: [unauthenticated, malformed, { code: "not_found", when: "there is no such job" }],
+  summary: "Read a job: its request, progress and result",
+  errors: [unauthenticated, malformed, { code: "not_found", when: "the job does not exist" }],
   handle: async ({ body }, { operations }) =>
     valueAnswer(await operations.getJob((body as { id: string }).id)),
 };
@@ -310,8 +315,8 @@ const cancelJob: Endpoint = {
   errors: [
     unauthenticated,
     malformed,
-    { code: "not_found", when: "there is no such job" },
-    { code: "conflict", when: "it has ended, or has come too far" },
+    { code: "not_found", when: "the job does not exist" },
+    { code: "conflict", when: "the job has ended, or can no longer be cancelled" },
   ],
   async handle({ body }, { operations }) {
     const { job, position } = await operations.cancelJob((body as { id: string }).id);

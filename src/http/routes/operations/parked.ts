@@ -23,28 +23,32 @@ const parkedSchema: Schema = {
   type: "object",
   required: ["view", "urn", "position", "reason", "time", "waiting"],
   properties: {
-    view: text("The view that could not apply it"),
+    view: text("View that could not apply the record"),
     urn,
     position: {
       type: "integer",
-      description: "Position of the record; of a value in the search view, where the view was",
+      description:
+        "Position of the record; for a value of the search view, the position of the view",
     },
     reason: text("The cause, which names the aspect in the search view"),
-    time: { type: "integer", description: "When it was parked, in epoch milliseconds" },
+    time: {
+      type: "integer",
+      description: "Time at which the entity was parked, in epoch milliseconds",
+    },
     waiting: {
       type: "integer",
-      description: "Later records of the entity that wait behind it, 1,000 at most",
+      description: "Number of later records of the entity that wait, at most 1,000",
     },
   },
 };
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
-const unknownView: ErrorCase = { code: "invalid", when: "there is no such view" };
+const unknownView: ErrorCase = { code: "invalid", when: "the view does not exist" };
 
 const listParked: Endpoint = {
   ...action,
   name: "listParked",
-  summary: "List the entities that views pass over, because they could not take a record",
+  summary: "List the parked entities: those with a record that a view could not apply",
   about:
     "A record that a view cannot apply is parked, and later ones of the same entity wait behind it, in that view alone. The search view parks single aspects: its document is built from the others. Everything else continues. In the order of the log.",
   body: {
@@ -82,15 +86,18 @@ const oneParked = {
     type: "object",
     required: ["parked"],
     properties: {
-      parked: flag("Whether it still is"),
-      entity: { ...parkedSchema, description: "As it is parked now; absent where it is not" },
+      parked: flag("True if the entity is still parked"),
+      entity: {
+        ...parkedSchema,
+        description: "Current entry; absent if the entity is no longer parked",
+      },
     },
   }),
   errors: [
     unauthenticated,
     malformed,
     unknownView,
-    { code: "not_found", when: "the entity is not parked there" },
+    { code: "not_found", when: "the entity is not parked in this view" },
     { code: "unavailable", when: "the projector does not run; try again later" },
   ],
 } as const satisfies Partial<Endpoint>;
@@ -115,7 +122,7 @@ const dropParked: Endpoint = {
   ...oneParked,
   name: "dropParked",
   writes: true,
-  summary: "Omit the record, or the aspects, that an entity is parked with, for good",
+  summary: "Permanently omit the records or aspects that could not be applied",
   about:
     "The view applies what waited behind the record. The search view omits the parked values of the entity; later values are in its document. The log keeps the record; the view omits it also after a rebuild.",
   handle: async ({ body, caller }, { operations }) =>

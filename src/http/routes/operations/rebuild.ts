@@ -24,8 +24,8 @@ export const rebuildViews: Endpoint = {
   errors: [
     unauthenticated,
     malformed,
-    { code: "invalid", when: "there is no such view" },
-    { code: "conflict", when: "views are being rebuilt" },
+    { code: "invalid", when: "the view does not exist" },
+    { code: "conflict", when: "a rebuild is running" },
     tooManyJobs,
   ],
   async handle({ body, caller }, { operations }) {

@@ -21,7 +21,7 @@ import {
 
 const unverifiable: ErrorCase = {
   code: "invalid",
-  when: "there is no such view",
+  when: "the view does not exist",
 };
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
@@ -44,7 +44,7 @@ const verify: Endpoint = {
       },
       full: flag("Accepted and ignored"),
       quick: flag("Accepted and ignored"),
-      repair: flag("Repair what differs. False when absent"),
+      repair: flag("Repair differences. False when absent"),
       urns: { type: "array", items: urn, maxItems: 10_000, description: "Accepted and ignored" },
     },
   },
@@ -53,7 +53,7 @@ const verify: Endpoint = {
     unauthenticated,
     malformed,
     unverifiable,
-    { code: "conflict", when: "views are being verified already" },
+    { code: "conflict", when: "a verification is running" },
     tooManyJobs,
   ],
   async handle({ body, caller }, { operations }) {
@@ -70,11 +70,11 @@ const differenceSchema: Schema = {
   required: ["view", "urn", "aspect", "kind"],
   properties: {
     view: viewName,
-    urn: { ...text("Empty where it is of the store and of no entity") },
-    aspect: text("Empty where it is of the entity as a whole"),
+    urn: { ...text("Urn of the entity; empty for a fault of the store") },
+    aspect: text("Aspect; empty for the entity as a whole"),
     kind: { enum: ["missing", "unexpected", "different"] },
-    there: text("What the view has, shortened; absent where it has nothing"),
-    should: text("What the log says, shortened; absent where it says nothing"),
+    there: text("Value in the view, shortened; absent if it has none"),
+    should: text("Value according to the log, shortened; absent if there is none"),
   },
 };
 
@@ -83,8 +83,8 @@ const verificationSchema: Schema = {
   required: ["view", "position", "rows", "time", "differences"],
   properties: {
     view: viewName,
-    position: { ...place, description: "Up to here it was compared" },
-    rows: { type: "integer", description: "How many rows it should have there" },
+    position: { ...place, description: "Position up to which the view was compared" },
+    rows: { type: "integer", description: "Number of rows that the view should have there" },
     time,
     full: {
       type: "object",
@@ -98,7 +98,7 @@ const verificationSchema: Schema = {
       required: ["position", "time"],
       properties: { position: place, time },
     },
-    differences: { type: "integer", description: "How many there are" },
+    differences: { type: "integer", description: "Total number of items" },
   },
 };
 
@@ -108,7 +108,7 @@ const pageMax = 1_000;
 const listDifferences: Endpoint = {
   ...action,
   name: "listDifferences",
-  summary: "List what the last verification of each view found",
+  summary: "List the differences that the last verification of each view found",
   about:
     "Of each view the first 10,000 are kept; `total` counts all. A view without differences is what the log says, up to its `position`.",
   body: {

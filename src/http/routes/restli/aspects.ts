@@ -100,13 +100,22 @@ const getTimeseriesAspectValues: Endpoint = {
       urn: schemas.urn,
       entity: { type: "string", description: "Type of the entity" },
       aspect: { type: "string", description: "Name of the timeseries aspect" },
-      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
-      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
+      startTimeMillis: {
+        type: "integer",
+        description: "Start of the time range, in epoch milliseconds",
+      },
+      endTimeMillis: {
+        type: "integer",
+        description: "End of the time range, in epoch milliseconds",
+      },
       limit: {
         type: "integer",
-        description: "10,000 when absent or negative, which is the most",
+        description: "10,000 when absent or negative, which is the maximum",
       },
-      latestValue: { type: "boolean", description: "Only the latest: as `limit` 1" },
+      latestValue: {
+        type: "boolean",
+        description: "Return only the latest value: the same as `limit` 1",
+      },
       filter: schemas.filter,
       sort: schemas.sort,
     },
@@ -116,9 +125,12 @@ const getTimeseriesAspectValues: Endpoint = {
   errors: [
     {
       code: "malformed",
-      when: "a parameter is missing or mistyped, or a filter names a field that the aspect has not",
+      when: "a parameter is missing or of the wrong type, or a filter names a field that the aspect does not have",
     },
-    { code: "invalid", when: "the entity type or the aspect is unknown, or is no timeseries" },
+    {
+      code: "invalid",
+      when: "the entity type or the aspect is unknown, or is not a timeseries aspect",
+    },
     ...asOfErrors,
   ],
   handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
@@ -137,7 +149,7 @@ const getCount: Endpoint = {
       aspect: { type: "string", description: "Name of the aspect" },
       urnLike: {
         type: "string",
-        description: "Only urns like this: `%` is any text, `_` any character",
+        description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
       },
     },
   },
@@ -186,7 +198,7 @@ const getAspect: Endpoint = {
   errors: [
     {
       code: "malformed",
-      when: "`aspect` is missing, `version` is no integer, or the urn does not parse",
+      when: "`aspect` is missing, `version` is not an integer, or the urn does not parse",
     },
     { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
     ...asOfErrors,

@@ -25,14 +25,14 @@ const autocomplete: Endpoint = {
     required: ["entity", "query", "limit"],
     properties: {
       entity: search.entityType,
-      query: { type: "string", description: "What was typed so far" },
-      field: { type: "string", description: "Complete values of this field alone" },
+      query: { type: "string", description: "Text that was typed so far" },
+      field: { type: "string", description: "Complete values of this field only" },
       filter: schemas.filter,
       start: {
         type: "integer",
-        description: "How many entities that suggest something to leave out; 0 when absent",
+        description: "Number of suggesting entities to skip; 0 when absent",
       },
-      limit: { type: "integer", description: "How many to suggest: 1,000 at most" },
+      limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
       searchFlags: search.searchFlags,
     },
   },
@@ -90,16 +90,19 @@ const browse: Endpoint = {
     properties: {
       from: { type: "integer" },
       pageSize: { type: "integer" },
-      numGroups: { type: "integer", description: "How many folders there are" },
-      numEntities: { type: "integer", description: "How many entities lie in the folder itself" },
-      numElements: { type: "integer", description: "Both together" },
+      numGroups: { type: "integer", description: "Number of folders" },
+      numEntities: { type: "integer", description: "Number of entities directly in the folder" },
+      numElements: { type: "integer", description: "Sum of the two" },
       groups: { type: "array", items: { type: "object" } },
       metadata: {
         type: "object",
         properties: {
           path: { type: "string" },
-          totalNumEntities: { type: "integer", description: "How many lie in folders below" },
-          groups: { type: "array", items: { type: "object" }, description: "The same, again" },
+          totalNumEntities: {
+            type: "integer",
+            description: "Number of entities in folders below it",
+          },
+          groups: { type: "array", items: { type: "object" }, description: "The same as `count`" },
         },
       },
       entities: {
@@ -165,7 +168,7 @@ const browseV2: Endpoint = {
     properties: {
       start: { type: "integer" },
       count: { type: "integer" },
-      total: { type: "integer", description: "How many folders there are" },
+      total: { type: "integer", description: "Number of folders" },
       groups: {
         type: "array",
         items: {
@@ -200,7 +203,7 @@ const getBrowsePaths: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "getBrowsePaths",
-  summary: "Ask in which folders an entity lies",
+  summary: "List the folders of an entity",
   body: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
   reply: valueReply({ type: "array", items: { type: "string" } }),
   reads: "entities",

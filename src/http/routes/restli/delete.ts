@@ -22,9 +22,15 @@ const deleteEntity: Endpoint = {
     properties: {
       urn: schemas.urn,
       aspectName: { type: "string", description: "Name of a timeseries aspect" },
-      startTimeMillis: { type: "integer", description: "From when, in epoch milliseconds" },
-      endTimeMillis: { type: "integer", description: "To when, in epoch milliseconds" },
-      dryRun: { type: "boolean", description: "Only count what would go" },
+      startTimeMillis: {
+        type: "integer",
+        description: "Start of the time range, in epoch milliseconds",
+      },
+      endTimeMillis: {
+        type: "integer",
+        description: "End of the time range, in epoch milliseconds",
+      },
+      dryRun: { type: "boolean", description: "Only count what would be deleted" },
     },
   },
   reply: valueReply({
@@ -50,7 +56,7 @@ const deleteReferences: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "deleteReferences",
-  summary: "Take an entity out of what refers to it",
+  summary: "Remove the references to an entity",
   about:
     "Every aspect that has a relationship to the urn is written without it; one that cannot be without it is deleted. The entity itself stays, and so do entities whose urn holds its urn. Large numbers are done in steps: after a failure, send the request again.",
   body: {
@@ -65,17 +71,17 @@ const deleteReferences: Endpoint = {
     type: "object",
     required: ["total", "relatedAspects"],
     properties: {
-      total: { type: "integer", description: "How many relationships were found" },
+      total: { type: "integer", description: "Number of relationships that were found" },
       relatedAspects: {
         type: "array",
-        description: "Ten of them, at most",
+        description: "At most ten of the relationships",
         items: {
           type: "object",
           required: ["entity", "aspect", "relationship"],
           properties: {
             entity: schemas.urn,
-            aspect: { type: "string", description: "Aspect of it that names the urn" },
-            relationship: { type: "string", description: "What the model calls it" },
+            aspect: { type: "string", description: "Aspect that contains the reference" },
+            relationship: { type: "string", description: "Name of the relationship in the model" },
           },
         },
       },
@@ -116,7 +122,7 @@ const deleteAll: Endpoint = {
   writes: true,
   errors: [
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
-    { code: "malformed", when: "registryId is missing, or is no name and version" },
+    { code: "malformed", when: "registryId is missing, or is not `<name>:<version>`" },
     {
       code: "forbidden",
       when: "the caller may not see all entities, or may not write some of them",

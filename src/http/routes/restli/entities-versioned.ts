@@ -9,7 +9,7 @@ import * as schemas from "../../schemas/schemas.ts";
 export const entitiesVersionedResource: Resource = {
   name: "entitiesVersionedV2",
   implementation: "entity.EntityVersionedV2Resource",
-  about: "Read entities as they were, aspect by aspect.",
+  about: "Read entities with earlier versions of their aspects.",
 };
 
 /** Maximum number of entities of one request. */
@@ -51,7 +51,7 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         in: "query",
         type: "string",
         required: true,
-        about: "Type of them all",
+        about: "Entity type of all the urns",
       },
       {
         name: "aspects",
@@ -65,7 +65,7 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
     errors: [
       {
         code: "malformed",
-        when: "an id is no urn with a stamp, a urn does not parse, or is of another type",
+        when: "an id is not a urn with a version stamp, a urn does not parse, or is of another type",
       },
       {
         code: "not_found",

@@ -18,7 +18,7 @@ import { writeErrors } from "./write-errors.ts";
 export const entitiesResource: Resource = {
   name: "entities",
   implementation: "entity.EntityResource",
-  about: "Write and read whole entities as snapshots; ask what exists; delete.",
+  about: "Write and read whole entities as snapshots, check whether they exist, and delete them.",
 };
 
 /** Longest page; a larger `count` is reduced to it, as the response's `count` shows. */
@@ -94,7 +94,7 @@ const batchIngest: Endpoint = {
         type: "array",
         items: schemas.systemMetadata,
         maxItems: proposalsMax,
-        description: "One for each entity, or none at all",
+        description: "System metadata of each entity, or an empty list",
       },
     },
   },
@@ -131,7 +131,7 @@ function snapshotsOf(body: unknown): readonly SnapshotProposal[] {
     throw new CatalogError(
       "mismatched",
       `systemMetadata has ${systemMetadata.length} members for ${entities.length} entities`,
-      { hint: "Give one for each entity, in their order, or none at all" },
+      { hint: "Send system metadata for each entity in the same order, or none" },
     );
   }
   return entities.map((entity, i) => ({
@@ -142,7 +142,7 @@ function snapshotsOf(body: unknown): readonly SnapshotProposal[] {
 
 const includeSoftDelete: Schema = {
   type: "boolean",
-  description: "Whether entities whose status says removed count; true when absent",
+  description: "Include soft-deleted entities; true when absent",
 };
 
 const exists: Endpoint = {
@@ -150,7 +150,7 @@ const exists: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "exists",
-  summary: "Ask whether an entity exists",
+  summary: "Check whether an entity exists",
   parameters: asOfParameters,
   body: {
     type: "object",
@@ -174,7 +174,7 @@ const filterExistingUrns: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "filterExistingUrns",
-  summary: "Ask which of many entities exist",
+  summary: "Check which of several entities exist",
   parameters: asOfParameters,
   body: {
     type: "object",
@@ -208,13 +208,13 @@ const listUrns: Endpoint = {
   path: "/entities",
   name: "listUrns",
   summary: "List the entities of a type",
-  about: "In the order of their urns.",
+  about: "Sorted by urn.",
   body: {
     type: "object",
     required: ["entity", "start", "count"],
     properties: {
       entity: { type: "string", description: "Type of the entities" },
-      start: { type: "integer", minimum: 0, description: "How many to pass over" },
+      start: { type: "integer", minimum: 0, description: "Number of entities to skip" },
       count: {
         type: "integer",
         minimum: 0,
@@ -222,7 +222,7 @@ const listUrns: Endpoint = {
       },
     },
   },
-  reply: valueReply(schemas.urnPage("How many this page lists")),
+  reply: valueReply(schemas.urnPage("Number of urns on this page")),
   reads: "entities",
   errors: [
     { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },

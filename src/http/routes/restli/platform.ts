@@ -57,7 +57,10 @@ const producePlatformEvent: Endpoint = {
   },
   writes: true,
   errors: [
-    { code: "malformed", when: "the body is not JSON, or a parameter is missing or mistyped" },
+    {
+      code: "malformed",
+      when: "the body is not JSON, or a parameter is missing or of the wrong type",
+    },
     { code: "forbidden", when: "the caller lacks the privilege Produce Platform Event" },
     {
       code: "invalid",

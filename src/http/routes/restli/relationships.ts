@@ -23,7 +23,7 @@ const urn: Parameter = {
   in: "query",
   type: "string",
   required: true,
-  about: "The entity; one that no edge names has no relationships",
+  about: "The entity; an unknown urn has no relationships",
 };
 
 const direction: Parameter = {
@@ -32,14 +32,14 @@ const direction: Parameter = {
   type: "string",
   required: true,
   values: ["INCOMING", "OUTGOING", "UNDIRECTED"],
-  about: "`OUTGOING`: from the entity to the answered ones. `INCOMING`: to it. `UNDIRECTED`: both",
+  about: "`OUTGOING`: edges from the entity. `INCOMING`: edges to the entity. `UNDIRECTED`: both",
 };
 
 const start: Parameter = {
   name: "start",
   in: "query",
   type: "long",
-  about: "How many to leave out at the beginning. 0 when absent",
+  about: "Number of relationships to skip. 0 when absent",
 };
 
 const count = (standard: number): Parameter => ({
@@ -52,9 +52,9 @@ const count = (standard: number): Parameter => ({
 const readErrors = [
   {
     code: "malformed",
-    when: "a parameter is missing or mistyped, `start` or `count` is negative, or the urn does not parse",
+    when: "a parameter is missing or of the wrong type, `start` or `count` is negative, or the urn does not parse",
   },
-  { code: "unavailable", when: "the graph did not come to the last answered write in time" },
+  { code: "unavailable", when: "the graph view did not reach the last acknowledged write in time" },
 ] as const;
 
 const getRelationships: Endpoint = {
@@ -84,8 +84,8 @@ const getRelationships: Endpoint = {
     required: ["start", "count", "total", "relationships", "entities"],
     properties: {
       start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
+      count: { type: "integer", description: "Number of items in this response" },
+      total: { type: "integer", description: "Total number of items" },
       relationships: { type: "array", items: schemas.relationship },
       entities: { type: "array", items: schemas.urn },
     },
@@ -131,7 +131,7 @@ const deleteRelationships: Endpoint = {
   kind: "delete",
   path: "/relationships",
   name: "deleteRelationships",
-  summary: "Forget the edges of an entity",
+  summary: "Remove the edges of an entity from the graph",
   about:
     "Deletes every edge from and to the entity; a record of the log keeps them deleted when the graph is rebuilt. The aspects that state them are unchanged: a new value of one states its edges again. To end a single relationship, change its aspect.",
   parameters: [urn],
@@ -148,7 +148,7 @@ const getLineage: Endpoint = {
   kind: "action",
   path: "/relationships",
   name: "getLineage",
-  summary: "Read what lies up- or downstream of an entity",
+  summary: "Read the upstream or downstream entities of an entity",
   about:
     "Nearest first, each entity once, by a shortest path. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `partial`.",
   body: {
@@ -159,11 +159,15 @@ const getLineage: Endpoint = {
       direction: {
         type: "string",
         enum: ["UPSTREAM", "DOWNSTREAM"],
-        description: "Where data comes from, or where it goes",
+        description: "`UPSTREAM`: sources of the entity. `DOWNSTREAM`: entities that depend on it",
       },
       start: { type: "integer", minimum: 0, description: "0 when absent" },
       count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
-      maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1 when absent" },
+      maxHops: {
+        type: "integer",
+        minimum: 1,
+        description: "Maximum number of hops from the entity: 1 when absent",
+      },
       ...schemas.lineageTimes,
     },
   },
@@ -173,8 +177,11 @@ const getLineage: Endpoint = {
     properties: {
       start: { type: "integer" },
       count: { type: "integer", description: "The requested number of relationships" },
-      total: { type: "integer", description: "How many were found" },
-      partial: { type: "boolean", description: "The traversal reached a limit: more may exist" },
+      total: { type: "integer", description: "Number of entities that were found" },
+      partial: {
+        type: "boolean",
+        description: "The traversal reached a limit, so there may be more entities",
+      },
       relationships: { type: "array", items: schemas.lineageRelationship },
     },
   }),
@@ -191,7 +198,7 @@ const getRelatedEntities: Endpoint = {
   kind: "page",
   path: "/openapi/relationships/v1",
   name: "getRelatedEntities",
-  summary: "Read the neighbours of an entity, with what the edges run through",
+  summary: "Read the neighbours of an entity, with the entities that the edges go through",
   about: "As `GET /relationships`. Beyond the end `count` is 0.",
   parameters: [
     urn,
@@ -201,7 +208,7 @@ const getRelatedEntities: Endpoint = {
       in: "query",
       type: "strings",
       required: true,
-      about: "Names of relationships: once, repeated, or with commas",
+      about: "Names of relationships: once, repeated, or separated by commas",
     },
     start,
     count(200),
@@ -211,8 +218,8 @@ const getRelatedEntities: Endpoint = {
     required: ["start", "count", "total", "entities"],
     properties: {
       start: { type: "integer" },
-      count: { type: "integer", description: "How many are in this answer" },
-      total: { type: "integer", description: "How many there are" },
+      count: { type: "integer", description: "Number of items in this response" },
+      total: { type: "integer", description: "Total number of items" },
       entities: {
         type: "array",
         items: {

@@ -24,7 +24,7 @@ const action = { method: "POST", kind: "action", path: "/runs" } as const;
 const runId: Schema = {
   type: "string",
   minLength: 1,
-  description: "The run, as its client names it in `systemMetadata`",
+  description: "Run id, as in `systemMetadata`",
 };
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const flag = (description: string): Schema => ({ type: "boolean", description });
@@ -36,9 +36,9 @@ const row: Schema = {
     runId: { type: "string" },
     urn: schemas.urn,
     aspectName: { type: "string" },
-    timestamp: { type: "integer", description: "When it was written, in epoch milliseconds" },
-    version: { type: "integer", description: "Number of the value; 0 of an event" },
-    keyAspect: { type: "boolean", description: "True when it created the entity" },
+    timestamp: { type: "integer", description: "Time of the write, in epoch milliseconds" },
+    version: { type: "integer", description: "Version of the aspect; 0 for an event" },
+    keyAspect: { type: "boolean", description: "True if the write created the entity" },
     metadata: { type: "string", description: "Always empty" },
     aspect: { type: "object", description: "The written value, on request" },
   },
@@ -53,7 +53,7 @@ const listRuns: Endpoint = {
   body: {
     type: "object",
     properties: {
-      pageOffset: count("How many to leave out. 0 when absent"),
+      pageOffset: count("Number of items to skip. 0 when absent"),
       pageSize: count("At most so many: 100 when absent, 10,000 at most"),
       includeSoft: flag(
         "List runs that were rolled back, too, and count what they wrote of what was not deleted since",
@@ -67,14 +67,17 @@ const listRuns: Endpoint = {
       required: ["runId", "rows", "timestamp"],
       properties: {
         runId: { type: "string" },
-        rows: { type: "integer", description: "Records that it wrote" },
-        timestamp: { type: "integer", description: "Of the last one, in epoch milliseconds" },
+        rows: { type: "integer", description: "Number of records of the run" },
+        timestamp: {
+          type: "integer",
+          description: "Time of its last record, in epoch milliseconds",
+        },
       },
     },
   }),
   reads: "entities",
   errors: [
-    { code: "malformed", when: "a parameter is mistyped or negative" },
+    { code: "malformed", when: "a parameter is negative or of the wrong type" },
     { code: "forbidden", when: "the caller may not see all entities" },
   ],
   handle: async ({ body }, { catalog }) => valueAnswer(await catalog.listRuns(body ?? {})),
@@ -91,7 +94,7 @@ const describeRun: Endpoint = {
     required: ["runId"],
     properties: {
       runId,
-      start: count("How many to leave out. 0 when absent"),
+      start: count("Number of items to skip. 0 when absent"),
       count: count("At most so many: 100 when absent, 10,000 at most"),
       includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
       includeAspect: flag("Include the written values"),
@@ -100,9 +103,12 @@ const describeRun: Endpoint = {
   reply: valueReply({ type: "array", items: row }),
   reads: "entities",
   errors: [
-    { code: "malformed", when: "runId is missing, or a parameter is mistyped or negative" },
+    {
+      code: "malformed",
+      when: "runId is missing, or a parameter is negative or of the wrong type",
+    },
     { code: "forbidden", when: "the caller may not see all entities" },
-    { code: "too_large", when: "the values have more bytes than an answer may have" },
+    { code: "too_large", when: "the values exceed the maximum size of a response" },
   ],
   async handle({ body }, { catalog }) {
     const asked = body as { readonly runId: string };
@@ -116,21 +122,24 @@ export const rollbackReply: Schema = valueReply({
   type: "object",
   required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
   properties: {
-    aspectRowSummaries: { type: "array", description: "100 of them, at most", items: row },
+    aspectRowSummaries: { type: "array", description: "At most 100 entities", items: row },
     entitiesAffected: { type: "integer" },
-    entitiesDeleted: { type: "integer", description: "Deleted, or hidden" },
+    entitiesDeleted: {
+      type: "integer",
+      description: "Number of entities that were deleted or hidden",
+    },
     aspectsReverted: { type: "integer", description: "Aspects and events that are rolled back" },
     aspectsAffected: {
       type: "integer",
-      description: "Aspects of deleted entities that others wrote, and that are deleted, too",
+      description: "Aspects of other runs that were deleted with their entities",
     },
     unsafeEntitiesCount: {
       type: "integer",
-      description: "Entities that the run created and others wrote to",
+      description: "Entities that the run created and that others changed",
     },
     unsafeEntities: {
       type: "array",
-      description: "1,000 of them, at most",
+      description: "At most 1,000 entities",
       items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
     },
   },
@@ -161,7 +170,7 @@ const rollback: Endpoint = {
       runId,
       dryRun: flag("Only count the changes. False when absent"),
       safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
-      hardDelete: flag("The opposite of `safe`, which goes before it"),
+      hardDelete: flag("The opposite of `safe`, over which it takes precedence"),
     },
   },
   reply: rollbackReply,

@@ -26,11 +26,15 @@ const where = {
   direction: {
     type: "string",
     enum: ["UPSTREAM", "DOWNSTREAM"],
-    description: "Where data comes from, or where it goes",
+    description: "`UPSTREAM`: sources of the entity. `DOWNSTREAM`: entities that depend on it",
   },
   entities: search.entityTypes,
   input: search.input,
-  maxHops: { type: "integer", minimum: 1, description: "Steps from the entity: 1,000 when absent" },
+  maxHops: {
+    type: "integer",
+    minimum: 1,
+    description: "Maximum number of hops from the entity: 1,000 when absent",
+  },
   ...search.looking,
   ...schemas.lineageTimes,
 };
@@ -38,12 +42,12 @@ const where = {
 const lineageErrors = [
   {
     code: "malformed",
-    when: "a parameter is missing or mistyped, the urn does not parse, or the query or filter cannot be asked",
+    when: "a parameter is missing or of the wrong type, the urn does not parse, or the query or filter is not valid",
   },
   { code: "invalid", when: "an entity type is unknown" },
   {
     code: "unavailable",
-    when: "a view did not come to the position that the answer needs in time",
+    when: "a view did not reach the requested position in time",
   },
 ] as const;
 
@@ -52,7 +56,7 @@ const searchAcrossLineage: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "searchAcrossLineage",
-  summary: "Search what lies up- or downstream of an entity",
+  summary: "Search the upstream or downstream entities of an entity",
   about:
     "Nearest first, unless words are looked for or a sort is asked. `degree` is a field of filters here (1, 2, 3+), and a facet. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `isPartial`.",
   body: {
@@ -74,8 +78,9 @@ const scrollAcrossLineage: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "scrollAcrossLineage",
-  summary: "Read all that lies up- or downstream of an entity",
-  about: "As `searchAcrossLineage`, page by page: each answer has the `scrollId` of the next one.",
+  summary: "Scroll through all upstream or downstream entities of an entity",
+  about:
+    "Like `searchAcrossLineage`, page by page: each response has the `scrollId` of the next page.",
   body: {
     type: "object",
     required: ["urn", "direction", "count"],

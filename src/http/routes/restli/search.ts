@@ -41,7 +41,7 @@ const filterRequestOf = (body: SearchBody): SearchRequest =>
 export const searchErrors = [
   {
     code: "malformed",
-    when: "a parameter is missing or mistyped; `start` or `count` is negative, or `start` beyond 10,000; the query is too long; the filter names a field that no entity type has, or a value that is none",
+    when: "a parameter is missing or of the wrong type; `start` or `count` is negative, or `start` beyond 10,000; the query is too long; the filter names an unknown field, or a value of the wrong type",
   },
   { code: "invalid", when: "the entity type is unknown" },
   { code: "unavailable", when: "the search view did not reach the requested position in time" },
@@ -66,7 +66,10 @@ const searchEntities: Endpoint = {
       ...search.looking,
       start: search.start,
       count: search.count,
-      fulltext: { type: "boolean", description: "Accepted: there is one way of searching" },
+      fulltext: {
+        type: "boolean",
+        description: "Accepted and ignored: there is one search algorithm",
+      },
     },
   },
   reply: valueReply(search.searchResult),
@@ -85,7 +88,7 @@ const searchAcrossEntities: Endpoint = {
   path: "/entities",
   name: "searchAcrossEntities",
   summary: "Search entities of several types",
-  about: "As `search`, in the types that are named, or in all of them.",
+  about: "Like `search`, in the named entity types, or in all.",
   body: {
     type: "object",
     required: ["input", "start", "count"],
@@ -112,7 +115,7 @@ const scrollAcrossEntities: Endpoint = {
   kind: "action",
   path: "/entities",
   name: "scrollAcrossEntities",
-  summary: "Read a whole result, however long",
+  summary: "Scroll through a whole result",
   about:
     "As `searchAcrossEntities`, page by page: each answer has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
   body: {
@@ -149,7 +152,7 @@ const filterEntities: Endpoint = {
   path: "/entities",
   name: "filter",
   summary: "Find the entities that match a filter",
-  about: "By urn, unless sorted otherwise.",
+  about: "Sorted by urn when the request has no sort order.",
   body: {
     type: "object",
     required: ["entity", "filter", "start", "count"],
@@ -171,7 +174,8 @@ const listEntities: Endpoint = {
   path: "/entities",
   name: "list",
   summary: "List the urns of entities that match a filter",
-  about: "By urn, unless sorted otherwise. Without a filter: all that are not soft-deleted.",
+  about:
+    "Sorted by urn when the request has no sort order. Without a filter, all entities that are not soft-deleted.",
   body: {
     type: "object",
     required: ["entity", "start", "count"],

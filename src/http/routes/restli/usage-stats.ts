@@ -22,7 +22,8 @@ const batchIngest: Endpoint = {
   path: "/usageStats",
   name: "batchIngest",
   summary: "Write usage buckets",
-  about: "Each bucket becomes an event of datasetUsageStatistics. All or none.",
+  about:
+    "Each bucket becomes an event of datasetUsageStatistics. All buckets are written, or none.",
   body: {
     type: "object",
     required: ["buckets"],
@@ -42,7 +43,10 @@ const batchIngest: Endpoint = {
 };
 
 const queryErrors = [
-  { code: "malformed", when: "a parameter is missing or mistyped, or the urn does not parse" },
+  {
+    code: "malformed",
+    when: "a parameter is missing or of the wrong type, or the urn does not parse",
+  },
 ] as const;
 
 const query: Endpoint = {
@@ -57,10 +61,17 @@ const query: Endpoint = {
     properties: {
       resource: schemas.urn,
       duration: schemas.windowDuration,
-      startTime: { type: "integer", description: "From when, in epoch milliseconds" },
-      endTime: { type: "integer", description: "To when, in epoch milliseconds" },
-      maxBuckets: { type: "integer", minimum: 0, description: "At most so many, the latest" },
-      timeZone: { type: "string", description: "Accepted; buckets stay as they were written" },
+      startTime: { type: "integer", description: "Start of the time range, in epoch milliseconds" },
+      endTime: { type: "integer", description: "End of the time range, in epoch milliseconds" },
+      maxBuckets: {
+        type: "integer",
+        minimum: 0,
+        description: "Maximum number of buckets, the latest first",
+      },
+      timeZone: {
+        type: "string",
+        description: "Accepted and ignored: buckets keep the length with which they were written",
+      },
     },
   },
   reply: valueReply(schemas.usageResult),
@@ -78,19 +89,26 @@ const queryRange: Endpoint = {
   kind: "action",
   path: "/usageStats",
   name: "queryRange",
-  summary: "Read usage of the time just past",
+  summary: "Read recent usage",
   body: {
     type: "object",
     required: ["resource", "duration", "rangeFromEnd"],
     properties: {
       resource: schemas.urn,
       duration: schemas.windowDuration,
-      rangeFromEnd: { type: "string", enum: usageRanges, description: "How far back from now" },
+      rangeFromEnd: {
+        type: "string",
+        enum: usageRanges,
+        description: "Length of the time range, which ends now",
+      },
       startTime: {
         type: "integer",
-        description: "Instead of the range's own begin, in epoch milliseconds",
+        description: "Start of the time range in epoch milliseconds, instead of `rangeFromEnd`",
       },
-      timeZone: { type: "string", description: "Accepted; buckets stay as they were written" },
+      timeZone: {
+        type: "string",
+        description: "Accepted and ignored: buckets keep the length with which they were written",
+      },
     },
   },
   reply: valueReply(schemas.usageResult),

@@ -40,28 +40,29 @@ const getChanges: Endpoint = {
       name: "after",
       in: "query",
       type: "long",
-      about: "Changes after this position; of a write, its `X-Annals-Position`",
+      about: "Return changes after this position, such as the `X-Annals-Position` of a write",
     },
     {
       name: "from",
       in: "query",
       type: "string",
       values: ["start", "now"],
-      about: "Instead of a position. When absent, too: pages begin at the start, streams now",
+      about:
+        "`start` or `now`, instead of a position. Without both, pages begin at the start and streams now",
     },
     {
       name: "entityType",
       in: "query",
       type: "strings",
-      about: "Changes of entities of these types alone",
+      about: "Only changes of entities of these types",
     },
-    { name: "aspect", in: "query", type: "strings", about: "Changes of these aspects alone" },
-    { name: "urn", in: "query", type: "strings", about: "Changes of these entities alone" },
+    { name: "aspect", in: "query", type: "strings", about: "Only changes of these aspects" },
+    { name: "urn", in: "query", type: "strings", about: "Only changes of these entities" },
     {
       name: "previous",
       in: "query",
       type: "boolean",
-      about: "With `true` changes contain the value before: `previousAspectValue`",
+      about: "`true` includes the previous value of each change: `previousAspectValue`",
     },
     {
       name: "limit",
@@ -81,19 +82,19 @@ const getChanges: Endpoint = {
     required: ["changes", "position", "end"],
     properties: {
       changes: { type: "array", items: schemas.change },
-      position: { type: "integer", description: "Every record up to here was scanned" },
-      end: { type: "boolean", description: "There are no more at present" },
+      position: { type: "integer", description: "Position up to which the log was scanned" },
+      end: { type: "boolean", description: "True if there are no later changes at present" },
     },
   },
   errors: [
-    { code: "malformed", when: "a parameter is mistyped, or a urn does not parse" },
+    { code: "malformed", when: "a parameter has the wrong type, or a urn does not parse" },
     { code: "not_found", when: "a urn is of a type that the model does not have" },
     {
       code: "invalid",
       when: "the log does not have the position yet, or an entity type or aspect is unknown",
     },
-    { code: "rate_limited", when: "as many streams are open as may be" },
-    { code: "unavailable", when: "the values before are not there yet" },
+    { code: "rate_limited", when: "the maximum number of streams is open" },
+    { code: "unavailable", when: "previous values are not available yet" },
     unreadable,
   ],
   async handle({ parameters, accept }, { catalog }) {
@@ -120,7 +121,7 @@ function placeOf({ after, from, "Last-Event-ID": last }: Parameters): Place {
   if (last !== undefined && last !== "") return readPosition("header Last-Event-ID", last);
   if (after !== undefined && from !== undefined) {
     throw new CatalogError("malformed", "both after and from are given", {
-      hint: "Give one of them",
+      hint: "Send only one of them",
     });
   }
   if (after !== undefined) return readPosition("after", String(after));

@@ -38,7 +38,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     group: "changes",
     path: "/openapi/v1/events/poll",
     name: "pollEvents",
-    summary: "Wait for events of a topic, without Kafka",
+    summary: "Poll events of a topic without Kafka",
     about:
       "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`.",
     parameters: [
@@ -48,13 +48,13 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         type: "string",
         required: true,
         values: Object.keys(kinds),
-        about: "Whose events",
+        about: "Topic of the events",
       },
       {
         name: "offsetId",
         in: "query",
         type: "string",
-        about: "That of the answer before. When absent, events that happen from now on",
+        about: "Offset of the previous response. When absent, only events from now on are returned",
       },
       {
         name: "limit",
@@ -67,21 +67,21 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         name: "pollTimeoutSeconds",
         in: "query",
         type: "long",
-        about: "How long to wait while there are none; 10 when absent, which is the most",
+        about: "Seconds to wait while there are no events; 10 when absent, which is the maximum",
       },
       {
         name: "lookbackWindowDays",
         in: "query",
         type: "long",
-        about: "Without an offset: from so many days ago, instead of now",
+        about: "Without an offset: number of days before now at which to start",
       },
     ],
     reply: {
       type: "object",
       required: ["offsetId", "count", "events"],
       properties: {
-        offsetId: { type: "string", description: "Where to go on" },
-        count: { type: "integer", description: "How many events there are" },
+        offsetId: { type: "string", description: "Offset of the next request" },
+        count: { type: "integer", description: "Number of events in this response" },
         events: {
           type: "array",
           items: {
@@ -98,10 +98,10 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     errors: [
       {
         code: "malformed",
-        when: "the topic is missing or unknown, or a parameter is mistyped or negative",
+        when: "the topic is missing or unknown, or a parameter is negative or of the wrong type",
       },
       { code: "invalid", when: "the log does not have the offset" },
-      { code: "unavailable", when: "the values before are not there yet" },
+      { code: "unavailable", when: "previous values are not available yet" },
       unreadable,
     ],
     async handle({ parameters, signal }, { catalog, now }) {
@@ -139,6 +139,6 @@ function offsetOf(text: string | undefined): Position | undefined {
   if (text === undefined || text === "") return undefined;
   if (OFFSET.test(text)) return position(Number(text));
   throw new CatalogError("malformed", `offsetId is "${text.slice(0, 60)}"`, {
-    hint: "Send that of the answer before",
+    hint: "Send the offset of the previous response",
   });
 }

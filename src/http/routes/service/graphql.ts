@@ -30,7 +30,10 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
           description: "At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases",
         },
         variables: { type: ["object", "null"], description: "By name" },
-        operationName: { type: ["string", "null"], description: "Where the query has several" },
+        operationName: {
+          type: ["string", "null"],
+          description: "Operation to run, if the query has several",
+        },
       },
     },
     bodyBytesMax,
@@ -48,7 +51,7 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     errors: [
       {
         code: "malformed",
-        when: "the body is no GraphQL request, the query is too large, or a mutation has an Idempotency-Key or conditions",
+        when: "the body is not a GraphQL request, the query is too large, or a mutation has an Idempotency-Key or conditions",
       },
       { code: "too_large", when: "the body has more than 1 MiB" },
     ],
@@ -78,7 +81,7 @@ const explorerRow = (explorer: Answer): Endpoint => ({
   kind: "page",
   path,
   name: "getGraphqlExplorer",
-  summary: "A page to try queries on",
+  summary: "GraphiQL, a page for queries",
   open: true,
   reply: { type: "string" },
   replyType: "text/html",

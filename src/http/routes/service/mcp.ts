@@ -47,7 +47,7 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
       },
     },
     errors: [
-      { code: "malformed", when: "the body is no JSON-RPC message" },
+      { code: "malformed", when: "the body is not a JSON-RPC message" },
       { code: "too_large", when: "the body has more than 1 MiB" },
     ],
     async handle({ body, parameters, caller }, { catalog }) {

@@ -34,7 +34,7 @@ export const subject: Parameter = {
   name: "subject",
   in: "path",
   type: "string",
-  about: "`<topic>-value`, or whatever else a client names",
+  about: "Name of the subject, such as `<topic>-value`",
 };
 
 /** Errors of endpoints that write. */
@@ -77,7 +77,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           name: `getCompatibility${of}`,
           path: at("config"),
           parameters,
-          summary: "The level of compatibility that holds",
+          summary: "Read the effective level of compatibility",
           reply: level,
         },
         async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
@@ -118,7 +118,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           name: `getMode${of}`,
           path: at("mode"),
           parameters,
-          summary: "Whether schemas can be registered",
+          summary: "Read the mode of the registry",
           reply: mode,
         },
         () => ({ mode: "READWRITE" }),
@@ -129,11 +129,11 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
     {
       name: "getAssociations",
       path: `${REGISTRY}/associations/resources/{namespace}/{name}`,
-      summary: "Subjects that a topic was given by hand: none",
-      about: "Clients then name the subject after the topic.",
+      summary: "List the subjects that were assigned to a topic by hand: none",
+      about: "Clients derive the subject from the topic.",
       parameters: [
-        { name: "namespace", in: "path", type: "string", about: "Of topics: a cluster" },
-        { name: "name", in: "path", type: "string", about: "Of the topic" },
+        { name: "namespace", in: "path", type: "string", about: "Name of the cluster" },
+        { name: "name", in: "path", type: "string", about: "Name of the topic" },
       ],
       reply: { type: "array" },
     },

@@ -16,13 +16,13 @@ const version: Parameter = {
   name: "version",
   in: "path",
   type: "string",
-  about: "A number from 1, or `latest`",
+  about: "Version number from 1, or `latest`",
 };
 const prefixed: Parameter = {
   name: "subjectPrefix",
   in: "query",
   type: "string",
-  about: "Those of subjects that begin with it",
+  about: "Only subjects with this prefix",
 };
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
 
@@ -32,7 +32,7 @@ const versioned: Schema = {
   properties: {
     subject: { type: "string" },
     version: { type: "integer" },
-    id: { type: "integer", description: "What messages name" },
+    id: { type: "integer", description: "Id of the schema, which messages contain" },
     schema: { type: "string", description: "The schema as JSON text" },
     schemaType: { type: "string" },
   },
@@ -50,11 +50,11 @@ const schemaBody = {
   required: ["schema"],
   properties: {
     schema: { type: "string", description: "An Avro schema as JSON text" },
-    schemaType: { enum: ["AVRO", null], description: "AVRO, also when absent" },
+    schemaType: { enum: ["AVRO", null], description: "AVRO, which is the default" },
     references: {
       type: ["array", "null"],
       maxItems: 0,
-      description: "None: a schema stands alone",
+      description: "Always empty: schemas have no references",
     },
   },
 } as const;
@@ -64,7 +64,7 @@ const missing: ErrorCase = {
   when: "there is no such subject (40401), version (40402) or schema (40403)",
 };
 const noSchema: ErrorCase = { code: "malformed", when: "the body has no schema" };
-const badSchema: ErrorCase = { code: "invalid", when: "it is no Avro schema (42201)" };
+const badSchema: ErrorCase = { code: "invalid", when: "the schema is not an Avro schema (42201)" };
 const ofSubject = `${REGISTRY}/subjects/{subject}`;
 
 export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
@@ -73,7 +73,7 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
       {
         name: "getRegistry",
         path: REGISTRY,
-        summary: "Whether there is a registry",
+        summary: "Check whether there is a registry",
         reply: { type: "object" },
       },
       () => ({}),
@@ -89,14 +89,14 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemas",
       path: `${REGISTRY}/schemas`,
-      summary: "All versions of all subjects",
+      summary: "List all versions of all subjects",
       parameters: [
         prefixed,
         {
           name: "latestOnly",
           in: "query",
           type: "boolean",
-          about: "Only the latest of each subject",
+          about: "Only the latest version of each subject",
         },
       ],
       reply: { type: "array", items: versioned },
@@ -114,7 +114,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemaTypes",
       path: `${REGISTRY}/schemas/types`,
-      summary: "Kinds of schemas",
+      summary: "List the types of schemas",
       reply: strings,
     },
     () => ["AVRO"],
@@ -123,8 +123,8 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchema",
       path: `${REGISTRY}/schemas/ids/{id}`,
-      summary: "The schema that messages name",
-      about: "An id is of one schema for ever.",
+      summary: "Read a schema by its id",
+      about: "An id belongs to one schema for ever.",
       parameters: [id],
       reply: { type: "object", required: ["schema"], properties: versioned.properties },
       errors: [missing],
@@ -135,7 +135,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemaText",
       path: `${REGISTRY}/schemas/ids/{id}/schema`,
-      summary: "The same, bare",
+      summary: "Read the text of a schema by its id",
       parameters: [id],
       reply: { type: "object" },
       errors: [missing],
@@ -146,7 +146,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSubjectsOfSchema",
       path: `${REGISTRY}/schemas/ids/{id}/subjects`,
-      summary: "Subjects that have the schema",
+      summary: "List the subjects of a schema",
       parameters: [id],
       reply: strings,
       errors: [missing],
@@ -157,7 +157,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersionsOfSchema",
       path: `${REGISTRY}/schemas/ids/{id}/versions`,
-      summary: "Subjects and versions that are the schema",
+      summary: "List the subjects and versions of a schema",
       parameters: [id],
       reply: { type: "array", items: { type: "object" } },
       errors: [missing],
@@ -171,7 +171,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSubjects",
       path: `${REGISTRY}/subjects`,
-      summary: "All subjects",
+      summary: "List the subjects",
       parameters: [prefixed],
       reply: strings,
     },
@@ -181,7 +181,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersions",
       path: `${ofSubject}/versions`,
-      summary: "Versions of a subject",
+      summary: "List the versions of a subject",
       parameters: [subject],
       reply: integers,
       errors: [missing],
@@ -195,7 +195,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "One of them",
       parameters: [subject, version],
       reply: versioned,
-      errors: [missing, { code: "invalid", when: "that is no version (42202)" }],
+      errors: [missing, { code: "invalid", when: "the version is not valid (42202)" }],
     },
     async (ask) => shown(await versionOf(registry, ask)),
   ),
@@ -203,7 +203,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersionText",
       path: `${ofSubject}/versions/{version}/schema`,
-      summary: "Its schema, bare",
+      summary: "Read the text of a version's schema",
       parameters: [subject, version],
       reply: { type: "object" },
       errors: [missing],
@@ -240,7 +240,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "lookUpSchema",
       path: ofSubject,
-      summary: "Which version of a subject a schema is",
+      summary: "Look up the version of a schema in a subject",
       parameters: [subject],
       body: schemaBody,
       reply: versioned,
@@ -253,7 +253,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "checkSchema",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
-      summary: "Whether a schema is compatible with a version of a subject",
+      summary: "Check whether a schema is compatible with a version of a subject",
       parameters: [subject, version],
       body: schemaBody,
       reply: judgement,
@@ -266,7 +266,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "checkSchemaBesideAll",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
-      summary: "Whether a subject would take a schema",
+      summary: "Check whether a schema is compatible with a subject",
       parameters: [subject],
       body: schemaBody,
       reply: judgement,

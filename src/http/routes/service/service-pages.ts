@@ -32,7 +32,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/config",
       name: "getConfig",
-      summary: "What clients ask before they begin",
+      summary: "Configuration that clients read first",
       about: "Needs no authentication.",
       reply: {
         type: "object",
@@ -63,12 +63,12 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health",
       name: "getHealth",
-      summary: "Whether reads and writes work",
+      summary: "Check whether reads and writes work",
       about:
         "For load balancers and readiness probes. Views are named that work and are not as they should be: that differed from the log when they were compared last, or are of another model. Without such an answer is empty.",
       reply: { type: "object", properties: { views: { type: "object" } } },
       errors: [
-        { code: "unavailable", when: "the log or a view does not work; the message says which" },
+        { code: "unavailable", when: "the log or a view does not work; the message names it" },
       ],
       async handle(_, { catalog, operations }) {
         const { ok, logError, views } = await catalog.health();
@@ -84,7 +84,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health/live",
       name: "getLiveness",
-      summary: "Whether the process answers",
+      summary: "Check whether the process answers",
       reply: { type: "object" },
       errors: [],
       handle: () => ({ json: "{}" }),
@@ -95,11 +95,11 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health/ready",
       name: "getReadiness",
-      summary: "Whether every view makes progress",
+      summary: "Check whether every view makes progress",
       about:
         "A view that is behind and catches up is ready; one that has stood still for 15 seconds, behind where the log was then, is not.",
       reply: { type: "object" },
-      errors: [{ code: "unavailable", when: "a view stands still; the message says which" }],
+      errors: [{ code: "unavailable", when: "a view makes no progress; the message names it" }],
       handle(_, { operations }) {
         const stalled = operations.stalledViews();
         if (stalled.length > 0) throw notReady(stalled);
@@ -111,7 +111,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       kind: "page",
       path: "/metrics",
       name: "getMetrics",
-      summary: "The service's numbers, for Prometheus",
+      summary: "Metrics for Prometheus",
       about:
         "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and the state of the process. docs/operations.md lists every name.",
       reply: { type: "string" },
@@ -125,7 +125,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/openapi.json",
       name: "getOpenApi",
-      summary: "This interface as an OpenAPI 3.1 document",
+      summary: "OpenAPI 3.1 document of this API",
       reply: { type: "object" },
       errors: [],
       handle: () => options.openApi(),
@@ -177,7 +177,7 @@ function unhealthy(
   );
   const faults = logError === undefined ? ofViews : [logError, ...ofViews];
   return new CatalogError("unavailable", faults.length === 0 ? "not ready" : faults.join("; "), {
-    hint: "The service's log says more",
+    hint: "The log of the service has the details",
   });
 }
 
@@ -198,6 +198,6 @@ function notReady(
     ({ view, position, head }) => `view "${view}" stands still at position ${position} of ${head}`,
   );
   return new CatalogError("unavailable", texts.join("; "), {
-    hint: "The service's log and /health say more",
+    hint: "The log of the service and /health have the details",
   });
 }

@@ -44,7 +44,8 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   group: "changes",
   path,
   name,
-  summary: "The history of an entity: tags, owners, terms and fields that were added or removed",
+  summary:
+    "Read the history of an entity: tags, owners, terms and fields that were added or removed",
   about:
     "One transaction for each write since the entity's last hard delete, oldest first. `semVer` counts from the first write in these categories: a removed or retyped field is a major change, a changed text a patch. A renamed field is one `MODIFY` with `modificationCategory` `RENAME`. At most the newest 10,000 transactions, and about 16 MiB.",
   parameters: [
@@ -55,25 +56,25 @@ const timelineAt = (path: string, name: string): Endpoint => ({
       type: "strings",
       required: true,
       values: changeCategories,
-      about: "Which changes: once, repeated, or with commas",
+      about: "Categories of changes: once, repeated, or separated by commas",
     },
     {
       name: "startTime",
       in: "query",
       type: "long",
-      about: "From when, in epoch milliseconds; without bound when absent or -1",
+      about: "Start of the time range, in epoch milliseconds; no start when absent or -1",
     },
     {
       name: "endTime",
       in: "query",
       type: "long",
-      about: "To when, in epoch milliseconds; now when absent or 0",
+      about: "End of the time range, in epoch milliseconds; now when absent or 0",
     },
     {
       name: "raw",
       in: "query",
       type: "boolean",
-      about: "With the difference of the values, as a JSON Patch",
+      about: "Include the difference of the values, as a JSON Patch",
     },
   ],
   reply: {
@@ -82,9 +83,9 @@ const timelineAt = (path: string, name: string): Endpoint => ({
       type: "object",
       required: ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],
       properties: {
-        timestamp: { type: "integer", description: "When, in epoch milliseconds" },
+        timestamp: { type: "integer", description: "Time of the change, in epoch milliseconds" },
         actor: schemas.urn,
-        semVer: { type: "string", description: "The entity's version after it" },
+        semVer: { type: "string", description: "Version of the entity after the change" },
         semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
         changeEvents: { type: "array", items: changeEvent },
         rawDiff: { type: "array", items: { type: "object" } },
