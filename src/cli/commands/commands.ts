@@ -64,9 +64,14 @@ export function addCommands(
   addCommonFlags(ingestion, formatsWithoutUrns);
 
   settingsCommand(program, "rebuild")
-    .argument("[views...]", "views to build again (default: all)")
-    .description("build views again from the log; without --server no service may run")
-    .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
+    .argument("[views...]", "views to rebuild (default: all)")
+    .description("rebuild views from the log; stop the service first, or name it with --server")
+    .addOption(
+      new Option(
+        "--server <url>",
+        "URL of a running service, which then runs the command",
+      ).argParser(serverUrl),
+    )
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: ServerFlags) => {
       const { server, tokenFile, output, json, quiet, ...flags } = options;
@@ -85,16 +90,19 @@ export function addCommands(
 
   settingsCommand(program, "verify", { formats: outputFormats })
     .argument("[views...]", "views to compare (default: all)")
-    .description(
-      "compare views with the log, entity by entity; without --server no service may run",
-    )
+    .description("compare views with the log; stop the service first, or name it with --server")
     .addOption(
       new Option("--grade <grade>", "accepted and ignored: all rows are compared")
         .choices(verifyGrades)
         .default("full"),
     )
-    .option("--repair", "restore what differs from the log", false)
-    .addOption(new Option("--server <url>", "ask a running service to do it").argParser(serverUrl))
+    .option("--repair", "repair differences", false)
+    .addOption(
+      new Option(
+        "--server <url>",
+        "URL of a running service, which then runs the command",
+      ).argParser(serverUrl),
+    )
     .option("--token-file <file>", shownToken)
     .action(async (views: readonly string[], options: VerifyFlags) => {
       const { repair, server, tokenFile, output, json, quiet, ...flags } = options;
@@ -113,11 +121,11 @@ export function addCommands(
     });
 
   settingsCommand(program, "log", { formats: outputFormats })
-    .description("print changes of the log as JSON lines; the service may run")
-    .addOption(new Option("--from <position>", "after this position").argParser(wholeNumber))
-    .addOption(limit("--limit <records>", "print at most so many", undefined))
-    .option("--stream <name>", "of one stream only, like entity-urn:li:corpuser:jdoe")
-    .option("--backward", "the newest first, from --from or the end of the log", false)
+    .description("print changes of the log as JSON lines, also while the service runs")
+    .addOption(new Option("--from <position>", "start after this position").argParser(wholeNumber))
+    .addOption(limit("--limit <records>", "maximum number of changes", undefined))
+    .option("--stream <name>", "only of this stream, such as entity-urn:li:corpuser:jdoe")
+    .option("--backward", "newest first, from --from or the end of the log", false)
     .addHelpText("after", logHelp)
     .action(async (options: LogFlags) => {
       const { from, limit, stream, backward, output, json, quiet, ...flags } = options;
@@ -132,7 +140,7 @@ export function addCommands(
     });
 
   settingsCommand(program, "backup")
-    .description("copy the log and the keys of a data directory; the service may run")
+    .description("copy the log and the keys of a data directory, also while the service runs")
     .requiredOption("--to <directory>", "new directory, which a service can start on")
     .addHelpText("after", backupHelp)
     .action(async ({ to, output, json, quiet, ...flags }: CopyFlags) => {
@@ -143,7 +151,7 @@ export function addCommands(
 
   settingsCommand(program, "copy-log")
     .description(
-      "copy the log into another store; no service may run on a data directory that is read or written",
+      "copy the log into another store; stop the services on both data directories first",
     )
     .requiredOption("--to <place>", copyHelp)
     .addHelpText("after", copyMoreHelp)
@@ -153,7 +161,7 @@ export function addCommands(
     });
 
   settingsCommand(program, "check")
-    .description("ask every store that is configured whether it can be used")
+    .description("check whether every configured store can be used")
     .option(
       "--repair-indexes",
       "verify the checksums of the embedded log's rows, then rebuild its indexes; stop the service first",
@@ -167,20 +175,18 @@ export function addCommands(
   program.commandsGroup(catalogGroup);
   const tokens = program.command("token").description("access tokens of a running catalog");
   settingsCommand(tokens, "create", { of: "token" })
-    .description("create an access token, as the root user; it is printed this once")
+    .description("create an access token as the root user; it is shown only once")
     .addOption(serverOption())
     .option(
       "--token-file <file>",
-      "file with an access token to show instead of the operator's token",
+      "file with an access token (default: the admin token of the data directory)",
     )
-    .requiredOption("--name <name>", "what it is for")
-    .option("--description <text>", "more about it")
+    .requiredOption("--name <name>", "name of the token")
+    .option("--description <text>", "description of the token")
     .addOption(
-      new Option("--duration <duration>", "how long it lives")
-        .choices(tokenDurations)
-        .default("ONE_MONTH"),
+      new Option("--duration <duration>", "lifetime").choices(tokenDurations).default("ONE_MONTH"),
     )
-    .option("--actor <urn>", "the user that it acts for (default: the root user)")
+    .option("--actor <urn>", "user of the token (default: the root user)")
     .action(async ({ name, description, duration, actor, ...given }: TokenFlags) => {
       const { server, tokenFile, output, json, quiet, ...flags } = given;
       const config = configOf(flags);
@@ -205,7 +211,7 @@ export function addCommands(
   program.commandsGroup("Service and data directory:");
   const listed = program
     .command("settings")
-    .description("print every setting with its value and where that comes from")
+    .description("print every setting with its value and its source")
     .option("--markdown", "print the table of settings of docs/settings.md", false)
     .addHelpText("after", exitCodesHelp)
     .action(async (flags: OutputFlags & { readonly markdown: boolean }) =>
@@ -225,7 +231,7 @@ interface IngestFlags extends CommonFlags {
 type TokenFlags = ServerFlags & Omit<TokenOptions, "server" | "token">;
 
 const shownToken =
-  "with --server: file with an access token to show instead of the operator's token";
+  "with --server: file with an access token (default: the admin token of the data directory)";
 
 const shownTokenOf = (config: Config, file: string | undefined): string =>
   file === undefined
@@ -245,21 +251,21 @@ interface LogFlags extends Flags, OutputFlags {
 }
 
 const backupHelp = `
-The copy has every write that was accepted before the command began. It has its name only after it is complete and
-verified. Views are left out: a start on the copy builds them.`;
+The copy has every write that was acknowledged before the command started. It gets its name only when it is complete and
+verified. It has no views: the first start on the copy builds them.`;
 
 const copyMoreHelp = `
-A log in a server may be copied while nodes write to it: name another --data than theirs. Copied again,
-what came since is added. Nobody may write to the log that is copied to.`;
+A log in a server can be copied while nodes write to it: use another --data than theirs. A repeated copy adds
+the later records. Nothing else may write to the target log.`;
 
 const logHelp = `
-What the log holds beside the changes of entities is left out, and not counted by --limit: jobs, the
-audit trail, records that views could not take, schemas. So positions have gaps here.`;
+Only changes of entities are printed and counted by --limit. The positions have gaps, because the log also has
+jobs, the audit trail, parked records and schemas.`;
 
 const copyHelp = `a data directory, "embedded" for that of --data, or the URL of an EventStoreDB (esdb://localhost:2113?tls=false)`;
 
 const ingestHelp = `
 A file is a JSON array of records or has a record in each line. A record is a proposal or a legacy
-snapshot. Records about one urn are sent in the order of the files; every record that is refused is
+snapshot. Records of one urn are sent in the order of the files. Each rejected record is
 reported in a line on stderr.
 ${exitCodesHelp}`;

@@ -145,7 +145,7 @@ function addReads(program: Command, { command, inSession }: Frame): void {
     );
   const listing = command(program, "list <type>", "list the entities of a type, like dataset");
   paged(listing, "entities", 100)
-    .option("--all", "list every one", false)
+    .option("--all", "list all", false)
     .action((type: string, flags: CommonFlags & Parameters<typeof list>[2]) =>
       inSession(flags, (session) => list(session, type, flags)),
     );
@@ -250,7 +250,7 @@ function addRuns(program: Command, { command, inSession }: Frame): void {
       "delete the entities that the run created for good, instead of hiding them",
       false,
     )
-    .option("--dry-run", "show the preview alone", false)
+    .option("--dry-run", "only show the preview", false)
     .option("--yes", "do not ask for confirmation", false)
     .action((run: string, flags: CommonFlags & RollbackFlags) =>
       inSession(flags, (session) => rollbackRun(session, run, flags)),
@@ -267,7 +267,7 @@ function addFeeds(program: Command, { command, inSession }: Frame): void {
     .addOption(repeated("--type <type>", "changes of entities of this type alone; may be repeated"))
     .addOption(repeated("--aspect <aspect>", "changes of this aspect alone; may be repeated"))
     .addOption(repeated("--urn <urn>", "changes of this entity alone; may be repeated"))
-    .option("--previous", "with --json: the value before each change, too", false)
+    .option("--previous", "with --json: include previous values", false)
     .option(
       "--exec <command>",
       "run a shell command for each change: $1 urn, $2 aspect, $3 position, JSON on stdin",

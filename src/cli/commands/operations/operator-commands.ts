@@ -47,7 +47,7 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
       .addOption(serverOption())
       .option(
         "--token-file <file>",
-        "file with an access token to show instead of the operator's token",
+        "file with an access token (default: the admin token of the data directory)",
       );
   const around = ({ json, output, quiet, ...flags }: Common) => {
     const { server, token } = operatorConnectionOf(flags);
@@ -65,12 +65,12 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
   command(
     program,
     "status",
-    "show the log and the views of a running catalog; ends with 1 when one does not work",
+    "show the status of log and views; exits with 1 when one does not work",
   ).action(async (options: Common) => parts.finish(await showStatus(around(options))));
 
   const jobs = program.command("jobs").description("jobs of a running catalog");
   command(jobs, "list", "list jobs, the newest first")
-    .addOption(limit("--count <jobs>", "at most so many", 20, 200))
+    .addOption(limit("--count <jobs>", "maximum number", 20, 200))
     .action(async ({ count, ...options }: Common & { count: number }) =>
       finish(options, (asked) => listJobs(count, asked)),
     );
@@ -79,39 +79,39 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
       .argument("<job>", "id of the job")
       .action(async (id: string, options: Common) => finish(options, (asked) => act(id, asked)));
   oneJob("show", "show a job", showJob);
-  oneJob("watch", "follow a job; ends with 0 when it is done, and 1 when it is not", watchJob);
+  oneJob("watch", "follow a job to its end; exits with 0 if it succeeded, else with 1", watchJob);
   oneJob("cancel", "cancel a job", cancelJob);
 
   const parked = program
     .command("parked")
     .description("entities with a record that a view of a running catalog could not apply");
-  command(parked, "list", "list the entities that views skip, and the cause")
-    .option("--view <view>", "of this view alone")
-    .addOption(limit("--count <entities>", "at most so many", 100, 200))
+  command(parked, "list", "list parked entities and their causes")
+    .option("--view <view>", "only of this view")
+    .addOption(limit("--count <entities>", "maximum number", 100, 200))
     .action(async ({ view, count, ...options }: Common & { view?: string; count: number }) =>
       finish(options, (asked) => listParked({ view, count }, asked)),
     );
   const oneParked = (name: "retry" | "drop", about: string) =>
     command(parked, name, about)
-      .argument("<view>", "the view that skips it")
-      .argument("<urn>", "the entity")
+      .argument("<view>", "view in which the entity is parked")
+      .argument("<urn>", "urn of the entity")
       .action(async (view: string, urn: string, options: Common) =>
         finish(options, (asked) => settleParked(`${name}Parked`, { view, urn }, asked)),
       );
-  oneParked("retry", "build an entity again in the view that skips it");
-  oneParked("drop", "skip the record for good, and build its entity again without it");
+  oneParked("retry", "project a parked entity again");
+  oneParked("drop", "omit the record permanently, and project the entity without it");
 
   addRepairs();
 
   function addRepairs(): void {
-    command(program, "restore", "build the rows of entities in the views again from the log")
-      .option("--urn <urn>", "this entity alone")
-      .option("--urn-like <pattern>", "entities whose urn is LIKE this (% is any text); all: %")
-      .option("--aspect <name...>", "rows of these aspects alone")
-      .addOption(limit("--start <rows>", "leave out so many rows at the beginning"))
-      .addOption(limit("--limit <rows>", "at most so many rows"))
+    command(program, "restore", "restore entities in the views from the log")
+      .option("--urn <urn>", "only this entity")
+      .option("--urn-like <pattern>", "entities whose urn is LIKE this pattern (% is any text)")
+      .option("--aspect <name...>", "only rows of these aspects")
+      .addOption(limit("--start <rows>", "number of rows to skip"))
+      .addOption(limit("--limit <rows>", "maximum number of rows"))
       .addOption(limit("--batch-size <rows>", "rows of one batch", undefined, 10_000))
-      .option("--no-wait", "print the id of the job, and do not wait for its end")
+      .option("--no-wait", "print the id of the job without waiting for its end")
       .action(async (given: Common & RestoreFlags) => {
         const { urn, urnLike, aspect, start, limit, batchSize, wait, ...options } = given;
         if (urn === undefined && urnLike === undefined) {
@@ -122,24 +122,27 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
       });
 
     command(program, "truncate", "delete events of a timeseries aspect that are older than a time")
-      .argument("<entity type>", "like dataset, in any letter case")
-      .argument("<aspect>", "like datasetProfile, in any letter case")
+      .argument("<entity type>", "entity type, such as dataset, in any letter case")
+      .argument("<aspect>", "aspect, such as datasetProfile, in any letter case")
       .addOption(
-        new Option("--before <time>", "like 2026-01-01, 2026-01-01T12:00:00Z or epoch milliseconds")
+        new Option(
+          "--before <time>",
+          "time, such as 2026-01-01, 2026-01-01T12:00:00Z or epoch milliseconds",
+        )
           .argParser(instant)
           .makeOptionMandatory(),
       )
-      .option("--run", "do it; otherwise only count what it would delete", false)
-      .option("--no-wait", "print the id of the job, and do not wait for its end")
+      .option("--run", "delete; without it, only count", false)
+      .option("--no-wait", "print the id of the job without waiting for its end")
       .action(async (entityType: string, aspect: string, given: Common & TruncateFlags) => {
         const { before, run, wait, ...options } = given;
         const asked = { entityType, aspect, endTimeMillis: before, run };
         await finish(options, (on) => truncate(asked, { ...on, wait }));
       });
 
-    command(program, "scavenge", "remove truncated events from the log, too, for good")
-      .option("--run", "do it; otherwise only count what it would remove", false)
-      .option("--no-wait", "print the id of the job, and do not wait for its end")
+    command(program, "scavenge", "remove truncated events permanently from the log")
+      .option("--run", "remove; without it, only count", false)
+      .option("--no-wait", "print the id of the job without waiting for its end")
       .action(async (given: Common & Omit<TruncateFlags, "before">) => {
         const { run, wait, ...options } = given;
         await finish(options, (on) => scavenge(run, { ...on, wait }));
