@@ -1,6 +1,6 @@
 /**
- * Deciding, as given a state / when these commands / then these changes; and versions under random
- * histories against a model so simple that it can be seen to be right.
+ * Decisions in the form: for a state, commands produce changes. Versions are checked under random
+ * histories against a simple model.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ const command = (over: Partial<AspectCommand> = {}): AspectCommand => ({
   ...over,
 });
 
-const given = (...batches: AspectCommand[][]): EntityState =>
+const stateAfter = (...batches: AspectCommand[][]): EntityState =>
   batches.reduce((state, commands) => decide(state, commands, context()).next, unknownEntity(URN));
 
 const brief = (changes: readonly Change[]) =>
@@ -44,7 +44,7 @@ const brief = (changes: readonly Change[]) =>
   );
 
 describe("deciding", () => {
-  test("gives a new entity its key first and its defaults last", () => {
+  test("a new entity gets its key aspect first and its default aspects last", () => {
     const { changes, next } = decide(unknownEntity(URN), [command()], context());
     expect(brief(changes)).toEqual([
       "UPSERT tagKey 1",
@@ -54,7 +54,7 @@ describe("deciding", () => {
     expect(next.revision).toBe(2);
   });
 
-  test("leaves a default aspect to the request that brings it, by CREATE too", () => {
+  test("a default aspect that the request writes is not added, also for CREATE", () => {
     const own = command({
       aspect: "browsePaths",
       kind: "create",
@@ -65,8 +65,8 @@ describe("deciding", () => {
     expect(next.aspects.get("browsePaths")?.version).toBe(1);
   });
 
-  test("confirms a value that is there, whatever the order of its members", () => {
-    const state = given([command({ value: settled({ name: "a", description: "b" }) })]);
+  test("a put of an equal value restates it, whatever the order of its members", () => {
+    const state = stateAfter([command({ value: settled({ name: "a", description: "b" }) })]);
     const again = command({
       value: settled({ description: "b", name: "a" }),
       system: { runId: "r2" },
@@ -78,7 +78,7 @@ describe("deciding", () => {
   });
 
   test("a restatement repeats the value with its stamp and changes no state", () => {
-    const state = given([command({ system: { runId: "r1" } })]);
+    const state = stateAfter([command({ system: { runId: "r1" } })]);
     const later = context({ created: { time: 2000, actor: "urn:li:corpuser:ben" } });
     const restate = command({ kind: "restate", value: undefined });
     const { changes, next } = decide(state, [restate], later);
@@ -95,8 +95,8 @@ describe("deciding", () => {
     expect(decide(state, [{ ...restate, aspect: "ownership" }], later).changes).toEqual([]);
   });
 
-  test("keeps the stamp of a value that is only confirmed", () => {
-    const state = given([command()]);
+  test("a value that is only confirmed keeps its stamp", () => {
+    const state = stateAfter([command()]);
     const later = context({ created: { time: 9000, actor: "urn:li:corpuser:bob" } });
     const { next } = decide(state, [command()], later);
     expect(next.aspects.get("tagProperties")).toMatchObject({
@@ -105,27 +105,31 @@ describe("deciding", () => {
     });
   });
 
-  test("tells values of equal length apart", () => {
-    const state = given([command({ value: settled({ name: "a" }) })]);
+  test("values of equal length are distinguished", () => {
+    const state = stateAfter([command({ value: settled({ name: "a" }) })]);
     const { changes } = decide(state, [command({ value: settled({ name: "b" }) })], context());
     expect(brief(changes)).toEqual(["UPSERT tagProperties 2"]);
   });
 
-  test("goes on counting after a delete", () => {
-    const state = given([command()], [command({ kind: "delete", value: undefined })], [command()]);
+  test("versions continue after a delete", () => {
+    const state = stateAfter(
+      [command()],
+      [command({ kind: "delete", value: undefined })],
+      [command()],
+    );
     expect(currentAspect(state, "tagProperties")?.version).toBe(2);
   });
 
-  test("does not say success for a delete of nothing", () => {
+  test("a delete of a missing aspect is rejected", () => {
     const gone = command({ kind: "delete", value: undefined, label: "proposals[3]: " });
     expect(() => decide(unknownEntity(URN), [gone], context())).toThrow(
       'proposals[3]: there is no "tagProperties" to delete',
     );
   });
 
-  test("deletes the whole entity with its key, and lets it come back with its numbers", () => {
+  test("a delete of the key deletes the entity, and a new write continues the versions", () => {
     const remove = command({ aspect: "tagKey", kind: "delete", value: undefined });
-    const deleted = decide(given([command()]), [remove], context());
+    const deleted = decide(stateAfter([command()]), [remove], context());
     expect(brief(deleted.changes)).toEqual(["DELETE tagKey 1"]);
     expect([...deleted.next.aspects.values()].every((aspect) => aspect.removed)).toBe(true);
     const back = decide(deleted.next, [command()], context());
@@ -136,9 +140,9 @@ describe("deciding", () => {
     ]);
   });
 
-  test("puts a new life after the deletion that a request begins with", () => {
+  test("a request that deletes and writes an entity writes the new aspects after the delete", () => {
     const remove = command({ aspect: "tagKey", kind: "delete", value: undefined });
-    const { changes } = decide(given([command()]), [remove, command()], context());
+    const { changes } = decide(stateAfter([command()]), [remove, command()], context());
     expect(brief(changes)).toEqual([
       "DELETE tagKey 1",
       "UPSERT tagKey 2",
@@ -150,12 +154,15 @@ describe("deciding", () => {
   test.each([
     ["create", "the aspect already exists"],
     ["create_entity", "the entity key already exists"],
-  ] as const)("refuses %s of what exists, and passes it over with If-None-Match", (kind, why) => {
-    const state = given([command()]);
-    expect(() => decide(state, [command({ kind })], context())).toThrow(why);
-    const lenient = command({ kind, conditions: { noneMatch: true } });
-    expect(decide(state, [lenient], context())).toEqual({ changes: [], next: state });
-  });
+  ] as const)(
+    "%s of an existing aspect is rejected, and skipped with If-None-Match",
+    (kind, why) => {
+      const state = stateAfter([command()]);
+      expect(() => decide(state, [command({ kind })], context())).toThrow(why);
+      const lenient = command({ kind, conditions: { noneMatch: true } });
+      expect(decide(state, [lenient], context())).toEqual({ changes: [], next: state });
+    },
+  );
 
   test.each([
     [{ versionMatch: 1 }, undefined],
@@ -165,13 +172,13 @@ describe("deciding", () => {
     [{ modifiedSince: 1000 }, "not modified since"],
     [{ unmodifiedSince: 1000 }, undefined],
     [{ unmodifiedSince: 999 }, "modified since"],
-  ])("holds the condition %j against the aspect as it is", (conditions, refusal) => {
-    const run = () => decide(given([command()]), [command({ conditions })], context());
+  ])("the condition %j is checked against the current aspect", (conditions, refusal) => {
+    const run = () => decide(stateAfter([command()]), [command({ conditions })], context());
     if (refusal === undefined) expect(run().changes).toHaveLength(1);
     else expect(run).toThrow(refusal);
   });
 
-  test("stamps creation and modification for users, not for the system", () => {
+  test("writes of users set created and modified stamps, writes of the system do not", () => {
     const bySystem = context({ created: { time: 5, actor: SYSTEM } });
     const first = decide(unknownEntity(URN), [command()], bySystem);
     expect(first.changes[0]?.system.aspectCreated).toBeUndefined();
@@ -195,12 +202,12 @@ describe("versions under random histories", () => {
     fc.record({ do: fc.constant("deleteEntity" as const) }),
   );
 
-  test("are gapless, counted per aspect, and never used twice", () => {
+  test("versions are gapless, counted per aspect, and never used twice", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 40 }), (history) => {
         let state = unknownEntity(URN);
         let revision = -1;
-        // The simple model: all values that each aspect ever had, and which it has now.
+        // The simple model: all values that each aspect ever had, and its current value.
         const values = new Map<string, string[]>();
         const current = new Map<string, string>();
         for (const step of history) {

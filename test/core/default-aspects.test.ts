@@ -11,7 +11,7 @@ const of = (name: string, key: Record<string, unknown>, aspects = ALL, delimiter
 const hive = "urn:li:dataPlatform:hive";
 
 describe("a dataset", () => {
-  test("lies in the folders of its name, under its origin and platform", () => {
+  test("a dataset is in the folders of its name, under its origin and platform", () => {
     const key = {
       platform: "urn:li:dataPlatform:Hive",
       name: "Farm.Public.harvests",
@@ -24,7 +24,7 @@ describe("a dataset", () => {
     });
   });
 
-  test("without folders in its name lies at its platform", () => {
+  test("a dataset without folders in its name is in the folder of its platform", () => {
     expect(of("dataset", { platform: hive, name: "harvests", origin: "DEV" })).toEqual({
       browsePaths: { paths: ["/dev/hive"] },
       browsePathsV2: DEFAULT,
@@ -32,7 +32,7 @@ describe("a dataset", () => {
     });
   });
 
-  test("comes apart at its platform's delimiter", () => {
+  test("a dataset name is split at the delimiter of its platform", () => {
     const key = { platform: "urn:li:dataPlatform:s3", name: "/lake/raw/v1.2", origin: "PROD" };
     expect(of("dataset", key, ALL, "/")).toMatchObject({
       browsePaths: { paths: ["/prod/s3/lake/raw"] },
@@ -51,7 +51,7 @@ test.each([
     DEFAULT,
     "airflow",
   ],
-])("a %s lies at its tool", (name, key, folder, path, platform) => {
+])("a %s is in the folder of its tool", (name, key, folder, path, platform) => {
   expect(of(name, key)).toEqual({
     browsePaths: { paths: [folder] },
     browsePathsV2: path,
@@ -59,7 +59,7 @@ test.each([
   });
 });
 
-test("a dataJob lies at its flow", () => {
+test("a dataJob is in the folder of its flow", () => {
   const flow = "urn:li:dataFlow:(Airflow,etl(a,b),Prod)";
   expect(of("dataJob", { flow, jobId: "load" })).toEqual({
     browsePaths: { paths: ["/airflow/prod"] },
@@ -86,14 +86,14 @@ test.each([
   expect(of(name, key)).toEqual({ browsePathsV2: DEFAULT });
 });
 
-test("only aspects that the entity type has are made", () => {
+test("only default aspects that the entity type has are added", () => {
   const key = { platform: hive, name: "a.b", origin: "PROD" };
   expect(of("dataset", key, ["status"])).toEqual({});
   expect(of("dataset", key, ["browsePaths"])).toEqual({ browsePaths: { paths: ["/prod/hive/a"] } });
   expect(of("glossaryTerm", { name: "a" }, ["browsePaths"])).toEqual({});
 });
 
-test("urns are made in the configured namespace", () => {
+test("urns in default aspects have the configured namespace", () => {
   expect(
     defaultAspects(
       { name: "chart", aspects: ["dataPlatformInstance"] },
@@ -103,7 +103,7 @@ test("urns are made in the configured namespace", () => {
   ).toEqual({ dataPlatformInstance: { platform: "urn:acme:dataPlatform:looker" } });
 });
 
-test("a key that says too little makes fewer aspects and no error", () => {
+test("an incomplete key yields fewer default aspects and no error", () => {
   expect(of("dataset", {})).toEqual({ browsePathsV2: DEFAULT });
   expect(of("dataJob", { flow: "urn:li:dataFlow:x", jobId: "j" })).toEqual({
     browsePathsV2: { path: [{ id: "urn:li:dataFlow:x", urn: "urn:li:dataFlow:x" }] },

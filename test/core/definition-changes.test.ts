@@ -1,4 +1,4 @@
-/** Which changes of a structured property's definition are refused: given, when, then. */
+/** Which changes of the definition of a structured property are rejected. */
 import { describe, expect, test } from "vitest";
 import { refusalOfDefinition } from "../../src/core/rules/definition-changes.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
@@ -15,7 +15,7 @@ const MULTIPLE = { cardinality: "MULTIPLE" };
 const NUMBER = { valueType: "urn:li:dataType:datahub.number" };
 const VERSION = "20260731120000";
 
-const refused = (before: JsonObject | undefined, change: JsonObject, removed = false) =>
+const errorOf = (before: JsonObject | undefined, change: JsonObject, removed = false) =>
   refusalOfDefinition(
     { ...definition, ...before, ...change },
     { previous: before && { ...definition, ...before }, removed },
@@ -34,34 +34,37 @@ test.each<[string, JsonObject | undefined, JsonObject]>([
     { allowedValues: [{ value: { string: "a" }, description: "x" }] },
   ],
   ["all values", values("a"), { allowedValues: undefined }],
-])("%s is taken", (_, before, change) => {
-  expect(refused(before, change)).toBeUndefined();
+])("a definition change is accepted: %s", (_, before, change) => {
+  expect(errorOf(before, change)).toBeUndefined();
 });
 
-describe("a change that makes values wrong", () => {
+describe("a definition change that invalidates values", () => {
   test.each<[string, JsonObject, JsonObject, string]>([
     ["another type", {}, NUMBER, "Value type cannot be changed"],
     ["one value", MULTIPLE, { cardinality: "SINGLE" }, "cannot be changed from MULTI to SINGLE"],
-    ["one value, untold", MULTIPLE, { cardinality: undefined }, "from MULTI to SINGLE"],
+    ["one value by default", MULTIPLE, { cardinality: undefined }, "from MULTI to SINGLE"],
     ["fewer values", values("a", "b"), values("a"), '{"string":"b"}'],
     ["certain values", {}, values("a"), "Cannot restrict values that were previously allowed"],
-  ])("is refused without a later version: %s", (_, before, change, message) => {
-    const refusal = refused(before, change);
-    expect(refusal).toMatchObject({ code: "invalid", hint: expect.stringContaining("version") });
-    expect(refusal?.message).toContain(message);
-    expect(refused(before, { ...change, version: VERSION })).toBeUndefined();
-    const versioned = { ...before, version: VERSION };
-    expect(refused(versioned, change)?.message).toContain(message);
-    expect(refused(versioned, { ...change, version: "20260731115959" })?.message).toContain(
-      message,
-    );
-    expect(refused(versioned, { ...change, version: "20260731120001" })).toBeUndefined();
-  });
+  ])(
+    "a definition change is rejected without a later version: %s",
+    (_, before, change, message) => {
+      const refusal = errorOf(before, change);
+      expect(refusal).toMatchObject({ code: "invalid", hint: expect.stringContaining("version") });
+      expect(refusal?.message).toContain(message);
+      expect(errorOf(before, { ...change, version: VERSION })).toBeUndefined();
+      const versioned = { ...before, version: VERSION };
+      expect(errorOf(versioned, change)?.message).toContain(message);
+      expect(errorOf(versioned, { ...change, version: "20260731115959" })?.message).toContain(
+        message,
+      );
+      expect(errorOf(versioned, { ...change, version: "20260731120001" })).toBeUndefined();
+    },
+  );
 });
 
-test("the name does not change, of no version", () => {
+test("the qualified name cannot change, with any version", () => {
   for (const version of [undefined, VERSION]) {
-    const refusal = refused({}, { qualifiedName: "io.class", version });
+    const refusal = errorOf({}, { qualifiedName: "io.class", version });
     expect(refusal?.code).toBe("invalid");
     expect(refusal?.message).toContain('Structured Property: "io.tier" to "io.class"');
   }
@@ -69,16 +72,16 @@ test("the name does not change, of no version", () => {
 
 test("a version has 14 digits", () => {
   for (const before of [undefined, {}]) {
-    expect(refused(before, { version: "2" })?.message).toBe(
+    expect(errorOf(before, { version: "2" })?.message).toBe(
       'version "2" of the definition is not 14 digits',
     );
   }
-  expect(refused({ version: "2" }, { displayName: "Tier" })).toBeUndefined();
+  expect(errorOf({ version: "2" }, { displayName: "Tier" })).toBeUndefined();
 });
 
 test("a removed property keeps its definition", () => {
   const title = { displayName: "Tier" };
-  expect(refused({}, title, true)?.message).toContain("Cannot mutate a soft deleted");
-  expect(refused(undefined, {}, true)?.code).toBe("invalid");
-  expect(refused({}, {}, true)).toBeUndefined();
+  expect(errorOf({}, title, true)?.message).toContain("Cannot mutate a soft deleted");
+  expect(errorOf(undefined, {}, true)?.code).toBe("invalid");
+  expect(errorOf({}, {}, true)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Filters: every condition against every kind of value, and the forms that a filter can have. */
+/** Filters: every condition on every type of value, and the forms of a filter. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CatalogError } from "../../src/core/errors.ts";
@@ -130,18 +130,18 @@ describe("fields", () => {
     ["name.length.x", []],
     ["constructor", []],
     ["__proto__.toString", []],
-  ])("%s", (field, expected) => {
+  ])("the field %s", (field, expected) => {
     expect(fieldValues(event, field)).toEqual(expected);
   });
 
-  test("any member of a list will do, and negated none may", () => {
+  test("any item of a list can match, and a negated criterion excludes each item", () => {
     expect(fits({ field: "userCounts.count", values: ["5"] })).toBe(true);
     expect(fits({ field: "userCounts.count", values: ["5"], negated: true })).toBe(false);
     expect(fits({ field: "userCounts.count", values: ["4"], negated: true })).toBe(true);
   });
 });
 
-describe("forms", () => {
+describe("the filter form", () => {
   const yes: Criterion = { field: "rowCount", values: ["42"] };
   const no: Criterion = { field: "rowCount", values: ["1"] };
   test.each<[string, Filter | undefined, boolean]>([
@@ -154,11 +154,11 @@ describe("forms", () => {
     ["or", { or: [{ and: [no] }, { and: [yes, yes] }] }, true],
     ["old criteria", { criteria: [yes, no] }, false],
     ["old criteria beside an empty or", { or: [], criteria: [no] }, false],
-  ])("%s", (_, filter, expected) => {
+  ])("the form: %s", (_, filter, expected) => {
     expect(compileFilter(filter)(event)).toBe(expected);
   });
 
-  test("values kept elsewhere are got at by the caller's own way", () => {
+  test("a filter can read values through a function", () => {
     const accepts = compileFilterOver(one({ field: "tags", values: ["a"] }));
     expect(accepts((field) => (field === "tags" ? ["b", "a"] : []))).toBe(true);
     expect(accepts(() => [])).toBe(false);
@@ -178,11 +178,11 @@ describe("forms", () => {
     [{ or: [7] }, "malformed", "7 is no part of a filter"],
     [{ or: [{ and: [null] }] }, "malformed", "null is no part of a filter"],
     ["origin:PROD", "malformed", "origin:PROD"],
-    // Passed over, they would let everything through.
+    // Ignoring such a filter would select everything.
     [{ and: [{ field: "a", values: ["x"] }] }, "malformed", "is no part of a filter"],
     [{ or: [{ or: [{ field: "a", values: ["x"] }] }] }, "malformed", "A filter looks like"],
     [{ field: "a", values: ["x"] }, "malformed", '"field":"a"'],
-  ])("%j is refused as %s", (filter, code, found) => {
+  ])("%j is rejected as %s", (filter, code, found) => {
     const run = () => compileFilter(filter as Filter);
     expect(run).toThrow(expect.objectContaining({ code }));
     try {
@@ -193,7 +193,7 @@ describe("forms", () => {
   });
 });
 
-test("ranges split the numbers in two", () => {
+test("range conditions are complementary", () => {
   const number = fc.integer({ min: -50, max: 50 });
   fc.assert(
     fc.property(number, number, (found, limit) => {
@@ -206,7 +206,7 @@ test("ranges split the numbers in two", () => {
   );
 });
 
-describe("how much a filter may hold", () => {
+describe("the limits of a filter", () => {
   const refusal = (filter: Filter): Partial<CatalogError> => {
     try {
       compileFilter(filter);
@@ -219,7 +219,7 @@ describe("how much a filter may hold", () => {
   const criteria = (count: number): Criterion[] =>
     Array.from({ length: count }, (_, i) => ({ field: "name", values: [`v${i}`] }));
 
-  test("a thousand criteria in all, however they are grouped", () => {
+  test("a filter has at most a thousand criteria, however they are grouped", () => {
     const message = "the filter has 1001 criteria of at most 1000";
     expect(refusal({ or: [{ and: criteria(1000) }] })).toEqual({});
     expect(refusal({ or: [{ and: criteria(1001) }] })).toEqual({ code: "malformed", message });
@@ -229,7 +229,7 @@ describe("how much a filter may hold", () => {
     expect(refusal({ or: groups.map(() => ({})) })).toMatchObject({ code: "malformed" });
   });
 
-  test("ten thousand values in all", () => {
+  test("a filter has at most ten thousand values", () => {
     const values = (count: number): string[] => Array.from({ length: count }, (_, i) => `v${i}`);
     expect(refusal(one({ field: "name", values: values(10_000) }))).toEqual({});
     expect(
@@ -250,7 +250,7 @@ describe("how much a filter may hold", () => {
     }
   });
 
-  test("a field of five hundred characters", () => {
+  test("a field name has at most five hundred characters", () => {
     expect(refusal(one({ field: "a".repeat(500), values: ["x"] }))).toEqual({});
     expect(refusal(one({ field: "a.".repeat(100_000), values: ["x"] }))).toEqual({
       code: "malformed",
@@ -258,14 +258,14 @@ describe("how much a filter may hold", () => {
     });
   });
 
-  test("many values are looked up, not tried in turn", () => {
+  test("a criterion with many values uses a set", () => {
     const values = Array.from({ length: 10_000 }, (_, i) => `v${i}`);
     const accepts = ["EQUAL", "IEQUAL"].map((condition) =>
       compileFilter(one({ field: "name", condition, values })),
     );
     const began = cpuMilliseconds();
     for (let i = 0; i < 20_000; i++) for (const accept of accepts) accept({ name: "other" });
-    // In turn it is 400 million comparisons, some seconds.
+    // Comparing one by one takes 400 million comparisons, some seconds.
     expect(cpuMilliseconds() - began).toBeLessThan(1000);
   });
 });

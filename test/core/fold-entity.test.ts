@@ -12,11 +12,11 @@ import {
   urns,
 } from "../contract/aspect-table-model.ts";
 
-/** The change that the aspect projection makes the write of. */
+/** The change that the aspect projection turns into the write. */
 function changeOf(write: AspectWrite): PlacedChange {
   const { urn, aspect, position, revision: at } = write;
-  const told = write.op === "value" || write.op === "confirm";
-  const system = told ? JSON.parse(write.system) : { lastObserved: 0, runId: "r" };
+  const hasSystem = write.op === "value" || write.op === "confirm";
+  const system = hasSystem ? JSON.parse(write.system) : { lastObserved: 0, runId: "r" };
   const types = { value: "UPSERT", confirm: "RESTATE", remove: "DELETE", remove_entity: "DELETE" };
   return {
     ...{ urn, aspect, position, revision: at, entityType: typeOf(urn), timeseries: false },
@@ -24,18 +24,18 @@ function changeOf(write: AspectWrite): PlacedChange {
     value: write.op === "value" ? write.value : undefined,
     created:
       write.op === "value" ? { time: write.time, actor: write.actor } : { time: 0, actor: "" },
-    system: told ? { ...system, version: String(write.version) } : system,
+    system: hasSystem ? { ...system, version: String(write.version) } : system,
   };
 }
 
-test("is what the aspect table has, whatever happened", () => {
+test("a folded entity equals the rows of the aspect table, for any history", () => {
   fc.assert(
     fc.property(aspectHistories(1, 200), (writes) => {
       const table = createAspectModel();
       for (const write of writes) {
-        const told = write.op === "value" || write.op === "confirm";
+        const hasSystem = write.op === "value" || write.op === "confirm";
         const { system } = changeOf(write);
-        table.apply(told ? { ...write, system: JSON.stringify(system) } : write);
+        table.apply(hasSystem ? { ...write, system: JSON.stringify(system) } : write);
       }
       for (const urn of urns) {
         const fold = foldEntity(urn, (type) => keyOf(`urn:li:${type}:`));
@@ -47,7 +47,7 @@ test("is what the aspect table has, whatever happened", () => {
   );
 });
 
-test("of an entity that nothing was told of is unknown", () => {
+test("a folded entity without records is unknown", () => {
   const { state } = foldEntity("urn:li:tag:a", () => undefined);
   expect(state()).toEqual({ urn: "urn:li:tag:a", revision: revision(-1), aspects: new Map() });
 });

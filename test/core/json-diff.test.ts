@@ -1,4 +1,4 @@
-/** The difference of two JSON values makes the second of the first. */
+/** The difference of two JSON values turns the first into the second. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type JsonDiffOperation, jsonDiff } from "../../src/core/patch/json-diff.ts";
@@ -6,7 +6,7 @@ import { type JsonDiffOperation, jsonDiff } from "../../src/core/patch/json-diff
 // biome-ignore lint/suspicious/noExplicitAny: any JSON.
 type Any = any;
 
-/** RFC 6902, as far as differences go. */
+/** RFC 6902, as far as differences need it. */
 function apply(document: Any, operations: readonly JsonDiffOperation[]): Any {
   const root = { whole: structuredClone(document) };
   for (const { op, path, value } of operations) {
@@ -14,17 +14,17 @@ function apply(document: Any, operations: readonly JsonDiffOperation[]): Any {
       name.replaceAll("~1", "/").replaceAll("~0", "~"),
     );
     const last = names.pop() ?? "";
-    const place = names.reduce((at: Any, name) => at[name], root);
-    if (Array.isArray(place) && last === "-") place.push(value);
-    else if (Array.isArray(place) && op === "remove") place.splice(Number(last), 1);
-    else if (op === "remove") delete place[last];
-    else place[last] = value;
+    const holder = names.reduce((at: Any, name) => at[name], root);
+    if (Array.isArray(holder) && last === "-") holder.push(value);
+    else if (Array.isArray(holder) && op === "remove") holder.splice(Number(last), 1);
+    else if (op === "remove") delete holder[last];
+    else holder[last] = value;
   }
   return root.whole;
 }
 
-test("it makes the second of the first, whatever they are", () => {
-  // A member of that name is a prototype to the small applier above.
+test("applying the difference of two values to the first gives the second", () => {
+  // A member with that name is a prototype to the small function above.
   const json = fc.jsonValue({ noUnicodeString: true } as object);
   const plain = json.filter((value) => !JSON.stringify(value).includes("__proto__"));
   fc.assert(
@@ -37,7 +37,7 @@ test("it makes the second of the first, whatever they are", () => {
   );
 });
 
-test("it names the places that differ, and no others", () => {
+test("a difference has only the paths that differ", () => {
   expect(jsonDiff({ a: [1, 2, 3], "b/c": { d: 1 } }, { a: [1, 4], "b/c": { d: 1, e: 2 } })).toEqual(
     [
       { op: "replace", path: "/a/1", value: 4 },

@@ -9,7 +9,7 @@ const fault = (text: string): string => {
 };
 
 describe("readJson", () => {
-  test("gives what JSON.parse gives for any value", () => {
+  test("readJson returns the value of JSON.parse for any value", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
@@ -19,7 +19,7 @@ describe("readJson", () => {
     );
   });
 
-  test("never throws, whatever the text, and agrees with JSON.parse on what is none", () => {
+  test("readJson never throws, and agrees with JSON.parse on invalid text", () => {
     const pieces = ['"', "\\", "{", "}", "[", "]", ":", ",", "a", "1", "null", " ", '"a"', '\\"'];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (parts) => {
@@ -32,18 +32,18 @@ describe("readJson", () => {
     );
   });
 
-  test("says what is wrong and where", () => {
+  test("an error states the cause and the position", () => {
     expect(fault('{"a": ')).toBe("Unexpected end of JSON input");
     expect(fault('{"a" 1}')).toContain("position 5");
     expect(fault('{"a": nope}')).toContain("nope");
   });
 
-  test("takes nesting to the limit and not one level more", () => {
+  test("nesting is accepted up to the limit", () => {
     expect(readJson(nested(jsonDepthMax)).ok).toBe(true);
     expect(fault(nested(jsonDepthMax + 1))).toBe(
       `Nested deeper than ${jsonDepthMax} levels at position ${jsonDepthMax}`,
     );
-    // No value is made of it: a million levels cost the pass 129 characters.
+    // No value is built from it: a million levels cost the pass 129 characters.
     expect(fault("[".repeat(1_000_000))).toContain("Nested deeper");
   });
 });
@@ -98,7 +98,7 @@ describe("the limit on members", () => {
   });
 });
 
-describe("members told twice", () => {
+describe("duplicate members", () => {
   test.each([
     ['{"a":1,"a":2}', "a", 7],
     ['{"x":{"a":1,"b":{},"a":2}}', "a", 19],
@@ -107,7 +107,7 @@ describe("members told twice", () => {
     ['{"\\u0061":1,"a":2}', "a", 12],
     ['{"":1,"":2}', "", 6],
     ['{"é\\"x":1,"é\\"x":2}', 'é"x', 10],
-  ])("%s", (text, member, offset) => {
+  ])("a duplicate in %s is found", (text, member, offset) => {
     expect(findHazard(text)).toEqual({ kind: "duplicate", member, offset });
     expect(fault(text)).toBe(
       `Member ${JSON.stringify(member)} appears twice in one object at position ${offset}`,
@@ -120,11 +120,11 @@ describe("members told twice", () => {
     '{"a":"\\"a\\":1,\\"a\\":1"}',
     '{"a":["a","a"],"b":"a"}',
     '{"a":{},"b":1}',
-  ])("lets %s pass", (text) => {
+  ])("%s has no duplicate", (text) => {
     expect(findHazard(text)).toBeUndefined();
   });
 
-  test("are found in objects of any size, wherever they stand", () => {
+  test("duplicates are found in objects of any size, at any position", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.string({ unit: "grapheme", maxLength: 6 }), {
@@ -144,21 +144,21 @@ describe("members told twice", () => {
     );
   });
 
-  test("with the same hash are told apart", () => {
+  test("members with equal hashes are distinguished", () => {
     // "Aa" and "BB" have one hash under multiplication by 31.
     expect(findHazard('{"Aa":1,"BB":2}')).toBeUndefined();
     expect(findHazard('{"Aa":1,"BB":2,"Aa":3}')).toMatchObject({ member: "Aa" });
   });
 });
 
-describe("names that reach for prototypes", () => {
+describe("member names that reach prototypes", () => {
   test.each([
     ['{"__proto__":{}}', "__proto__", 1],
     ['{"a":[{"b":{"__proto__":1}}]}', "__proto__", 12],
     ['{"\\u005f_proto__":1}', "__proto__", 1],
     ['{"constructor":{"prototype":{}}}', "constructor.prototype", 16],
     ['{"constructor" : {"a":1,"prototype":1}}', "constructor.prototype", 24],
-  ])("%s is refused", (text, member, offset) => {
+  ])("%s is rejected", (text, member, offset) => {
     expect(findHazard(text)).toEqual({ kind: "prototype", member, offset });
     expect(fault(text)).toBe(`Member "${member}" is not allowed at position ${offset}`);
   });
@@ -170,7 +170,7 @@ describe("names that reach for prototypes", () => {
     '{"constructor":[{"prototype":1}]}',
     '{"a":"__proto__"}',
     '["__proto__"]',
-  ])("%s is data", (text) => {
+  ])("%s is accepted", (text) => {
     expect(findHazard(text)).toBeUndefined();
   });
 });

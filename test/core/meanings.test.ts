@@ -31,7 +31,7 @@ test("a complete evaluation of an assertion is a run; a running one is not", () 
   expect(of({ status: "RUNNING" })).toEqual([]);
 });
 
-test("an instance of a job starts and completes", () => {
+test("a run of a job starts and completes", () => {
   const of = (value: object) =>
     shown(changeOf("urn:li:dataProcessInstance:a", "dataProcessInstanceRunEvent", value, true));
   expect(of({ status: "STARTED", attempt: 2 })).toMatchObject([
@@ -42,11 +42,11 @@ test("an instance of a job starts and completes", () => {
   ]);
 });
 
-test("other events of timeseries have no meaning", () => {
+test("other timeseries events produce no semantic change", () => {
   expect(shown(changeOf("urn:li:dataset:a", "datasetProfile", {}, true))).toEqual([]);
 });
 
-test("the documentation of each source is a fact of its own", () => {
+test("the documentation of each source is a separate change", () => {
   const value = {
     documentations: [
       { documentation: "of a person" },

@@ -1,4 +1,4 @@
-/** The data of patches fits the model: every keyed array, every key, every born aspect. */
+/** The patch rules fit the model: every keyed array, every key, every aspect that a patch creates. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { applyPatch, type PatchRules, parsePatch } from "../../src/core/patch/patch.ts";
@@ -46,7 +46,7 @@ const arrays = Object.entries(rules).flatMap(([aspect, { arrays = {} }]) =>
 );
 const born = Object.entries(rules).filter(([, { born = {} }]) => born[""] !== undefined);
 
-describe("keyed arrays", () => {
+describe("the keyed array of", () => {
   test.each(arrays)("%s: %s", (aspect, path, keys: ArrayKeys) => {
     const items = itemsAt(recordFor(aspect), path);
     if (keys === "fineGrainedLineage") {
@@ -66,7 +66,7 @@ describe("keyed arrays", () => {
   });
 });
 
-describe("aspects born of a patch", () => {
+describe("an aspect that a patch creates", () => {
   test.each(born)("%s fits its schema", (name) => {
     const aspect = model.aspects.get(name);
     if (aspect === undefined) throw new Error(`there is no aspect ${name}`);
@@ -109,7 +109,7 @@ describe("aspects born of a patch", () => {
       { "/allowedValues/gold": { value: { string: "gold" } }, "/qualifiedName": "io.tier" },
       { allowedValues: [{ value: { string: "gold" } }] },
     ],
-  ])("%s fits its schema with what clients add", (name, values, expected) => {
+  ])("%s fits its schema with the values that clients add", (name, values, expected) => {
     const aspect = model.aspects.get(name);
     if (aspect === undefined) throw new Error(`there is no aspect ${name}`);
     const patch = Object.entries(values).map(([path, value]) => ({ op: "add", path, value }));

@@ -56,7 +56,7 @@ test("adding a new member and removing it again gives the original", () => {
   );
 });
 
-test("adding twice equals adding once, and each member one by one equals all at once", () => {
+test("adding twice equals adding once, and adding one by one equals adding all at once", () => {
   fc.assert(
     fc.property(owners, owners, (members, added) => {
       const current = { owners: members };
@@ -70,7 +70,7 @@ test("adding twice equals adding once, and each member one by one equals all at 
   );
 });
 
-test("a list comes back from its map by key", () => {
+test("a list set from its map by key has the same members", () => {
   fc.assert(
     fc.property(owners, (members) => {
       const map: Record<string, Record<string, Owner[]>> = {};
@@ -83,7 +83,7 @@ test("a list comes back from its map by key", () => {
       const set = apply({ owners: members }, [{ op: "add", path: "/owners", value: map }]);
       expect(set.owners).toEqual(grouped);
       expect(new Set(set.owners.map(identity))).toEqual(new Set(members.map(identity)));
-      // Group by group into nothing: the same list.
+      // Adding group by group to an empty value gives the same list.
       const groups = Object.entries(map).map(([key, types]) => {
         return { op: "add", path: pathOf(key), value: types };
       });
@@ -92,7 +92,7 @@ test("a list comes back from its map by key", () => {
   );
 });
 
-test("plain texts come back from their map and from their paths", () => {
+test("plain texts can be added from a map and by path", () => {
   const names = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((text) => !/^(-|__proto__)$/.test(text)),
   );
@@ -107,7 +107,7 @@ test("plain texts come back from their map and from their paths", () => {
   );
 });
 
-/** The same operations on a plain list, looked through from end to end each time. */
+/** The same operations on a plain list, which is scanned for each of them. */
 function simple(members: Owner[], op: string, keys: string[], value: Owner): Owner[] {
   const inGroup = (m: Owner) => keys.every((key, i) => [m.owner, m.type][i] === key);
   if (op === "remove") return members.filter((member) => !inGroup(member));
@@ -121,7 +121,7 @@ function simple(members: Owner[], op: string, keys: string[], value: Owner): Own
   return members.flatMap((m, i) => (i === at ? [value] : gone(m) ? [] : [m]));
 }
 
-test("random operations do to keyed members what they do to a plain list", () => {
+test("random operations have the same result on keyed members and on a plain list", () => {
   const operation = fc.record({
     op: fc.constantFrom("add", "replace", "remove"),
     value: owner,

@@ -1,4 +1,4 @@
-/** Patches as clients send them: what each form, operation and path does to an aspect. */
+/** Patches as clients send them: the effect of each form, operation and path on an aspect. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -24,7 +24,7 @@ function patched(
   return applyPatch(current as never, parsePatch(JSON.stringify(body), rules, aspect), stamp);
 }
 
-function refusal(run: () => unknown): CatalogError {
+function errorOf(run: () => unknown): CatalogError {
   try {
     run();
   } catch (error) {
@@ -35,7 +35,7 @@ function refusal(run: () => unknown): CatalogError {
 }
 
 const add = (path: string, value: unknown): Operation => ({ op: "add", path, value });
-// Clients send an empty value along with every removal.
+// Clients send an empty value with every removal.
 const remove = (path: string): Operation => ({ op: "remove", path, value: {} });
 const replace = (path: string, value: unknown): Operation => ({ op: "replace", path, value });
 
@@ -46,7 +46,7 @@ const attribution = { time: 1, actor: "urn:li:corpuser:x", source: SOURCE };
 const TAG_KEYS = { tags: ["attribution␟source", "tag"] };
 
 describe("recorded patches", () => {
-  test("adds a tag by its urn to those that are there", () => {
+  test("a patch adds a tag by its urn to the existing ones", () => {
     const fresh = { tag: "urn:li:tag:fresh" };
     expect(
       patched("globalTags", { tags: [{ tag: "urn:li:tag:pii" }, { tag: "urn:li:tag:tier1" }] }, [
@@ -55,7 +55,7 @@ describe("recorded patches", () => {
     ).toEqual({ tags: [{ tag: "urn:li:tag:pii" }, { tag: "urn:li:tag:tier1" }, fresh] });
   });
 
-  test("adds a property in the object form", () => {
+  test("a patch in the object form adds a property", () => {
     const current = { name: "harvests", customProperties: {}, tags: [] };
     expect(patched("datasetProperties", current, [add("/customProperties/tier", "1")], {})).toEqual(
       { ...current, customProperties: { tier: "1" } },
@@ -64,7 +64,7 @@ describe("recorded patches", () => {
 });
 
 describe("keyed arrays", () => {
-  test("keep the order of members, put new ones last and replace known ones in place", () => {
+  test("keyed arrays keep the order of members, append new ones and replace existing ones in place", () => {
     const current = { tags: [{ tag: A }, { tag: B }] };
     expect(
       patched("globalTags", current, [
@@ -74,7 +74,7 @@ describe("keyed arrays", () => {
     ).toEqual([{ tag: A, context: "new" }, { tag: B }, { tag: "urn:li:tag:c" }]);
   });
 
-  test("name a member by several keys, an empty one where there is no value", () => {
+  test("a path names a member by several keys, with an empty segment for a missing key", () => {
     const current = { tags: [{ tag: A }, { tag: A, attribution }] };
     const other = { tag: B, attribution };
     expect(
@@ -88,7 +88,7 @@ describe("keyed arrays", () => {
     );
   });
 
-  test("remove the group that a path names when it stops early", () => {
+  test("a path with fewer keys removes the group that it names", () => {
     const current = { tags: [{ tag: A }, { tag: B, attribution }, { tag: A, attribution }] };
     expect(patched("globalTags", current, [remove(`/tags/${SOURCE}`)], TAG_KEYS).tags).toEqual([
       { tag: A },
@@ -100,7 +100,7 @@ describe("keyed arrays", () => {
     expect(patched("globalTags", current, [remove("/tags")], TAG_KEYS)).toEqual({ tags: [] });
   });
 
-  test("replace a group by a map or a list of members, in its place", () => {
+  test("a group is replaced in place by a map or a list of members", () => {
     const current = {
       tags: [{ tag: A }, { tag: A, attribution }, { tag: "urn:li:tag:z" }, { tag: B, attribution }],
     };
@@ -112,7 +112,7 @@ describe("keyed arrays", () => {
     }
   });
 
-  test("do not lose the same tag of another source to a plain add, but to a replace", () => {
+  test("a plain add keeps the same tag of another source, a replace does not", () => {
     const current = { tags: [{ tag: A, attribution }] };
     const plain = { tag: A };
     expect(patched("globalTags", current, [add(`/tags/${A}`, plain)]).tags).toEqual([
@@ -122,8 +122,8 @@ describe("keyed arrays", () => {
     expect(patched("globalTags", current, [replace(`/tags/${A}`, plain)]).tags).toEqual([plain]);
   });
 
-  test("put a value whose own keys differ from the path's where its own keys say", () => {
-    // The assignment that an SDK sends for a source lacks the attribution that its path names.
+  test("a value whose keys differ from the path is stored under its own keys", () => {
+    // The assignment that an SDK sends for a source lacks the attribution in its path.
     const urn = "urn:li:structuredProperty:io.tier";
     const keys = { properties: ["propertyUrn", "attribution␟source"] };
     const current = { properties: [{ propertyUrn: urn, values: [{ string: "1" }] }] };
@@ -133,7 +133,7 @@ describe("keyed arrays", () => {
     ).toEqual({ properties: [value] });
   });
 
-  test("are set as a whole, as a list or as a map", () => {
+  test("a keyed array is set as a whole, as a list or as a map", () => {
     const u = { owner: "urn:li:corpuser:u", type: "DATAOWNER" };
     const w = { owner: "urn:li:corpuser:w", type: "DATAOWNER" };
     const current = { owners: [u] };
@@ -145,7 +145,7 @@ describe("keyed arrays", () => {
     ).toEqual([w, u]);
   });
 
-  test("tell owners apart by kind, and take paths of every length", () => {
+  test("owners are distinguished by type, and paths may have any number of keys", () => {
     const u = "urn:li:corpuser:u";
     const kind = "urn:li:ownershipType:steward";
     const owners = [
@@ -169,7 +169,7 @@ describe("keyed arrays", () => {
     ).toEqual([same, owners[1], owners[2]]);
   });
 
-  test("give a member the keys that only its path told", () => {
+  test("a member gets the keys of its path that its value lacks", () => {
     expect(patched("globalTags", { tags: [] }, [add(`/tags/${A}`, {})]).tags).toEqual([{ tag: A }]);
     expect(
       patched("ownership", { owners: [] }, [add("/owners/urn:li:corpuser:u/DATAOWNER/", {})])
@@ -177,7 +177,7 @@ describe("keyed arrays", () => {
     ).toEqual([{ owner: "urn:li:corpuser:u", type: "DATAOWNER" }]);
   });
 
-  test("hold plain texts that name themselves, whatever the value says", () => {
+  test("an array of plain texts takes the text from the path, not from the value", () => {
     const a = "urn:li:schemaField:(urn:li:dataset:(urn:li:dataPlatform:hive,t,PROD),a)";
     const current = { inputDatasets: [], outputDatasets: [], inputDatasetFields: [a] };
     const b = a.replace(",a)", ",b)");
@@ -198,7 +198,7 @@ describe("keyed arrays", () => {
     );
   });
 
-  test("hold plain texts in unions", () => {
+  test("an array of texts in unions takes the text from the path", () => {
     const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,t,PROD)";
     const inputs = [{ string: "urn:li:dataset:(urn:li:dataPlatform:hive,s,PROD)" }];
     expect(patched("chartInfo", { inputs }, [add(`/inputs/${urn}`, urn)]).inputs).toEqual([
@@ -210,7 +210,7 @@ describe("keyed arrays", () => {
     ).toEqual([]);
   });
 
-  test("are keyed by values in unions and by numbers", () => {
+  test("a keyed array may have keys in unions and numeric keys", () => {
     const gold = { value: { string: "gold" } };
     const current = { allowedValues: [gold, { value: { double: 5 } }] };
     expect(
@@ -221,7 +221,7 @@ describe("keyed arrays", () => {
     ).toEqual([{ ...gold, description: "best" }]);
   });
 
-  test("lie in members of keyed arrays, which are made with what they need", () => {
+  test("keyed arrays inside keyed arrays are created with their required fields", () => {
     const term = { urn: "urn:li:glossaryTerm:Email" };
     const path = "/editableSchemaFieldInfo/user.e~1mail";
     const value = patched("editableSchemaMetadata", undefined, [
@@ -249,7 +249,7 @@ describe("keyed arrays", () => {
     });
   });
 
-  test("follow a member whose key is changed through its path", () => {
+  test("a member whose key a patch changes is found under the new key", () => {
     const current = { tags: [{ tag: A }, { tag: B }] };
     const c = "urn:li:tag:c";
     expect(
@@ -262,12 +262,12 @@ describe("keyed arrays", () => {
     ).toEqual([{ tag: c, context: "renamed" }, { tag: B }, { tag: A }]);
   });
 
-  test("understand urns of any namespace", () => {
+  test("a path may name urns of any namespace", () => {
     const current = { tags: [{ tag: "urn:acme:tag:a" }] };
     expect(patched("globalTags", current, [remove(`/tags/${A}`)]).tags).toEqual([]);
   });
 
-  test("take numbers for places where every key is an urn, and only there", () => {
+  test("a number in a path is an index only if every key is a urn", () => {
     const current = { tags: [{ tag: A }, { tag: B }] };
     expect(patched("globalTags", current, [remove("/tags/0")]).tags).toEqual([{ tag: B }]);
     expect(patched("globalTags", current, [replace("/tags/1/context", "x")]).tags).toEqual([
@@ -279,14 +279,14 @@ describe("keyed arrays", () => {
     expect(patched("formInfo", { prompts }, [remove("/prompts/1")]).prompts).toEqual([{ id: "p" }]);
   });
 
-  test('take "-" for the place behind the last member', () => {
+  test('"-" in a path is the index after the last member', () => {
     const current = { tags: [{ tag: A }] };
     expect(
       patched("globalTags", current, [add("/tags/-", { tag: B }), add("/tags/-", { tag: A })]).tags,
     ).toEqual([{ tag: A }, { tag: B }]);
   });
 
-  test("of aspects that nobody knows are keyed by the patch, also when they lie deeper", () => {
+  test("arrays of aspects without rules are keyed by the patch, also nested ones", () => {
     const path = "/rules/r1";
     expect(
       patched("dataQuality", undefined, [add(path, { id: "r1", level: 2 })], { rules: ["id"] }),
@@ -298,9 +298,9 @@ describe("keyed arrays", () => {
     ).toEqual({ set: { rules: [{ id: "r1", level: 3 }] } });
   });
 
-  test("are plain arrays when the patch is forced to be generic", () => {
+  test("a patch that is forced to be generic addresses arrays by index", () => {
     const current = { tags: [{ tag: A }] };
-    const error = refusal(() =>
+    const error = errorOf(() =>
       patched("globalTags", current, [add(`/tags/${B}`, { tag: B })], {}, true),
     );
     expect(error.code).toBe("invalid");
@@ -325,7 +325,7 @@ describe("column lineages", () => {
     confidenceScore: 0.5,
   };
 
-  test("come to be by an upstream, and gather upstreams of the same column", () => {
+  test("an added upstream creates a column lineage, and further upstreams extend it", () => {
     expect(
       patched("upstreamLineage", undefined, [add(`${path}/${u}`, { confidenceScore: 0.5 })]),
     ).toEqual({ upstreams: [], fineGrainedLineages: [lineage] });
@@ -335,7 +335,7 @@ describe("column lineages", () => {
     ).toEqual({ upstreams: [], fineGrainedLineages: [{ ...lineage, upstreams: [u, v] }] });
   });
 
-  test("of another transformation or query are others", () => {
+  test("column lineages with another transformation or query are separate", () => {
     const query = "urn:li:query:q";
     const value = patched("upstreamLineage", { upstreams: [], fineGrainedLineages: [lineage] }, [
       add(`/fineGrainedLineages/COPY/${d}/${query}/${u}`, { confidenceScore: 1 }),
@@ -346,7 +346,7 @@ describe("column lineages", () => {
     ]);
   });
 
-  test("go with their last upstream, or as a group", () => {
+  test("a column lineage is removed with its last upstream, or as a group", () => {
     const both = { ...lineage, upstreams: [u, v] };
     const current = { upstreams: [], fineGrainedLineages: [both] };
     const left = (...operations: Operation[]) =>
@@ -358,7 +358,7 @@ describe("column lineages", () => {
     expect(left(remove("/fineGrainedLineages"))).toEqual([]);
   });
 
-  test("are set as a list, or as a map by key", () => {
+  test("column lineages are set as a list, or as a map by key", () => {
     const map = { NONE: { [d]: { NONE: { [u]: { confidenceScore: 0.5 } } } } };
     for (const value of [[lineage], map]) {
       expect(
@@ -371,7 +371,7 @@ describe("column lineages", () => {
     }
   });
 
-  test("into several columns stay as they are", () => {
+  test("a column lineage into several columns is unchanged", () => {
     const wide = { ...lineage, downstreams: [d, u] };
     const current = { upstreams: [], fineGrainedLineages: [wide] };
     expect(
@@ -385,7 +385,7 @@ describe("operations", () => {
   const current = { name: "t", customProperties: { a: "1" }, list: [1, 2] };
   const made = (...operations: Operation[]) => patched("anything", current, operations);
 
-  test("removing what is absent is fine", () => {
+  test("a removal of an absent value has no effect", () => {
     expect(
       made(
         remove("/nothing"),
@@ -400,7 +400,7 @@ describe("operations", () => {
     });
   });
 
-  test("missing parents are made", () => {
+  test("missing parents are created", () => {
     expect(made(add("/a/b/c", 1), add("/new/-", 1), add("/new/-", 2))).toEqual({
       ...current,
       a: { b: { c: 1 } },
@@ -408,7 +408,7 @@ describe("operations", () => {
     });
   });
 
-  test("replacing what is absent adds it", () => {
+  test("replacing an absent value adds it", () => {
     expect(made(replace("/description", "d"), replace("/list/2", 3))).toEqual({
       ...current,
       description: "d",
@@ -423,7 +423,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("move and copy take a value elsewhere", () => {
+  test("move and copy transfer a value to another path", () => {
     const value = made(
       { op: "copy", from: "/customProperties", path: "/copied" },
       { op: "move", from: "/name", path: "/customProperties/name" },
@@ -444,7 +444,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("a test that holds lets the rest happen", () => {
+  test("a successful test lets the other operations continue", () => {
     expect(
       made(
         { op: "test", path: "/customProperties", value: { a: "1" } },
@@ -462,18 +462,18 @@ describe("operations", () => {
     ).toHaveLength(2);
   });
 
-  test("the whole value can be given", () => {
+  test("the whole value can be replaced", () => {
     expect(made(replace("", { name: "u" }), add("/b", 1))).toEqual({ name: "u", b: 1 });
   });
 
-  test("escapes stand for / and ~", () => {
+  test("escapes in paths stand for / and ~", () => {
     expect(made(add("/customProperties/a~1b~0c~01", "x")).customProperties).toEqual({
       a: "1",
       "a/b~c~1": "x",
     });
   });
 
-  test("change neither the value nor the patch, and share nothing with them", () => {
+  test("a patch changes neither the value nor its operations, and shares nothing with them", () => {
     const value = { tags: [{ tag: A, attribution: { ...attribution } }] };
     const before = JSON.stringify(value);
     const added = { tag: B, attribution: { ...attribution } };
@@ -487,14 +487,14 @@ describe("operations", () => {
     expect(added.attribution.actor).toBe("urn:li:corpuser:x");
   });
 
-  test("names that objects inherit are names like any other", () => {
+  test("names of inherited members are ordinary member names", () => {
     expect(
       made(add("/customProperties/constructor", "x"), remove("/toString")).customProperties,
     ).toEqual({ a: "1", constructor: "x" });
   });
 });
 
-describe("aspects born of a patch", () => {
+describe("an aspect that a patch creates", () => {
   const audit = { time: stamp.time, actor: stamp.actor };
   test.each([
     [
@@ -541,17 +541,17 @@ describe("aspects born of a patch", () => {
     expect(patched(aspect, undefined, [add(path, value)], keys)).toMatchObject(expected);
   });
 
-  test("of others have what the patch gives them", () => {
+  test("an aspect without rules has only the values of the patch", () => {
     expect(patched("anything", undefined, [add("/a", 1)])).toEqual({ a: 1 });
   });
 });
 
-describe("patches of the wrong form", () => {
+describe("a malformed patch is rejected:", () => {
   test.each([
     ["not JSON", "[{", "not JSON"],
-    ["no list", { op: "add" }, "a patch is a list of operations"],
+    ["not a list", { op: "add" }, "a patch is a list of operations"],
     ["a text", '"add"', "a patch is a list of operations"],
-    ["an operation that is none", [7], "operation 0"],
+    ["an operation that is not an object", [7], "operation 0"],
     [
       "an unknown op",
       [add("/a", 1), { op: "merge", path: "/a" }],
@@ -561,46 +561,46 @@ describe("patches of the wrong form", () => {
     ["a path without its slash", [add("tags", 1)], '"tags"'],
     ["no value", [{ op: "add", path: "/a" }], 'operation 0 (add "/a") has no value'],
     ["no from", [{ op: "move", path: "/a" }], "has the from nothing"],
-    ["a tilde that stands for nothing", [add("/a~2", 1)], "~"],
+    ["an invalid escape", [add("/a~2", 1)], "~"],
     ["a prototype", [add("/__proto__/polluted", 1)], "/__proto__/polluted"],
     ["a constructor's prototype", [add("/constructor/prototype/x", 1)], "/constructor/prototype/x"],
-    ["a prototype as its source", [{ op: "copy", from: "/__proto__", path: "/a" }], "/__proto__"],
+    ["a prototype as the source", [{ op: "copy", from: "/__proto__", path: "/a" }], "/__proto__"],
     ["a very long path", [add("/a".repeat(65), 1)], "more than 64 segments"],
-    ["keys that are none", { patch: [], arrayPrimaryKeys: { tags: "tag" } }, "arrayPrimaryKeys"],
+    ["invalid keys", { patch: [], arrayPrimaryKeys: { tags: "tag" } }, "arrayPrimaryKeys"],
     [
-      "a value nested without end",
+      "a deeply nested value",
       `[{"op":"add","path":"/a","value":${"[".repeat(9_999)}${"]".repeat(9_999)}}]`,
       "nests deeper",
     ],
     ["too many operations", Array.from({ length: 50_001 }, () => remove("/a")), "50001 operations"],
   ])("%s", (_, patch, found) => {
     const source = typeof patch === "string" ? patch : JSON.stringify(patch);
-    const error = refusal(() => parsePatch(source, rules, "globalTags"));
+    const error = errorOf(() => parsePatch(source, rules, "globalTags"));
     expect(error.code).toBe("malformed");
     expect(error.text).toContain(found);
   });
 });
 
-describe("patches that cannot be applied", () => {
+describe("a patch that cannot be applied is rejected:", () => {
   const current = { name: "t", list: ["a"], tags: [{ tag: A }] };
   test.each<[string, Operation[], string]>([
     ["a field of a text", [add("/name/first", 1)], '"/name" has no fields'],
-    ["a member of no place", [add("/list/5", 1)], "no place 5"],
-    ["a member of no index", [add("/list/b", 1)], '"b" is not an index'],
-    ["a removal of no index", [remove("/list/a")], '"a" is not an index'],
+    ["an index out of range", [add("/list/5", 1)], "no place 5"],
+    ["a member without an index", [add("/list/b", 1)], '"b" is not an index'],
+    ["a removal without an index", [remove("/list/a")], '"a" is not an index'],
     ["a failed test", [{ op: "test", path: "/name", value: "u" }], 'there is "t", not "u"'],
     [
-      "a test of what is absent",
+      "a test of an absent value",
       [{ op: "test", path: "/x/y", value: 1 }],
       "there is nothing, not 1",
     ],
     ["a copy of nothing", [{ op: "copy", from: "/x", path: "/y" }], 'nothing at "/x"'],
     ["a move into itself", [{ op: "move", from: "/a", path: "/a/b" }], "into itself"],
-    ["a member that is no object", [add(`/tags/${B}`, "b")], 'not "b"'],
+    ["a member that is not an object", [add(`/tags/${B}`, "b")], 'not "b"'],
     ["the removal of everything", [remove("")], "the whole aspect"],
-    ["everything by a text", [replace("", "x")], "an aspect is an object"],
+    ["a text as the whole aspect", [replace("", "x")], "an aspect is an object"],
   ])("%s", (_, operations, found) => {
-    const error = refusal(() =>
+    const error = errorOf(() =>
       patched("globalTags", current, [remove("/nothing"), ...operations]),
     );
     expect(error.code).toBe("invalid");
@@ -609,50 +609,50 @@ describe("patches that cannot be applied", () => {
     expect(error.text).toContain(found);
   });
 
-  test("more operations than a patch may have", () => {
+  test("more operations than the limit", () => {
     const operations = Array.from({ length: 20_001 }, () => remove("/nothing"));
-    const error = refusal(() => patched("globalTags", current, operations));
+    const error = errorOf(() => patched("globalTags", current, operations));
     expect(error.message).toBe("a patch has 20001 operations of at most 20000");
   });
 
-  test("copies that double without end", () => {
+  test("copies that double the value each time", () => {
     const copies = Array.from({ length: 40 }, (_, i) => ({ op: "copy", from: "", path: `/c${i}` }));
-    const error = refusal(() => patched("anything", current, copies));
+    const error = errorOf(() => patched("anything", current, copies));
     expect(error.code).toBe("too_large");
     expect(error.message).toContain("copies more than 1000000 values");
   });
 
-  test("copies of a long text that are more than an answer could hold", () => {
+  test("copies of a long text beyond the size of a response", () => {
     const text = "x".repeat(1_000_000);
     const copies = Array.from({ length: 600 }, (_, i) => ({
       op: "copy",
       from: "/c",
       path: `/c${i}`,
     }));
-    const error = refusal(() => patched("anything", { c: text }, copies));
+    const error = errorOf(() => patched("anything", { c: text }, copies));
     expect(error).toMatchObject({ code: "too_large" });
     expect(error.message).toContain("copies more than 64000000 characters");
   });
 
-  test("moves that nest without end", () => {
+  test("moves that nest ever deeper", () => {
     const deep = "/a".repeat(60);
     const nesting = Array.from({ length: 10 }, () => [
       { op: "move", from: "/name", path: "/kept" },
       { op: "move", from: "/kept", path: `/name${deep}` },
     ]).flat();
-    expect(refusal(() => patched("anything", current, nesting)).text).toContain("nests deeper");
+    expect(errorOf(() => patched("anything", current, nesting)).text).toContain("nests deeper");
   });
 
-  test("tests that look through a large array again and again", () => {
+  test("tests that scan a large array repeatedly", () => {
     const tags = Array.from({ length: 100_000 }, (_, i) => ({ tag: `urn:li:tag:${i}` }));
     const operations = Array.from({ length: 20 }, (_, i) => {
       return { op: "test", path: `/tags/urn:li:tag:${i}`, value: { tag: `urn:li:tag:${i}` } };
     });
-    expect(refusal(() => patched("globalTags", { tags }, operations)).code).toBe("too_large");
+    expect(errorOf(() => patched("globalTags", { tags }, operations)).code).toBe("too_large");
   });
 });
 
-test("goes through a large array once for all its operations", () => {
+test("a patch scans a large array once for all its operations", () => {
   const count = 20_000;
   const fields = Array.from({ length: count }, (_, i) => ({ fieldPath: `f${i}` }));
   const operations = fields.map(({ fieldPath }) =>
@@ -661,6 +661,6 @@ test("goes through a large array once for all its operations", () => {
   const started = cpuMilliseconds();
   const value = patched("editableSchemaMetadata", { editableSchemaFieldInfo: fields }, operations);
   expect(value.editableSchemaFieldInfo).toHaveLength(count);
-  // Quadratic work would take minutes; this leaves room for the slowest machine.
+  // Quadratic work would take minutes; the limit suits the slowest machine.
   expect(cpuMilliseconds() - started).toBeLessThan(10_000);
 });

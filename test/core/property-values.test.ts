@@ -1,4 +1,4 @@
-/** Values of structured properties against their definitions: which are refused, and with what words. */
+/** Values of structured properties against their definitions: which are rejected, and with which message. */
 import { describe, expect, test } from "vitest";
 import { refusalOfValues } from "../../src/core/rules/property-values.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
@@ -14,7 +14,7 @@ const from = (source: string, value: JsonObject) => ({
   attribution: { time: 1, actor: "urn:li:corpuser:mira", source: `urn:li:dataHubAction:${source}` },
 });
 
-const refused = (
+const errorOf = (
   properties: readonly JsonObject[],
   definition: JsonObject | undefined,
   more: { before?: readonly JsonObject[]; removed?: boolean; patched?: boolean } = {},
@@ -26,7 +26,7 @@ const refused = (
     patched: more.patched ?? false,
   });
 
-describe("a value", () => {
+describe("a property value", () => {
   test.each<[string, JsonObject, string | undefined]>([
     ["number", double(1.5), undefined],
     ["number", string("1.5e3"), undefined],
@@ -50,8 +50,8 @@ describe("a value", () => {
     ["urn", string("mira"), "should be an urn"],
     ["urn", double(1), "should be a string"],
     ["colour", string("red"), 'of the type "urn:li:dataType:datahub.colour"'],
-  ])("of the type %s: %j", (name, value, expected) => {
-    const refusal = refused([entry(value)], type(name));
+  ])("a value of the type %s: %j", (name, value, expected) => {
+    const refusal = errorOf([entry(value)], type(name));
     if (expected === undefined) expect(refusal).toBeUndefined();
     else {
       expect(refusal).toMatchObject({ code: "invalid", hint: expect.any(String) });
@@ -60,84 +60,84 @@ describe("a value", () => {
     }
   });
 
-  test("that is a urn may be bound to entity types", () => {
+  test("a urn value may be restricted to entity types", () => {
     const allowedTypes = ["urn:li:entityType:datahub.corpGroup", "urn:li:entityType:datahub.tag"];
     const definition = { ...type("urn"), typeQualifier: { allowedTypes } };
-    expect(refused([entry(string("urn:li:corpGroup:checkout"))], definition)).toBeUndefined();
-    const refusal = refused([entry(string("urn:li:corpuser:mira"))], definition);
+    expect(errorOf([entry(string("urn:li:corpGroup:checkout"))], definition)).toBeUndefined();
+    const refusal = errorOf([entry(string("urn:li:corpuser:mira"))], definition);
     expect(refusal?.message).toContain(`supported urn types: "${allowedTypes.join('", "')}"`);
-    expect(refused([entry(string("urn:li:x:y"))], { ...type("urn"), typeQualifier: {} })).toBe(
+    expect(errorOf([entry(string("urn:li:x:y"))], { ...type("urn"), typeQualifier: {} })).toBe(
       undefined,
     );
   });
 
-  test("is one of those that are allowed", () => {
+  test("a value must be one of the allowed values", () => {
     const allowedValues = [{ value: string("gold"), description: "best" }, { value: double(2) }];
     const definition = { ...type("string"), allowedValues };
-    expect(refused([entry(string("gold"))], definition)).toBeUndefined();
-    expect(refused([entry(double(2))], { ...definition, ...type("number") })).toBeUndefined();
-    expect(refused([entry(string("iron"))], definition)?.message).toBe(
+    expect(errorOf([entry(string("gold"))], definition)).toBeUndefined();
+    expect(errorOf([entry(double(2))], { ...definition, ...type("number") })).toBeUndefined();
+    expect(errorOf([entry(string("iron"))], definition)?.message).toBe(
       `property "${URN}", value {"string":"iron"} should be one of "gold", "2"`,
     );
-    expect(refused([entry(string("2"))], definition)?.message).toContain("should be one of");
-    expect(refused([entry(string("x"))], { ...definition, allowedValues: [] })?.message).toContain(
+    expect(errorOf([entry(string("2"))], definition)?.message).toContain("should be one of");
+    expect(errorOf([entry(string("x"))], { ...definition, allowedValues: [] })?.message).toContain(
       "should be one of none",
     );
   });
 
-  test("of a type in another spelling, of no definition, or of no property is let through", () => {
-    expect(refused([entry(double(1))], { valueType: "urn:li:dataType:NUMBER" })).toBeUndefined();
-    expect(refused([entry(double(1), string("x"))], undefined)).toBeUndefined();
-    expect(refused([{ ...entry(double(1)), propertyUrn: OTHER }], type("string"))).toBeUndefined();
+  test("a value is accepted without a known type, definition or property", () => {
+    expect(errorOf([entry(double(1))], { valueType: "urn:li:dataType:NUMBER" })).toBeUndefined();
+    expect(errorOf([entry(double(1), string("x"))], undefined)).toBeUndefined();
+    expect(errorOf([{ ...entry(double(1)), propertyUrn: OTHER }], type("string"))).toBeUndefined();
   });
 });
 
 describe("a property", () => {
-  test("has one value, unless it is defined with several", () => {
+  test("a property has a single value unless its cardinality is MULTIPLE", () => {
     const both = [entry(string("a"), string("b"))];
     for (const single of [{}, { cardinality: "SINGLE" }]) {
-      expect(refused(both, { ...type("string"), ...single })?.message).toBe(
+      expect(errorOf(both, { ...type("string"), ...single })?.message).toBe(
         `property "${URN}" has cardinality 1, but multiple values were assigned: "a", "b"`,
       );
     }
-    expect(refused(both, { ...type("string"), cardinality: "MULTIPLE" })).toBeUndefined();
-    expect(refused([entry()], type("string"))).toBeUndefined();
+    expect(errorOf(both, { ...type("string"), cardinality: "MULTIPLE" })).toBeUndefined();
+    expect(errorOf([entry()], type("string"))).toBeUndefined();
   });
 
-  test("has one entry, of whatever source", () => {
+  test("a property has a single entry, whatever its source", () => {
     const several = [from("a", string("x")), from("b", string("x"))];
     for (const entries of [several, [entry(string("x")), entry(string("x"))]]) {
-      expect(refused(entries, type("string"))).toMatchObject({
+      expect(errorOf(entries, type("string"))).toMatchObject({
         code: "invalid",
         message: `property "${URN}" has multiple entries: 2`,
       });
     }
   });
 
-  test("has one entry for each source where a patch made them", () => {
+  test("a patch may add an entry for each source", () => {
     const [a, b] = [from("a", string("x")), from("b", string("y"))];
     const patched = { before: [a], patched: true };
-    expect(refused([a, b], type("string"), patched)).toBeUndefined();
-    expect(refused([a, a], type("string"), patched)?.message).toContain("multiple entries");
-    expect(refused([a, from("b", double(1))], type("string"), patched)?.message).toContain(
+    expect(errorOf([a, b], type("string"), patched)).toBeUndefined();
+    expect(errorOf([a, a], type("string"), patched)?.message).toContain("multiple entries");
+    expect(errorOf([a, from("b", double(1))], type("string"), patched)?.message).toContain(
       "should be a string",
     );
   });
 
-  test("that is removed takes no value", () => {
-    const refusal = refused([entry(string("x"))], type("string"), { removed: true });
+  test("a removed property accepts no value", () => {
+    const refusal = errorOf([entry(string("x"))], type("string"), { removed: true });
     expect(refusal?.code).toBe("invalid");
     expect(refusal?.message).toBe(
       `Cannot apply a soft deleted Structured Property value: "${URN}" is removed`,
     );
   });
 
-  test("that the entity has already may be told again as it is", () => {
+  test("a value that the entity already has may be written again unchanged", () => {
     const wrong = [entry(double(1)), entry(string("b"), string("c"))];
     const before = { before: wrong, removed: true };
-    expect(refused(wrong, type("string"), before)).toBeUndefined();
+    expect(errorOf(wrong, type("string"), before)).toBeUndefined();
     const more = { ...entry(string("x")), propertyUrn: OTHER };
-    expect(refused([...wrong, more], type("string"), before)).toBeUndefined();
-    expect(refused([entry(double(2))], type("string"), before)?.message).toContain("soft deleted");
+    expect(errorOf([...wrong, more], type("string"), before)).toBeUndefined();
+    expect(errorOf([entry(double(2))], type("string"), before)?.message).toContain("soft deleted");
   });
 });

@@ -73,7 +73,7 @@ describe("a version", () => {
     );
   });
 
-  test("without a versioning scheme has that of the model's default", () => {
+  test("a version without a versioning scheme has the model's default scheme", () => {
     const { versioningScheme, ...unstated } = version;
     const lexicographic = { [set]: { versionSetProperties: { versioningScheme } } };
     expect(refusal(at, unstated, { stored: lexicographic })).toBeUndefined();
@@ -142,7 +142,7 @@ describe("settings of a structured property", () => {
   });
 });
 
-test("prompt ids are unique within a form and over all forms", () => {
+test("prompt ids are unique within a form and across forms", () => {
   const at = ["urn:li:form:a", "formInfo"] as const;
   const form = (...ids: readonly string[]) => ({ name: "f", prompts: ids.map((id) => ({ id })) });
   expect(refusal(at, form("p", "q"))).toBeUndefined();
@@ -158,7 +158,7 @@ describe("a definition", () => {
   const value = { qualifiedName: "io.acme.tier" };
   const namesake = "urn:li:structuredProperty:io.acme_tier";
 
-  test("a definition has a search field of its own", () => {
+  test("a definition has a unique search field", () => {
     const definition = { propertyDefinition: { qualifiedName: "io.acme_tier" } };
     expect(refusal(at, value, { stored: { [at[0]]: definition } })).toBeUndefined();
     expect(refusal(at, value, { stored: { [namesake]: definition } })).toContain(
@@ -169,7 +169,7 @@ describe("a definition", () => {
     expect(refusal(at, value, { stored: { [namesake]: {} } })).toBeUndefined();
   });
 
-  test("a definition allows only entity types that exist", () => {
+  test("a definition allows only existing entity types", () => {
     const type = "urn:li:entityType:datahub.dataset";
     const limited = (...allowedTypes: readonly string[]) => ({
       ...value,

@@ -1,4 +1,4 @@
-/** Rolling back a run for one aspect: the newest write of the other runs holds again. */
+/** Rolling back a run for one aspect: the newest write of the other runs becomes current again. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -22,7 +22,7 @@ const rollbackOf = (rollsBack: string, runId = "x"): RecordedWrite => ({
 });
 
 describe("an aspect after a rollback", () => {
-  test("the newest write of the other runs holds again", () => {
+  test("the newest write of the other runs becomes current again", () => {
     const writes = fc.array(
       fc.record({
         runId: fc.constantFrom("a", "b", "c"),
@@ -49,7 +49,7 @@ describe("an aspect after a rollback", () => {
     );
   });
 
-  test("writes of a rollback do not count", () => {
+  test("writes of earlier rollbacks are ignored", () => {
     const first = write("a");
     expect(rollBackAspect([first, write("b"), rollbackOf("b", "a")], run("a"))).toEqual({
       ...{ newest: first, restored: undefined },
@@ -76,12 +76,12 @@ describe("an aspect after a rollback", () => {
     expect(rollBackAspect(all, { ...run("c"), isRolledBack })?.restored).toEqual(all[0]);
   });
 
-  test("later writes of the run stay", () => {
+  test("writes of the run after its rollback remain", () => {
     const all = [write("a"), write("b")];
     expect(rollBackAspect(all, { ...run("b"), upTo: position(0) })).toBeUndefined();
   });
 
-  test("a rollback has a header of its own in the log", () => {
+  test("a rollback has its own header in the log", () => {
     expect(ROLLS_BACK_HEADER).toBe("annals-undoes");
   });
 });

@@ -1,4 +1,4 @@
-/** What people type to search, and what it is read as. */
+/** Search queries and the trees that they are parsed into. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSearchQuery, queryCharactersMax } from "../../src/core/query/search-query.ts";
@@ -30,7 +30,7 @@ const and = (...trees: QueryTree[]): QueryTree => ({ kind: "and", all: trees });
 const or = (...trees: QueryTree[]): QueryTree => ({ kind: "or", any: trees });
 const not = (tree: QueryTree): QueryTree => ({ kind: "not", not: tree });
 
-/** A question without what was typed for it. */
+/** A field condition without its typed text. */
 const asked = (field: string, value: object): QueryTree =>
   ({ kind: "field", field, value }) as QueryTree;
 const is = (field: string, text: string, how = "equals"): QueryTree =>
@@ -58,7 +58,7 @@ function untyped(tree: QueryTree): QueryTree {
 const DATASET = "urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)";
 const SPACED = "urn:li:dataset:(urn:li:dataPlatform:hive,my table (old),PROD)";
 
-describe("a query is read as", () => {
+describe("a query is parsed:", () => {
   test.each<[string, QueryTree]>([
     // Everything.
     ["", all],
@@ -133,7 +133,7 @@ describe("a query is read as", () => {
       or(is("tags", "urn:li:tag:a"), not(is("tags", "urn:li:tag:b"))),
     ],
     ["title:(a tags:(b) c)", and(is("title", "a"), is("tags", "b"), is("title", "c"))],
-    // A blank behind the colon says nothing.
+    // Whitespace after the colon has no meaning.
     ["tags: x", is("tags", "x")],
     ["tags:\t urn:li:tag:pii y", and(is("tags", "urn:li:tag:pii"), words("y"))],
     ['title: "one row"', is("title", "one row")],
@@ -187,7 +187,7 @@ describe("a query is read as", () => {
     ["-(a OR b)", not(or(words("a"), words("b")))],
     ["((((a))))", words("a")],
     ["a and b", words("a", "and", "b")],
-    // What is none of these.
+    // Texts that match none of these forms.
     ["note: hello", words("note:", "hello")],
     ["https://a.b/c?d=e", words("https://a.b/c?d=e")],
     ["10:30", words("10:30")],
@@ -222,7 +222,7 @@ describe("a query is read as", () => {
   });
 });
 
-test("a question keeps how it was typed, for fields that have no such values", () => {
+test("a field condition keeps its typed text, for fields without such values", () => {
   expect(parse("x rows:>many")).toMatchObject({ all: [{}, { value: { typed: "rows:>many" } }] });
   expect(parse("rows: many")).toMatchObject({ value: { typed: "rows: many" } });
   expect(parse('rows:"two or so"')).toMatchObject({ value: { typed: 'rows:"two or so"' } });
@@ -290,7 +290,7 @@ const anything = fc.oneof(
 );
 
 describe("any text", () => {
-  test("gives a tree that is no larger than the text, and not deep", () => {
+  test("any text gives a tree no larger than the text and of limited depth", () => {
     fc.assert(
       fc.property(anything, (text) => {
         const { nodes, depth } = size(parse(text));
@@ -301,7 +301,7 @@ describe("any text", () => {
     );
   });
 
-  test("in quotes and escaped, is the value of a field", () => {
+  test("a quoted and escaped text is the value of a field", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 50 }), (value) => {
         const quoted = value.replaceAll(/["\\]/g, "\\$&");
@@ -320,7 +320,7 @@ describe("any text", () => {
     );
   });
 
-  test("is refused when it is too long, and read quickly until then", () => {
+  test("a text beyond the length limit is rejected, and shorter ones are parsed quickly", () => {
     expect(() => parse("a".repeat(queryCharactersMax + 1))).toThrow("10001 characters of at most");
     for (const piece of [
       "(",

@@ -1,4 +1,4 @@
-/** What changes of aspects mean to people. */
+/** Semantic changes derived from changes of aspects. */
 import { describe, expect, test } from "vitest";
 import { semanticChanges } from "../../src/core/timeline/semantic-changes.ts";
 
@@ -8,7 +8,7 @@ const stamp = { time: 0, actor: "urn:li:corpuser:a" };
 
 type Value = Record<string, unknown> | undefined;
 
-/** Category, operation, modifier and weight of each. */
+/** Category, operation, modifier and weight of each change. */
 const changes = (aspect: string, before: Value, after: Value) =>
   semanticChanges({ urn, aspect, isKey: aspect === "datasetKey", before, after }).map(
     ({ category, operation, modifier, semVerChange }) =>
@@ -20,7 +20,7 @@ const field = (fieldPath: string, nativeDataType: string, more: object = {}) => 
   ...more,
 });
 
-describe("a change", () => {
+describe("a semantic change", () => {
   test.each<readonly [string, Record<string, unknown>, string, string | undefined]>([
     ["globalTags", { tags: [{ tag: "urn:li:tag:a" }] }, "TAG", "urn:li:tag:a"],
     [
@@ -76,13 +76,16 @@ describe("a change", () => {
     ["editableDatasetProperties", { description: "x" }, "DOCUMENTATION", undefined],
     ["versionProperties", { version: { versionTag: "v1" } }, "VERSIONING", undefined],
     ["deprecation", { deprecated: true, note: "" }, "DEPRECATION", undefined],
-  ])("of %s is told when it comes and when it goes", (aspect, value, category, modifier) => {
-    expect(changes(aspect, undefined, value)).toEqual([[category, "ADD", modifier, "MINOR"]]);
-    expect(changes(aspect, value, undefined)).toEqual([[category, "REMOVE", modifier, "MINOR"]]);
-    expect(changes(aspect, value, value)).toEqual([]);
-  });
+  ])(
+    "a change of %s is reported for an addition and a removal",
+    (aspect, value, category, modifier) => {
+      expect(changes(aspect, undefined, value)).toEqual([[category, "ADD", modifier, "MINOR"]]);
+      expect(changes(aspect, value, undefined)).toEqual([[category, "REMOVE", modifier, "MINOR"]]);
+      expect(changes(aspect, value, value)).toEqual([]);
+    },
+  );
 
-  test("of a text is the least", () => {
+  test("a changed text has the least weight", () => {
     const [before, after] = [{ description: "one" }, { description: "two" }];
     expect(changes("datasetProperties", before, after)).toEqual([
       ["DOCUMENTATION", "MODIFY", undefined, "PATCH"],
@@ -158,23 +161,23 @@ describe("a change", () => {
     expect(schemaChanges([before], [after])).toEqual([
       schemaChange("MODIFY", path("long"), "MAJOR", "TYPE_CHANGE"),
     ]);
-    // A source that starts to write types into its paths changes no field.
+    // A source that starts to write types into its paths does not change the field.
     expect(schemaChanges([field("a", "int")], [before])).toEqual([]);
   });
 
-  test("a changed nullability is no change of the type", () => {
+  test("a changed nullability is not a type change", () => {
     const after = field("a", "int", { nullable: true });
     expect(schemaChanges([field("a", "int")], [after])).toEqual([
       schemaChange("MODIFY", "a", "MAJOR", "OTHER"),
     ]);
   });
 
-  test("of what is said of a field is about the field", () => {
+  test("a change of editable field metadata belongs to the field", () => {
     const tags = { tags: [{ tag: "urn:li:tag:pii" }] };
-    const told = { fieldPath: "a", description: "x", globalTags: tags };
+    const info = { fieldPath: "a", description: "x", globalTags: tags };
     const [documented, tagged] = semanticChanges({
       ...{ urn, aspect: "editableSchemaMetadata", isKey: false, before: undefined },
-      after: { editableSchemaFieldInfo: [told] },
+      after: { editableSchemaFieldInfo: [info] },
     });
     expect(documented).toMatchObject({ category: "DOCUMENTATION", entityUrn: column("a") });
     expect(tagged).toMatchObject({
@@ -184,7 +187,7 @@ describe("a change", () => {
     });
   });
 
-  test("of its life is told", () => {
+  test("lifecycle changes of the entity are reported", () => {
     const kinds = (aspect: string, before: Value, after: Value) =>
       changes(aspect, before, after).map(([category, operation]) => [category, operation]);
     expect(kinds("datasetKey", undefined, {})).toEqual([["LIFECYCLE", "CREATE"]]);
@@ -196,7 +199,7 @@ describe("a change", () => {
     expect(kinds("status", undefined, { removed: false })).toEqual([]);
   });
 
-  test("of what says nothing of the kind is none", () => {
+  test("other changes produce no semantic change", () => {
     expect(changes("browsePathsV2", undefined, { path: [] })).toEqual([]);
     expect(changes("globalTags", undefined, { tags: "what a model of its own has" })).toEqual([]);
   });

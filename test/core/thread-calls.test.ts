@@ -13,13 +13,13 @@ afterEach(() => {
 function connected<M extends Record<string, (argument: never) => unknown>>(methods: M) {
   const channel = new MessageChannel();
   channels.push(channel);
-  const heard: unknown[] = [];
-  const far = connect<{ readonly hear: (word: unknown) => void }>(channel.port2, methods);
-  const near = connect<M>(channel.port1, { hear: (word: unknown) => void heard.push(word) });
-  return { near, far, heard };
+  const received: unknown[] = [];
+  const far = connect<{ readonly receive: (word: unknown) => void }>(channel.port2, methods);
+  const near = connect<M>(channel.port1, { receive: (word: unknown) => void received.push(word) });
+  return { near, far, received };
 }
 
-test("a call resolves with the result of its method, whatever order results come in", async () => {
+test("a call resolves with the result of its method, in whatever order results arrive", async () => {
   const slow = Promise.withResolvers<string>();
   const { near } = connected({ slow: () => slow.promise, double: (n: number) => 2 * n });
   const first = near.call("slow", undefined);
@@ -39,12 +39,12 @@ test("a call rejects with the code and the hint of a CatalogError", async () => 
   });
 });
 
-test("another error keeps its message and its stack, and is no CatalogError", async () => {
-  const fault = new TypeError("x is undefined");
-  const { near } = connected({ fail: () => Promise.reject(fault) });
+test("another error keeps its message and stack, and is not a CatalogError", async () => {
+  const failure = new TypeError("x is undefined");
+  const { near } = connected({ fail: () => Promise.reject(failure) });
   const error = await near.call("fail", undefined).catch((cause: unknown) => cause);
   expect(error).not.toBeInstanceOf(CatalogError);
-  expect(error).toMatchObject({ message: "x is undefined", stack: fault.stack });
+  expect(error).toMatchObject({ message: "x is undefined", stack: failure.stack });
 });
 
 test("a result that cannot be copied rejects its call", async () => {
@@ -61,22 +61,22 @@ test("a call of a method that is not served is rejected", async () => {
 test("notifications arrive before the reply that is sent after them", async () => {
   const ends = connected({
     work: () => {
-      for (const n of [1, 2]) ends.far.notify("hear", n);
+      for (const n of [1, 2]) ends.far.notify("receive", n);
       return "done";
     },
   });
   expect(await ends.near.call("work", undefined)).toBe("done");
-  expect(ends.heard).toEqual([1, 2]);
+  expect(ends.received).toEqual([1, 2]);
 });
 
-test("a transferred buffer is gone from the thread that sent it", async () => {
+test("a transferred buffer is detached in the thread that sent it", async () => {
   const bytes = new Uint8Array([1, 2, 3]);
   const { near } = connected({ take: () => new Transfer({ bytes }, [bytes.buffer]) });
   expect(await near.call("take", undefined)).toEqual({ bytes: new Uint8Array([1, 2, 3]) });
   expect(bytes.length).toBe(0);
 });
 
-test("open calls and later ones are rejected when the other end has ended", async () => {
+test("open and later calls are rejected when the other end has ended", async () => {
   const { near } = connected({ never: () => new Promise(() => {}) });
   const open = near.call("never", undefined);
   near.end(new Error("ended"));

@@ -1,4 +1,4 @@
-/** Urns: what is one, how its id comes apart, and that it comes together again. */
+/** Urns: which texts are urns, and how ids are split and joined. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -28,7 +28,7 @@ const FLOW: KeyPart[] = ["orchestrator", "flowId", "cluster"].map((name) => ({
 }));
 const CHART: KeyPart[] = ["dashboardTool", "chartId"].map((name) => ({ name, kind: "text" }));
 
-/** Names with everything that a urn may hold; no control characters, no U+241F. */
+/** Names with all characters that a urn may have; no control characters, no U+241F. */
 const name = fc.string({ unit: fc.constantFrom(..."ab.-/%#ü é(),[]:_") });
 const plainName = name.map((text) => text.replace(/[(),]/g, "")).filter((text) => text !== "");
 const word = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/);
@@ -39,7 +39,7 @@ const dataset = fc
   .map((values) => `urn:li:dataset:(${values.join(",")})`);
 
 describe("the parts of an id", () => {
-  test("come back from a tuple whose one free text holds anything", () => {
+  test("an id with a single free text of any characters is split into its parts", () => {
     fc.assert(
       fc.property(platform, name, environment, (...values) => {
         expect(splitId("urn", joinId(values), DATASET)).toEqual(values);
@@ -52,7 +52,7 @@ describe("the parts of an id", () => {
     );
   });
 
-  test("come back from several free texts without commas and parentheses", () => {
+  test("an id with several free texts without commas and parentheses is split into its parts", () => {
     fc.assert(
       fc.property(plainName, plainName, plainName, (...values) => {
         expect(splitId("urn", joinId(values), FLOW)).toEqual(values);
@@ -60,21 +60,21 @@ describe("the parts of an id", () => {
     );
   });
 
-  test("of several free texts may hold commas in parentheses, and unpaired parentheses", () => {
+  test("several free texts may have commas in parentheses, and unpaired parentheses", () => {
     expect(splitId("urn", "(airflow,f(a,b),prod)", FLOW)).toEqual(["airflow", "f(a,b)", "prod"]);
     expect(splitId("urn", "(looker,a(b)", CHART)).toEqual(["looker", "a(b"]);
     expect(splitId("urn", "(looker(1,b)", CHART)).toEqual(["looker(1", "b"]);
     expect(splitId("urn", "(air)flow,f,prod)", FLOW)).toEqual(["air)flow", "f", "prod"]);
   });
 
-  test("keep a nested urn whole when a name in it holds unpaired parentheses", () => {
+  test("a nested urn stays whole if a name in it has unpaired parentheses", () => {
     for (const table of ["a)b", "a(b", "a(b)c", "("]) {
       const parent = `urn:li:dataset:(urn:li:dataPlatform:hive,${table},PROD)`;
       expect(splitId("urn", `(${parent},col,umn)`, FIELD)).toEqual([parent, "col,umn"]);
     }
   });
 
-  test("that are urns are found by their entity type", () => {
+  test("nestedUrn finds a nested urn by its entity type", () => {
     for (const table of ["t", "a)b", "a(b", "x,y"]) {
       const parent = `urn:li:dataset:(urn:li:dataPlatform:hive,${table},PROD)`;
       expect(nestedUrn(`urn:li:schemaField:(${parent},col,umn)`, "dataset")).toBe(parent);
@@ -89,7 +89,7 @@ describe("the parts of an id", () => {
     }
   });
 
-  test("of one field are the id itself, whatever it looks like", () => {
+  test("an id with a single part is that part, whatever it looks like", () => {
     fc.assert(
       fc.property(name, (id) => {
         expect(splitId("urn", id, [{ name: "id", kind: "text" }])).toEqual([id]);
@@ -106,13 +106,13 @@ describe("the parts of an id", () => {
     ["hive", DATASET, "1 key part where 3"],
     ["(airflow,f)", FLOW, "2 key parts where 3"],
     ["(airflow,f,prod,x)", FLOW, "4 key parts where 3"],
-  ])("of the wrong number are refused: %s", (id, parts, message) => {
+  ])("an id with the wrong number of parts is rejected: %s", (id, parts, message) => {
     expect(() => splitId(`urn:li:x:${id}`, id, parts)).toThrow(message);
   });
 });
 
 describe("a urn", () => {
-  test("comes apart into namespace, type and id, and together again", () => {
+  test("a urn is parsed into namespace, type and id, and can be joined again", () => {
     fc.assert(
       fc.property(word, name, (type, tail) => {
         const text = `urn:li:${type.replaceAll("-", "_")}:x${tail}x`;
@@ -135,11 +135,11 @@ describe("a urn", () => {
     "urn:li:tag:a\u0000b",
     "urn:li:tag:a\nb",
     "urn:li:tag:a\u241fb",
-  ])("is not %j", (text) => {
+  ])("%j is not a urn", (text) => {
     expect(() => parseUrn(text)).toThrow(CatalogError);
   });
 
-  test("has at most so many bytes, a schemaField more", () => {
+  test("a urn has a maximum of bytes, a schemaField urn a larger one", () => {
     const parent = "urn:li:dataset:(urn:li:dataPlatform:hive,x,PROD)";
     const tag = `urn:li:tag:${"ü".repeat(250)}`;
     expect(parseUrn(`${tag}x`).entityType).toBe("tag");
@@ -158,12 +158,12 @@ test.each([
   ["urn:li", ""],
   ["urn", ""],
   ["", ""],
-])("%s names the entity type %j", (text, entityType) => {
+])("the entity type of %s is %j", (text, entityType) => {
   expect(entityTypeOf(text)).toBe(entityType);
 });
 
 describe("withNamespace", () => {
-  test("gives a namespace to a urn and the urns in it, once", () => {
+  test("withNamespace changes a urn and the urns in it, once", () => {
     const text = "urn:acme:schemaField:(urn:acme:dataset:(urn:acme:dataPlatform:hive,a,PROD),f)";
     const expected = text.replaceAll("urn:acme:", "urn:li:");
     expect(withNamespace(text, "li")).toBe(expected);
@@ -171,7 +171,7 @@ describe("withNamespace", () => {
     expect(withNamespace(expected, "acme")).toBe(text);
   });
 
-  test("leaves names alone that only look like a urn inside", () => {
+  test("withNamespace keeps names that only look like a urn", () => {
     const text = "urn:li:dataset:(urn:li:dataPlatform:hive,turn:left:at:home,PROD)";
     expect(withNamespace(text, "acme")).toBe(
       "urn:acme:dataset:(urn:acme:dataPlatform:hive,turn:left:at:home,PROD)",
@@ -187,11 +187,11 @@ describe("withNamespace", () => {
     ["%turn:acme:tag:%", "%turn:acme:tag:%"],
     ["urn:%:tag:a", "urn:%:tag:a"],
     ["%", "%"],
-  ])("of a pattern %s is %s", (like, expected) => {
+  ])("the pattern %s becomes %s", (like, expected) => {
     expect(patternWithNamespace(like, "li")).toBe(expected);
   });
 
-  test("changes only namespaces and comes back", () => {
+  test("withNamespace changes only namespaces and can be reversed", () => {
     fc.assert(
       fc.property(dataset, (text) => {
         const there = withNamespace(text, "acme");

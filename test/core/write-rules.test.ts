@@ -1,6 +1,6 @@
 /**
- * What a write adds to ownership, domains and structuredProperties, and what it refuses of policies
- * and of the fields of schemas.
+ * What writes add to ownership, domains and structuredProperties, and which policies and schema
+ * fields are rejected.
  */
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -31,7 +31,7 @@ describe("ownership", () => {
   const mira = "urn:li:corpuser:mira";
   const group = "urn:li:corpGroup:checkout";
 
-  test("says who owns by kind, as recorded", () => {
+  test("owners are grouped by type, as DataHub does", () => {
     const value = {
       owners: [
         { owner: mira, type: "DATAOWNER" },
@@ -48,7 +48,7 @@ describe("ownership", () => {
     });
   });
 
-  test("takes the kind's urn where there is one, and names an owner once", () => {
+  test("an owner is grouped by the urn of the type if present, and listed once", () => {
     const typeUrn = "urn:li:ownershipType:steward";
     const owners = [
       { owner: mira, type: "CUSTOM", typeUrn },
@@ -58,12 +58,12 @@ describe("ownership", () => {
     expect(written("ownership", { owners }).ownerTypes).toEqual({ [typeUrn]: [mira, group] });
   });
 
-  test("does not believe what was sent", () => {
+  test("sent owner types are replaced", () => {
     const sent = { owners: [], ownerTypes: { "urn:li:ownershipType:x": [mira] } };
     expect(written("ownership", sent)).toEqual({ owners: [], ownerTypes: {} });
   });
 
-  test("is not changed itself", () => {
+  test("the sent ownership value is not modified", () => {
     const value = Object.freeze({ owners: [{ owner: mira, type: "NONE" }] });
     written("ownership", value);
     expect(Object.keys(value)).toEqual(["owners"]);
@@ -72,8 +72,8 @@ describe("ownership", () => {
 
 describe("domains", () => {
   const [a, b, c] = ["urn:li:domain:a", "urn:li:domain:b", "urn:li:domain:c"];
-  const told = { domain: a, context: "told" };
-  const before = { domains: [a], domainAssociations: [told] };
+  const manual = { domain: a, context: "told" };
+  const before = { domains: [a], domainAssociations: [manual] };
 
   test.each<[string, JsonObject, JsonObject | undefined, JsonObject]>([
     [
@@ -82,48 +82,48 @@ describe("domains", () => {
       undefined,
       { domains: [a], domainAssociations: [{ domain: a }] },
     ],
-    ["associations alone", { domains: [], domainAssociations: [told] }, undefined, before],
+    ["associations alone", { domains: [], domainAssociations: [manual] }, undefined, before],
     ["both the same", before, undefined, before],
     ["no domains", { domains: [] }, undefined, { domains: [] }],
-    ["no domains any more", { domains: [] }, before, { domains: [] }],
-    ["the domains of before", { domains: [a] }, before, before],
+    ["domains removed", { domains: [] }, before, { domains: [] }],
+    ["the previous domains", { domains: [a] }, before, before],
     [
       "other domains",
       { domains: [b, a] },
       before,
-      { domains: [b, a], domainAssociations: [told, { domain: b }] },
+      { domains: [b, a], domainAssociations: [manual, { domain: b }] },
     ],
     [
-      "a domain more beside the associations of before",
+      "an added domain with the previous associations",
       { ...before, domains: [a, b] },
       before,
-      { domains: [a, b], domainAssociations: [told, { domain: b }] },
+      { domains: [a, b], domainAssociations: [manual, { domain: b }] },
     ],
     [
-      "an association more",
-      { ...before, domainAssociations: [told, { domain: b }] },
+      "an added association",
+      { ...before, domainAssociations: [manual, { domain: b }] },
       before,
-      { domains: [a, b], domainAssociations: [told, { domain: b }] },
+      { domains: [a, b], domainAssociations: [manual, { domain: b }] },
     ],
     [
-      "no association any more",
+      "associations removed",
       { domains: [a], domainAssociations: [] },
       before,
       { domains: [], domainAssociations: [] },
     ],
     [
       "another association of the same domain",
-      { domains: [a], domainAssociations: [told, { domain: a }] },
+      { domains: [a], domainAssociations: [manual, { domain: a }] },
       before,
-      { domains: [a], domainAssociations: [told, { domain: a }] },
+      { domains: [a], domainAssociations: [manual, { domain: a }] },
     ],
     [
-      "an association beside a domain that none explained",
+      "an association for another domain than the previous one",
       { domains: [a], domainAssociations: [{ domain: b }] },
       { domains: [a] },
       { domains: [a, b], domainAssociations: [{ domain: b }, { domain: a }] },
     ],
-  ])("follow: %s", (_, value, previous, expected) => {
+  ])("domains and associations agree: %s", (_, value, previous, expected) => {
     expect(written("domains", value, { previous })).toEqual(expected);
   });
 
@@ -133,7 +133,7 @@ describe("domains", () => {
   });
 
   test("manual associations come before propagated ones", () => {
-    const domainAssociations = [propagated(a), { domain: b }, propagated(c, "false"), told];
+    const domainAssociations = [propagated(a), { domain: b }, propagated(c, "false"), manual];
     const value = { domains: [a, b, c], domainAssociations: domainAssociations.slice(0, 3) };
     expect(written("domains", value)).toEqual({
       domains: [b, c, a],
@@ -142,11 +142,11 @@ describe("domains", () => {
     const both = { domains: [], domainAssociations };
     expect(written("domains", both)).toMatchObject({
       domains: [a, b, c],
-      domainAssociations: [{ domain: b }, propagated(c, "false"), told, propagated(a)],
+      domainAssociations: [{ domain: b }, propagated(c, "false"), manual, propagated(a)],
     });
   });
 
-  test("a write of domains alone puts a new manual association first", () => {
+  test("a write of domains without associations puts a new manual association first", () => {
     const previous = { domains: [a], domainAssociations: [propagated(a)] };
     expect(written("domains", { domains: [a, b] }, { previous })).toEqual({
       domains: [a, b],
@@ -158,13 +158,13 @@ describe("domains", () => {
     [{ domains: [a], domainAssociations: [{ domain: b }] }, undefined],
     [{ domains: [b], domainAssociations: [{ domain: c }] }, before],
     [{ domains: [b], domainAssociations: [] }, before],
-  ])("and their associations cannot both be changed to different sets", (value, previous) => {
+  ])("domains and associations cannot be changed to different sets", (value, previous) => {
     expect(() => written("domains", value, { previous })).toThrow(
       expect.objectContaining({ code: "invalid" }),
     );
   });
 
-  test("need the value of before", () => {
+  test("the rule for domains needs the previous value", () => {
     expect(looksBack("domains")).toBe(true);
     expect(looksBack("ownership")).toBe(false);
   });
@@ -183,30 +183,30 @@ describe("structuredProperties", () => {
     expect(othersNeeded("ownership")).toBeUndefined();
   });
 
-  test("without a definition are dropped", () => {
+  test("structured properties without a definition are dropped", () => {
     expect(written("structuredProperties", value, { existing: [y as string] })).toEqual({
       properties: [property(y)],
     });
   });
 
-  test("stay when the entity has them already", () => {
+  test("structured properties that the entity already has remain", () => {
     const previous = { properties: [property(x)] };
     const both = { properties: [property(x), property(y)] };
     expect(written("structuredProperties", both, { previous })).toEqual(previous);
   });
 
-  test("are refused when none is left", () => {
+  test("a write is rejected if no structured property remains", () => {
     const run = () => written("structuredProperties", value);
     expect(run).toThrow(CatalogError);
     expect(run).toThrow(`"${x}", "${y}"`);
   });
 
-  test("may be none", () => {
+  test("an empty list of structured properties is accepted", () => {
     expect(written("structuredProperties", { properties: [] })).toEqual({ properties: [] });
   });
 });
 
-test("every other aspect is written as it is", () => {
+test("every other aspect is written unchanged", () => {
   const value = { removed: false };
   expect(written("status", value)).toBe(value);
 });
@@ -216,7 +216,7 @@ describe("dataHubPolicyInfo", () => {
     resources: { [filter]: { criteria: fields.map((field) => ({ field, values: ["x"] })) } },
   });
 
-  test.each(["filter", "privilegeConstraints"])("has known fields in its %s", (filter) => {
+  test.each(["filter", "privilegeConstraints"])("a policy has known fields in its %s", (filter) => {
     const known = policy(filter, "TYPE", "RESOURCE_URN", "glossary", "DOMAIN");
     expect(written("dataHubPolicyInfo", known)).toBe(known);
     expect(() => written("dataHubPolicyInfo", policy(filter, "TYPE", "COLOUR"))).toThrow(
@@ -224,7 +224,7 @@ describe("dataHubPolicyInfo", () => {
     );
   });
 
-  test("needs no filter", () => {
+  test("a policy needs no filter", () => {
     for (const value of [{}, { resources: { type: "dataset" } }]) {
       expect(written("dataHubPolicyInfo", value)).toBe(value);
     }
@@ -241,7 +241,7 @@ describe.each([
   const refused = (value: JsonObject, previous?: JsonObject) =>
     refusalOf(aspect, value, { namespace: "li", urn: "urn:li:tag:x", previous })?.message;
 
-  test("has a path for each field, once", () => {
+  test("each field has a unique path", () => {
     expect(refused(schema("a", "b", "a.b"))).toBeUndefined();
     expect(refused({})).toBeUndefined();
     expect(refused(schema("a", "b", "a", "c", "c", "a"))).toBe(
@@ -252,7 +252,7 @@ describe.each([
     );
   });
 
-  test("may keep what it has already", () => {
+  test("invalid paths that the aspect already has may remain", () => {
     const stored = schema("a", "a", "");
     expect(refused(stored, stored)).toBeUndefined();
     expect(refused(schema("a", "a", "", "b"), stored)).toBeUndefined();

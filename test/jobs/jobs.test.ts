@@ -21,7 +21,7 @@ let directory: TemporaryDirectory;
 let log: ChangeLog;
 let opened: Jobs[];
 const logged: string[] = [];
-/** What is to be done with each run of the kind "some". */
+/** The work of each run of the kind "some". */
 let some: JobWork;
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ async function open(
   return jobs;
 }
 
-/** A run that goes on until it is told to end. */
+/** A run that continues until `end` is called. */
 function heldRun(): { readonly work: JobWork; readonly begun: Promise<JobRun>; end(): void } {
   const begun = Promise.withResolvers<JobRun>();
   const ending = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ const counts = (deleted: number) => ({ ...NOTHING, total: 9, deleted });
 const rejectedWith = (code: string) => expect.objectContaining({ code });
 
 describe("a job", () => {
-  test("gets the node's next number, and tells what it was asked and how it ended", async () => {
+  test("a job gets the next number, and returns its request and outcome", async () => {
     some = (run) => run.report(counts(4));
     const jobs = await open();
     const first = await jobs.start("some", { a: 1 }, { actor: "urn:li:corpuser:ada" });
@@ -97,7 +97,7 @@ describe("a job", () => {
     expect(job.runNanos).toBeGreaterThan(0);
   });
 
-  test("tells how far it is while it runs", async () => {
+  test("a running job reports its progress", async () => {
     const { work, begun, end } = heldRun();
     some = async (run) => {
       await run.report(counts(2));
@@ -121,25 +121,28 @@ describe("a job", () => {
     ],
     [new Error("a secret"), "internal error"],
     [new CatalogError("internal", "a secret"), "internal error"],
-  ])("that throws has failed, and says why unless it is our fault: %s", async (thrown, error) => {
-    some = async () => {
-      throw thrown;
-    };
-    const jobs = await open();
-    const { ended, id } = await jobs.start("some", null, {});
-    const { job } = await ended;
-    expect(job).toMatchObject({ state: "failed", error });
-    expect(await jobs.find(id)).toEqual(job);
-    expect(logged).toEqual(error === "internal error" ? ["a job failed"] : []);
-  });
+  ])(
+    'a job that throws fails with the error, or with "internal error" for an internal one: %s',
+    async (thrown, error) => {
+      some = async () => {
+        throw thrown;
+      };
+      const jobs = await open();
+      const { ended, id } = await jobs.start("some", null, {});
+      const { job } = await ended;
+      expect(job).toMatchObject({ state: "failed", error });
+      expect(await jobs.find(id)).toEqual(job);
+      expect(logged).toEqual(error === "internal error" ? ["a job failed"] : []);
+    },
+  );
 
-  test("is not, when the log does not take it", async () => {
+  test("a job that the log cannot record does not start", async () => {
     const jobs = await open();
     await log.close();
     await expect(jobs.start("some", null, {})).rejects.toEqual(rejectedWith("unavailable"));
   });
 
-  test("is one of a bounded number", async () => {
+  test("the number of running jobs is bounded", async () => {
     const held = heldRun();
     some = held.work;
     const jobs = await open();
@@ -152,7 +155,7 @@ describe("a job", () => {
     expect((await jobs.start("some", 99, {})).id).toBe(`node:${runningMax + 1}`);
   });
 
-  test("writes a record when it starts and one when it ends", async () => {
+  test("a job writes a record when it starts and one when it ends", async () => {
     some = async (run) => {
       for (let n = 0; n < 100; n++) await run.report(counts(n));
     };
@@ -165,8 +168,8 @@ describe("a job", () => {
   });
 });
 
-describe("cancelling", () => {
-  test("ends a job that runs", async () => {
+describe("cancelling a job", () => {
+  test("a running job can be cancelled", async () => {
     some = heldRun().work;
     const jobs = await open();
     const { id, ended } = await jobs.start("some", null, {});
@@ -177,7 +180,7 @@ describe("cancelling", () => {
     expect(await ended).toEqual({ job, position });
   });
 
-  test("is refused to one that has come too far, with the reason", async () => {
+  test("a committed job cannot be cancelled, and the error has the reason", async () => {
     const { work, begun, end } = heldRun();
     some = async (run) => {
       run.commit("It is in the log");
@@ -196,8 +199,8 @@ describe("cancelling", () => {
   });
 });
 
-describe("finding", () => {
-  test("knows jobs of earlier processes and of other nodes of the log", async () => {
+describe("finding jobs", () => {
+  test("jobs of earlier processes and of other nodes are found", async () => {
     const { ended } = await (await open("older")).start("some", 1, {});
     const { job } = await ended;
     const jobs = await open("newer");
@@ -208,7 +211,7 @@ describe("finding", () => {
     expect(await jobs.find(`older:${"9".repeat(40)}`)).toBeUndefined();
   });
 
-  test("lists them, the newest first, page by page", async () => {
+  test("jobs are listed page by page, newest first", async () => {
     const jobs = await open();
     for (let n = 1; n <= 5; n++) await (await jobs.start("some", n, {})).ended;
     const ids = async (start: number, count: number) =>
@@ -221,8 +224,8 @@ describe("finding", () => {
   });
 });
 
-describe("a job that was cut off", () => {
-  /** Starts one that stands at a place when the process ends. */
+describe("an interrupted job", () => {
+  /** Starts a job that has reached a place when the process ends. */
   async function cutOff(place?: unknown): Promise<string> {
     const { work, begun } = heldRun();
     some = async (run) => {
@@ -244,7 +247,7 @@ describe("a job that was cut off", () => {
     }
   }
 
-  test("goes on in the next process, with what it was asked", async () => {
+  test("an interrupted job resumes in the next process with its request", async () => {
     const id = await cutOff();
     const runs: JobRun[] = [];
     some = async (run) => void runs.push(run);
@@ -255,7 +258,7 @@ describe("a job that was cut off", () => {
     expect(logged).toEqual(["an interrupted job resumes"]);
   });
 
-  test("goes on where it last said that it was", async () => {
+  test("an interrupted job resumes at its last reported place", async () => {
     const id = await cutOff({ at: 7 });
     const runs: JobRun[] = [];
     some = async (run) => void runs.push(run);
@@ -264,7 +267,7 @@ describe("a job that was cut off", () => {
     expect(job).toMatchObject({ state: "done", counts: counts(3), request: { a: 1 } });
   });
 
-  test("is not taken up when it had ended, nor cancelled by the end of the process", async () => {
+  test("a job that has ended is not resumed, and the end of the process does not cancel it", async () => {
     const id = await cutOff();
     some = async () => {};
     await endOf(await open(), id);
@@ -274,7 +277,7 @@ describe("a job that was cut off", () => {
     expect(runs).toBe(0);
   });
 
-  test("has failed when it ends with the process again and again", async () => {
+  test("a job that is interrupted four times fails", async () => {
     const id = await cutOff();
     for (let n = 0; n < 3; n++) {
       const { work, begun } = heldRun();
@@ -290,13 +293,13 @@ describe("a job that was cut off", () => {
     });
   });
 
-  test("of a kind that is not known any more has failed", async () => {
+  test("an interrupted job of an unknown kind fails", async () => {
     const id = await cutOff();
     const job = await endOf(await open("node", []), id);
     expect(job).toMatchObject({ state: "failed", error: expect.stringContaining("kind") });
   });
 
-  test("is found among many that came after it", async () => {
+  test("an interrupted job is found among many later ones", async () => {
     const { work, begun } = heldRun();
     some = (run) => (run.request === 0 ? work(run) : Promise.resolve());
     const jobs = await open();
@@ -311,14 +314,14 @@ describe("a job that was cut off", () => {
   });
 });
 
-test("nothing is started while the service stops", async () => {
+test("no job starts while the service stops", async () => {
   const jobs = await open();
   await jobs.close();
   await expect(jobs.start("some", null, {})).rejects.toEqual(rejectedWith("unavailable"));
 });
 
 describe("nodes that share a log", () => {
-  test("number their jobs in one row, and see each other's", async () => {
+  test("jobs of several nodes have consecutive numbers and are visible to each node", async () => {
     const [one, other] = [await open("one"), await open("other")];
     const started = [];
     for (const jobs of [one, other, other, one]) started.push(await jobs.start("some", {}, {}));
@@ -330,7 +333,7 @@ describe("nodes that share a log", () => {
     expect((await one.find("other:3"))?.state).toBe("done");
   });
 
-  test("leave what another has begun to that one", async () => {
+  test("a node does not resume or cancel the jobs of another node", async () => {
     const held = heldRun();
     some = held.work;
     const one = await open("one");
@@ -343,7 +346,7 @@ describe("nodes that share a log", () => {
       code: "conflict",
       hint: expect.stringContaining("node"),
     });
-    // Cut off, and others have begun jobs since: it goes on where it belongs.
+    // The job was interrupted, and other nodes started jobs since: its own node resumes it.
     await one.close();
     some = async () => {};
     await (await other.start("some", {}, {})).ended;

@@ -2,11 +2,11 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
 import { watchReadiness } from "../../src/jobs/status/readiness.ts";
 
-describe("a view", () => {
+describe("the readiness of a view", () => {
   let close = () => {};
   afterEach(() => close());
 
-  /** Looks once a second at what is told of the log and a view; gives what is stalled at the end. */
+  /** Samples the log and a view once a second; returns the views that are stalled at the end. */
   async function stalledAfter(steps: readonly (readonly [head: number, at: number] | "broken")[]) {
     let time = 0;
     let step = steps[0];
@@ -31,20 +31,20 @@ describe("a view", () => {
   const again = <T>(times: number, step: T): readonly T[] =>
     Array.from({ length: times }, () => step);
 
-  test("that is where the log is, is ready however long nothing happens", async () => {
+  test("a view at the head is ready, however long the log is idle", async () => {
     expect(await stalledAfter(again(60, [7, 7] as const))).toEqual([]);
   });
 
-  test("that has just fallen behind is ready, however long it had nothing to do", async () => {
+  test("a view that has just fallen behind is ready, however long it was idle", async () => {
     expect(await stalledAfter([...again(60, [7, 7] as const), [9, 7], [12, 7]])).toEqual([]);
   });
 
-  test("that is far behind and moves is ready", async () => {
+  test("a view that is far behind but progresses is ready", async () => {
     const steps = Array.from({ length: 60 }, (_, n) => [1_000_000, n] as const);
     expect(await stalledAfter(steps)).toEqual([]);
   });
 
-  test("that stands still behind where the log was is not", async () => {
+  test("a view that makes no progress towards an earlier head is stalled", async () => {
     const stalled = [{ view: "a", position: 7, head: 9 }];
     expect(await stalledAfter(again(7, [9, 7] as const))).toEqual(stalled);
     const growing = Array.from({ length: 8 }, (_, n) => [9 + n, 7] as const);
@@ -52,26 +52,26 @@ describe("a view", () => {
     expect(await stalledAfter([...again(20, [9, 7] as const), [9, 9]])).toEqual([]);
   });
 
-  test("that failed and went back to what it has kept has not moved by that", async () => {
+  test("a view that goes back after a failure has made no progress", async () => {
     const back = [...again(3, [9, 7] as const), ...again(5, [9, 4] as const)];
     expect(await stalledAfter(back)).toEqual([{ view: "a", position: 4, head: 9 }]);
   });
 
-  test("that was emptied and grows again is ready", async () => {
+  test("a view that was emptied and is rebuilt is ready", async () => {
     expect(await stalledAfter([...again(9, [9, 7] as const), [9, 0], [9, 2]])).toEqual([]);
   });
 
-  test("is not judged before there is anything to compare with", async () => {
+  test("a view is ready before there are enough samples", async () => {
     expect(await stalledAfter(again(4, [9, 7] as const))).toEqual([]);
     expect(await stalledAfter([])).toEqual([]);
   });
 
-  test("is judged by what was seen, where the log cannot be read now and then", async () => {
+  test("a view is stalled by the available samples if the log is sometimes unreadable", async () => {
     const steps = [[9, 7], "broken", "broken", [9, 7], "broken", "broken", [9, 7]] as const;
     expect(await stalledAfter(steps)).toMatchObject([{ view: "a" }]);
   });
 
-  test("is not judged while the log cannot be read at all", async () => {
+  test("a view is ready while the log is unreadable", async () => {
     expect(await stalledAfter([[9, 7], [9, 7], ...again(20, "broken" as const)])).toEqual([]);
   });
 });

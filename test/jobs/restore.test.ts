@@ -1,4 +1,4 @@
-/** How far a restoration is, within a batch of many entities too, and where it goes on from there. */
+/** The progress of a restore job, also within a large batch, and how it resumes. */
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
 import { type JobCounts, NOTHING } from "../../src/core/job-counts.ts";
@@ -10,7 +10,7 @@ import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 
 const entities = 130;
-/** Two of each. */
+/** Two rows of each entity. */
 const rows = 2 * entities;
 
 const urns = Array.from(
@@ -62,7 +62,7 @@ interface Report {
   readonly place: unknown;
 }
 
-/** What is told of a job that begins with `from`. */
+/** The reports of a job that resumes from `from`. */
 async function run(request: object, from?: Report): Promise<readonly Report[]> {
   const reports: Report[] = [];
   let place = from?.place;
@@ -81,16 +81,16 @@ async function run(request: object, from?: Report): Promise<readonly Report[]> {
   return reports;
 }
 
-describe("a restoration of many entities in one batch", () => {
+describe("a restore of many entities in one batch", () => {
   const request = { batchSize: 10_000, limit: 10_000 };
 
-  test("tells how many there are before the first is restored, and then how far it is", async () => {
+  test("a restore reports the total before the first entity, and then its progress", async () => {
     const reports = await run(request);
-    const told = reports.map(({ counts }) => counts);
-    expect(told[0]).toMatchObject({ total: rows, updated: 0 });
-    const updated = [...new Set(told.map((counts) => counts.updated))];
+    const progress = reports.map(({ counts }) => counts);
+    expect(progress[0]).toMatchObject({ total: rows, updated: 0 });
+    const updated = [...new Set(progress.map((counts) => counts.updated))];
     expect(updated).toEqual([0, 200, rows]);
-    expect(told.at(-1)).toMatchObject({ total: rows, updated: rows, batches: 1 });
+    expect(progress.at(-1)).toMatchObject({ total: rows, updated: rows, batches: 1 });
   });
 
   test.each([
@@ -98,15 +98,15 @@ describe("a restoration of many entities in one batch", () => {
     { ...request, start: 7 },
     { ...request, limit: 150 },
     { ...request, batchSize: 111 },
-  ])("goes on from wherever it told that it was: %j", async (asked) => {
+  ])("a restore resumes from any reported place: %j", async (asked) => {
     const whole = await run(asked);
     const end = whole.at(-1)?.counts;
-    // An entity may be parted between two batches.
+    // An entity may be split between two batches.
     const all = [...new Set(restored)];
     for (const from of whole) {
       const rest = await run(asked, from);
       expect(rest.at(-1)?.counts).toMatchObject({ updated: end?.updated, total: end?.total });
-      // One more where a batch was cut short.
+      // One more batch if a batch was interrupted.
       expect(rest.at(-1)?.counts.batches).toBeLessThanOrEqual((end?.batches ?? 0) + 1);
       const again = [...new Set(restored)];
       expect(all.slice(all.length - again.length)).toEqual(again);

@@ -38,13 +38,13 @@ const change = (over: Partial<Change>): Uint8Array =>
 const event = (time: number, over: Partial<Change> = {}): Uint8Array =>
   change({ value: JSON.stringify({ timestampMillis: time, rowCount: 7 }), ...over });
 
-async function tell(stream: string, record: Uint8Array): Promise<number> {
+async function append(stream: string, record: Uint8Array): Promise<number> {
   const [appended] = await log.append([{ stream, expected: "any", records: [record] }]);
   return Number(appended?.position);
 }
-const profile = (record: Uint8Array) => tell(timeseriesStream(dataset, "datasetProfile"), record);
+const profile = (record: Uint8Array) => append(timeseriesStream(dataset, "datasetProfile"), record);
 const truncate = (before: number, aspect = "datasetProfile") =>
-  tell(
+  append(
     truncationStream("dataset", aspect),
     change({
       ...{ urn: "", aspect, changeType: "DELETE" },
@@ -63,25 +63,25 @@ const scavenges = (over: Partial<ChangeLog> = {}) =>
     logger: { info: () => {} },
   });
 
-/** A job from its beginning; the places that it told. */
+/** A job from its start, and the places that it reports. */
 async function run(
   parts: { place?: unknown; resumed?: boolean; onReport?: (stop: () => void) => void } = {},
 ) {
   const controller = new AbortController();
   const places: unknown[] = [];
-  let told = NOTHING;
+  let reported = NOTHING;
   const ended = scavenges().work({
     ...{ id: "node:1", request: {}, place: parts.place, counts: NOTHING },
     resumed: parts.resumed ?? false,
     signal: controller.signal,
     async report(counts, place) {
-      told = { ...counts };
+      reported = { ...counts };
       if (place !== undefined) places.push(place);
       parts.onReport?.(() => controller.abort(new Error("stopped")));
     },
     commit: () => {},
   });
-  return { places, counts: () => told, ended };
+  return { places, counts: () => reported, ended };
 }
 
 const valueless = async (): Promise<readonly number[]> =>
@@ -99,15 +99,15 @@ function readable(record: LogRecord) {
   }
 }
 
-describe("scavenging takes out", () => {
-  test("what is strictly older than a truncation that came after it, and nothing else", async () => {
+describe("scavenging", () => {
+  test("scavenging removes events older than a later truncation, and nothing else", async () => {
     const gone = [await profile(event(99)), await profile(event(-5))];
     await profile(event(100));
     await profile(change({ changeType: "DELETE", headers: { "annals-from": "1" } }));
-    await tell(timeseriesStream(dataset, "operation"), event(1, { aspect: "operation" }));
+    await append(timeseriesStream(dataset, "operation"), event(1, { aspect: "operation" }));
     const ofChart = { urn: chart, entityType: "chart" };
-    await tell(timeseriesStream(chart, "datasetProfile"), event(1, ofChart));
-    await tell(entityStream(dataset), change({ aspect: "status", value: '{"removed":false}' }));
+    await append(timeseriesStream(chart, "datasetProfile"), event(1, ofChart));
+    await append(entityStream(dataset), change({ aspect: "status", value: '{"removed":false}' }));
     await profile(bytes("no record at all"));
     await profile(change({ value: '{"rowCount":1}' }));
     await truncate(100);
@@ -124,7 +124,7 @@ describe("scavenging takes out", () => {
     expect(counts()).toMatchObject({ deleted: 2, total: 11, updated: 9, noops: 0, batches: 1 });
   });
 
-  test("and counts what it took out before it was cut off, of which nothing was written down", async () => {
+  test("a resumed job counts the events that it removed before an unreported interruption", async () => {
     for (let n = 0; n < 1_200; n++) await profile(event(n));
     await truncate(10_000);
     const first = await run({ onReport: (stop) => stop() });
@@ -134,13 +134,13 @@ describe("scavenging takes out", () => {
     const again = await run({ resumed: true });
     await again.ended;
     expect(again.counts()).toMatchObject({ deleted: 1_200, total: 1_201, updated: 1 });
-    // Another job takes out nothing.
+    // Another job removes nothing.
     const next = await run();
     await next.ended;
     expect(next.counts()).toMatchObject({ deleted: 0, total: 1_201, updated: 1_201 });
   });
 
-  test("the later of two truncations, when only that came after an event", async () => {
+  test("the later of two truncations counts for an event between them", async () => {
     await truncate(100);
     const gone = await profile(event(10));
     await profile(event(60));
@@ -149,17 +149,17 @@ describe("scavenging takes out", () => {
     expect(await valueless()).toEqual([gone]);
   });
 
-  test("nothing from a log without truncations, which is not even read", async () => {
+  test("a log without truncations is not read", async () => {
     await profile(event(1));
     const caller = { actor: undefined };
     const readAll = () => Promise.reject(new Error("it is read"));
-    const told = await scavenges({ readAll }).scavenge({}, caller, jobs);
-    expect(told.text).toMatch(/^Take 0 events .*, 0 bytes\./);
-    expect(told.position).toBeUndefined();
+    const estimate = await scavenges({ readAll }).scavenge({}, caller, jobs);
+    expect(estimate.text).toMatch(/^Take 0 events .*, 0 bytes\./);
+    expect(estimate.position).toBeUndefined();
   });
 });
 
-describe("a job that scavenges", () => {
+describe("a scavenging job", () => {
   const many = 900;
   beforeEach(async () => {
     const records = Array.from({ length: many }, (_, n) => event(n));
@@ -168,7 +168,7 @@ describe("a job that scavenges", () => {
     await truncate(many);
   });
 
-  test("ends where it is cancelled, and goes on from where it said it was", async () => {
+  test("a job ends where it is cancelled, and resumes at its last place", async () => {
     let reports = 0;
     const first = await run({
       onReport: (stop) => {
@@ -187,7 +187,7 @@ describe("a job that scavenges", () => {
     expect(await valueless()).toHaveLength(many);
   });
 
-  test("waits for views that are being grown: they may have read what it takes", async () => {
+  test("a job waits for views that are being rebuilt, which may have read the events", async () => {
     rebuilding = true;
     let ended = false;
     const job = await run();
@@ -201,7 +201,7 @@ describe("a job that scavenges", () => {
     expect(await valueless()).toHaveLength(many);
   });
 
-  test("is refused by a log that keeps everything", async () => {
+  test("a log without scavenging rejects the job", async () => {
     const asked = { dryRun: false };
     const keeping = scavenges({ scavenge: undefined });
     await expect(keeping.scavenge(asked, { actor: undefined }, jobs)).rejects.toMatchObject({

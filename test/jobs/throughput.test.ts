@@ -6,7 +6,7 @@ let now = 0;
 let head = 0;
 let views: Record<string, number> = {};
 let broken = false;
-/** What a record takes of the log's positions. */
+/** The positions that a record takes in the log. */
 let bytesEach = 1;
 const opened: { close(): void }[] = [];
 afterEach(() => {
@@ -46,13 +46,13 @@ const begin = (log: number, positions: Record<string, number>) => {
   return watch();
 };
 
-test("a view that has all there is lags for no time", async () => {
+test("a view at the head has no lag", async () => {
   const throughput = await begin(50, { graph: 50 });
   await throughput.at(110, 50, { graph: 50 });
   expect(throughput.lag("graph")).toBe(0);
 });
 
-test("a lag is as old as what the view lacks, reckoned between two looks", async () => {
+test("the lag is the age of the first missing record, interpolated between samples", async () => {
   const throughput = await begin(0, { graph: 0 });
   await throughput.at(101, 100, { graph: 0 });
   await throughput.at(102, 200, { graph: 0 });
@@ -63,7 +63,7 @@ test("a lag is as old as what the view lacks, reckoned between two looks", async
   expect(throughput.lag("graph")).toBeCloseTo(5);
 });
 
-test("time in which the log stood still is no lag", async () => {
+test("time without records is not lag", async () => {
   const throughput = await begin(10, { graph: 10 });
   for (let at = 101; at < 160; at++) await throughput.at(at, 10, { graph: 10 });
   await throughput.at(160, 20, { graph: 10 });
@@ -72,13 +72,13 @@ test("time in which the log stood still is no lag", async () => {
   expect(throughput.lag("graph")).toBeCloseTo(4);
 });
 
-test("what was there at the start lacks since then", async () => {
+test("records that the view lacked at the start count from the start", async () => {
   const throughput = await begin(500, { graph: 20 });
   await throughput.at(107, 600, { graph: 400 });
   expect(throughput.lag("graph")).toBeCloseTo(7);
 });
 
-test("a lag of days is remembered in bounded memory", async () => {
+test("a lag of days is tracked in bounded memory", async () => {
   const throughput = await begin(0, { graph: 0 });
   for (let second = 1; second <= 5_000; second++) {
     await throughput.at(100 + second, second * 10, { graph: 0 });
@@ -88,7 +88,7 @@ test("a lag of days is remembered in bounded memory", async () => {
   expect(throughput.lag("graph")).toBeCloseTo(1_000, 0);
 });
 
-test("rates are of the last ten seconds, and counts of all since the start", async () => {
+test("rates cover the last ten seconds, and counts the time since the start", async () => {
   const throughput = await begin(1_000, { graph: 0 });
   expect(throughput.rate("graph")).toBe(0);
   for (let n = 1; n <= 20; n++)
@@ -101,21 +101,21 @@ test("rates are of the last ten seconds, and counts of all since the start", asy
   expect([throughput.rate(), throughput.records()]).toEqual([0, 0]);
 });
 
-test("a view that is emptied counts what it is brought again", async () => {
+test("a view that is emptied counts the records that it receives again", async () => {
   const throughput = await begin(100, { graph: 100 });
   await throughput.at(101, 100, { graph: 30 });
   await throughput.at(102, 100, { graph: 100 });
   expect(throughput.records("graph")).toBe(100);
 });
 
-test("a log that cannot be read changes nothing", async () => {
+test("an unreadable log changes nothing", async () => {
   const throughput = await begin(100, { graph: 40 });
   broken = true;
   await throughput.at(104, 100, { graph: 40 });
   expect(throughput.lag("graph")).toBeCloseTo(4);
 });
 
-test("rates are those of records where positions are bytes", async () => {
+test("rates are in records also with byte positions", async () => {
   bytesEach = 50;
   const throughput = await begin(0, { graph: 0 });
   await throughput.at(110, 5_000, { graph: 2_500 });

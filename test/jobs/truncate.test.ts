@@ -1,4 +1,4 @@
-/** A truncation as a job, over a store that takes its time (src/jobs/truncate.ts). */
+/** A truncation job over a slow store (src/jobs/truncate.ts). */
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/core/change.ts";
 import { NOTHING } from "../../src/core/job-counts.ts";
@@ -13,13 +13,13 @@ const asked = {
   actor: "urn:li:corpuser:ann",
 };
 
-/** `progress` is what the store says of the truncation, look by look; the last one stays. */
+/** `progress` is the state of the truncation at each look; the last one repeats. */
 function truncations(
   progress: readonly { readonly deleted: number; readonly done: boolean }[],
   request: object = {},
 ) {
   const appended: Append[] = [];
-  const told: unknown[] = [];
+  const reports: unknown[] = [];
   const committed: string[] = [];
   let looks = 0;
   const { work } = createTruncation({
@@ -49,31 +49,31 @@ function truncations(
     ...{ id: "node:7", request: { ...asked, ...request }, place, counts: NOTHING },
     resumed: false,
     signal: new AbortController().signal,
-    report: async (counts, at) => void told.push({ ...counts, at }),
+    report: async (counts, at) => void reports.push({ ...counts, at }),
     commit: (why) => void committed.push(why),
   });
-  return { work: (place?: unknown) => work(run(place)), appended, told, committed };
+  return { work: (place?: unknown) => work(run(place)), appended, reports, committed };
 }
 
 describe("a truncation", () => {
-  test("is a record first, then it is watched until the store is done", async () => {
-    const { work, appended, told, committed } = truncations([
+  test("a truncation writes a record, and then waits until the store is done", async () => {
+    const { work, appended, reports, committed } = truncations([
       { deleted: 10, done: false },
       { deleted: 30, done: true },
     ]);
     await work();
     expect(appended).toHaveLength(1);
     expect(committed).toHaveLength(1);
-    expect(told[0]).toMatchObject({ total: 30, deleted: 0, at: { position: 41 } });
-    expect(told.slice(1)).toMatchObject([
+    expect(reports[0]).toMatchObject({ total: 30, deleted: 0, at: { position: 41 } });
+    expect(reports.slice(1)).toMatchObject([
       { total: 30, deleted: 10 },
       { total: 30, deleted: 30 },
     ]);
   });
 
-  test("that takes too long fails and says that it goes on; what it took stays taken", async () => {
+  test("a truncation that takes too long fails with a hint that it continues, and keeps its deletions", async () => {
     const { work, appended } = truncations([{ deleted: 10, done: false }], {
-      // Seconds; of a service they are whole.
+      // Seconds; requests to a service have whole numbers.
       timeoutSeconds: 0.2,
     });
     await expect(work()).rejects.toMatchObject({
@@ -84,14 +84,14 @@ describe("a truncation", () => {
     expect(appended).toHaveLength(1);
   });
 
-  test("that was cut off behind its record is watched on, and not told again", async () => {
-    const { work, appended, told } = truncations([{ deleted: 30, done: true }]);
+  test("a truncation that was interrupted after its record continues without another record", async () => {
+    const { work, appended, reports } = truncations([{ deleted: 30, done: true }]);
     await work({ position: 41 });
     expect(appended).toEqual([]);
-    expect(told).toMatchObject([{ deleted: 30 }]);
+    expect(reports).toMatchObject([{ deleted: 30 }]);
   });
 
-  test("that was cut off before it is told under the same id, which the log keeps once", async () => {
+  test("a truncation that was interrupted before its record writes it with the same id, and the log keeps one", async () => {
     const [first, second] = [
       truncations([{ deleted: 0, done: true }]),
       truncations([{ deleted: 0, done: true }]),

@@ -1,4 +1,4 @@
-/** Verifying as a job, over views that need not be there (src/jobs/verify.ts). */
+/** Verification as a job, over simulated views (src/jobs/verify.ts). */
 import { afterEach, expect, test, vi } from "vitest";
 import { NOTHING } from "../../src/core/job-counts.ts";
 import { position } from "../../src/core/position.ts";
@@ -8,14 +8,14 @@ import type { Unrestored } from "../../src/projector/parking/restore.ts";
 import type { Difference } from "../../src/projector/verify/differences.ts";
 
 const urn = "urn:li:tag:sick";
-const sick: Difference = { view: "graph", urn, aspect: "ownership", kind: "missing" };
+const missing: Difference = { view: "graph", urn, aspect: "ownership", kind: "missing" };
 
-/** A view that differs until it is restored, if it ever is. */
+/** A view that differs until a restore succeeds. */
 function verifications(
   restore: (urns: readonly string[]) => readonly Unrestored[],
   over: Partial<VerifyParts> = {},
 ) {
-  let differences: readonly Difference[] = [sick];
+  let differences: readonly Difference[] = [missing];
   const logged: unknown[] = [];
   const rebuilt: string[] = [];
   const found = () => ({
@@ -53,7 +53,7 @@ function verifications(
   return { work: () => work(run), watch, logged, rebuilt };
 }
 
-test("what differs is mended", async () => {
+test("entities that differ are restored", async () => {
   const asked: string[] = [];
   const { work } = verifications((urns) => {
     asked.push(...urns);
@@ -63,7 +63,7 @@ test("what differs is mended", async () => {
   expect(asked).toEqual([urn]);
 });
 
-test("what growing the view anew does not mend either is an error, and its reason is logged", async () => {
+test("a difference that a rebuild does not remove is an error, and its reason is logged", async () => {
   const { work, logged, rebuilt } = verifications(() => [
     { urn, view: "graph", reason: "the disk is full" },
   ]);
@@ -72,7 +72,7 @@ test("what growing the view anew does not mend either is an error, and its reaso
   expect(rebuilt).toEqual(["graph"]);
 });
 
-test("views that others feed are not mended where nobody answers, and the error says so", async () => {
+test("views of other processes are not repaired without a projector, and the error has the reason", async () => {
   const { work, logged, rebuilt } = verifications(() => [
     { urn, view: "graph", reason: "another process feeds it", elsewhere: true },
   ]);
@@ -103,7 +103,7 @@ test("background verification compares every view in full, logs differences and 
       grades.push(`${views}`);
       if (grades.length === 2) throw new Error("the log cannot be read");
       const found = { position: position(7), rows: 1, time: 0, full: undefined, whole: undefined };
-      const differing = { view: "graph", ...found, count: 1, differences: [sick] };
+      const differing = { view: "graph", ...found, count: 1, differences: [missing] };
       return { views: [differing], records: 7 };
     },
   });
@@ -112,7 +112,7 @@ test("background verification compares every view in full, logs differences and 
   await end();
   expect(grades).toEqual(Array.from({ length: 4 }, () => "graph"));
   expect(logged).toContainEqual({ view: "graph", found: 1 });
-  // One look that fails does not end the rest, and is told.
+  // A failed verification is logged and does not end the others.
   expect(logged).toContainEqual({
     err: expect.objectContaining({ message: "the log cannot be read" }),
   });

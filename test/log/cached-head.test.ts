@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { promptHead } from "../../src/log/cached-head.ts";
 
-test("a log that answers is where it says", async () => {
+test("promptHead returns the head of a log that answers, and its error otherwise", async () => {
   expect(await promptHead({ head: async () => position(7) })).toBe(7);
   const down = { head: () => Promise.reject(new Error("down")) };
   await expect(promptHead(down)).rejects.toThrow("down");
 });
 
-test("one that does not is given up soon", async () => {
+test("promptHead fails soon for a log that does not answer", async () => {
   const silent = { head: () => new Promise<never>(() => {}) };
   await expect(promptHead(silent, 20)).rejects.toMatchObject({
     code: "unavailable",

@@ -34,13 +34,13 @@ afterEach(async () => {
 
 const a = "urn:li:tag:a";
 const b = "urn:li:tag:b";
-const told = ({ stream, revision: at, data }: LogRecord) => [
+const contents = ({ stream, revision: at, data }: LogRecord) => [
   stream,
   at,
   Buffer.from(data).toString(),
 ];
 const ofStream = (records: readonly LogRecord[], name: string) =>
-  records.filter(({ stream }) => stream === name).map(told);
+  records.filter(({ stream }) => stream === name).map(contents);
 
 async function fill(): Promise<void> {
   await from.append([entry(entityStream(a), -1, "a0", "a1"), entry(entityStream(b), -1, "b0")]);
@@ -53,7 +53,7 @@ async function fill(): Promise<void> {
 }
 
 describe("a copied log", () => {
-  test("has every stream with its records, and what bears on others in its place", async () => {
+  test("a copied log has every stream with its records, and keeps the order of records that affect other streams", async () => {
     await fill();
     expect(await copyLog(from, to)).toEqual({ copied: 9, there: 0 });
     const [was, is] = [await readEverything(from), await readEverything(to)];
@@ -73,7 +73,7 @@ describe("a copied log", () => {
     ]);
   });
 
-  test("goes on where a copy was cut off, and takes what came since", async () => {
+  test("a copy continues after an interruption, and includes records appended since", async () => {
     await fill();
     let calls = 0;
     const cutOff: Pick<ChangeLog, "append" | "readStream"> = {
@@ -96,14 +96,14 @@ describe("a copied log", () => {
     );
   });
 
-  test("is not made of something else", async () => {
+  test("a copy into a log with other records is rejected", async () => {
     await fill();
     await to.append([entry(entityStream(a), -1, "other")]);
     const refused = { code: "conflict", message: expect.stringContaining(entityStream(a)) };
     await expect(copyLog(from, to)).rejects.toMatchObject(refused);
   });
 
-  test("has large streams in appends that stores take", async () => {
+  test("a copy splits large streams into appends that the log accepts", async () => {
     const sizes: number[] = [];
     const large = "x".repeat(400_000);
     let expected: Revision = EMPTY_STREAM;

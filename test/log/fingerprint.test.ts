@@ -51,6 +51,6 @@ const known: readonly (readonly [Schema, bigint])[] = [
   ],
 ];
 
-test.each(known)("gives %j the fingerprint that the specification gives it", (schema, expected) => {
+test.each(known)("%j has the fingerprint of the Avro specification", (schema, expected) => {
   expect(BigInt.asIntN(64, fingerprint(avro.Type.forSchema(schema)))).toBe(expected);
 });

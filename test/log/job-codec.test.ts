@@ -41,24 +41,24 @@ const placed = (data: Uint8Array): LogRecord => ({
   data,
 });
 
-describe("a record of a job", () => {
-  test("comes back as it was", () => {
+describe("a job record", () => {
+  test("a job record is decoded to the same record", () => {
     expect(decodeJob(placed(encodeJob(record)))).toEqual(record);
     const last = { ...record, state: "failed", request: null, place: null, error: "é" } as const;
     expect(decodeJob(placed(encodeJob(last)))).toEqual(last);
   });
 
-  test("has the schema that it had, or the old one is in history", () => {
-    // A new number here means that records of before need their schema kept: avro/log/README.md.
+  test("a changed schema must be added to the history", () => {
+    // Another number here means that earlier records need their schema kept: avro/log/README.md.
     expect(fingerprint(avro.Type.forSchema(schema)).toString(16)).toBe("15c5dd8a2496bc70");
   });
 
-  test("is written as it was written first, and read from that", () => {
+  test("a job record has the encoding of the first release, and can be read from it", () => {
     expect(Buffer.from(encodeJob(record)).toString("hex")).toBe(written);
     expect(decodeJob(placed(Buffer.from(written, "hex")))).toEqual(record);
   });
 
-  test("holds no change: views pass over it", () => {
+  test("a job record holds no change, and views skip it", () => {
     expect(parseStream(JOBS)).toBeUndefined();
     expect(parseStream(jobStream(record.id))).toBeUndefined();
     expect(decodeRecord(placed(encodeJob(record)))).toBeUndefined();
@@ -69,7 +69,7 @@ describe("a record of a job", () => {
     ["of another schema", Buffer.from("c3010102030405060708ff", "hex")],
     ["cut short", encodeJob(record).subarray(0, 40)],
     ["too long", Buffer.concat([encodeJob(record), Buffer.from([0])])],
-  ])("is refused when it is %s, and its place is named", (_, data) => {
+  ])("a job record that is %s is rejected with its position", (_, data) => {
     expect(() => decodeJob(placed(data))).toThrow(
       expect.objectContaining({
         code: "unreadable",

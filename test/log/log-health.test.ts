@@ -1,4 +1,4 @@
-/** What a health check is told of a log: its last failure, for as long as that means something. */
+/** The log state that a health check reports: the last failure, until an append succeeds or time passes. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position, revision } from "../../src/core/position.ts";
@@ -32,7 +32,7 @@ async function appendWith(error: Error | undefined): Promise<void> {
   else await expect(appending).rejects.toBe(error);
 }
 
-test("is in trouble from a failed append to the next one that succeeds", async () => {
+test("a log is in trouble from a failed append to the next successful one", async () => {
   expect(log.trouble()).toBeUndefined();
   await appendWith(full);
   expect(log.trouble()).toBe("disk full");
@@ -40,7 +40,7 @@ test("is in trouble from a failed append to the next one that succeeds", async (
   expect(log.trouble()).toBeUndefined();
 });
 
-test("forgets a failure that nobody has met again for long", async () => {
+test("a failure is dropped if it does not occur again for a while", async () => {
   await appendWith(full);
   time += troubleMsMax - 1;
   expect(log.trouble()).toBe("disk full");
@@ -51,11 +51,11 @@ test("forgets a failure that nobody has met again for long", async () => {
 test.each([
   new CatalogError("too_large", "a record has 18 bytes of at most 17"),
   new WrongRevision("entity-urn:li:tag:a", revision(1), revision(2)),
-])("is not in trouble by what is the caller's own: $message", async (error) => {
+])("a log is not in trouble after an error of the caller: $message", async (error) => {
   await appendWith(error);
   expect(log.trouble()).toBeUndefined();
 });
 
-test("passes everything else on", async () => {
+test("other calls are passed through", async () => {
   expect(await log.head()).toBe(7);
 });

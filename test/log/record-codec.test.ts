@@ -40,7 +40,11 @@ const restate: Change = {
   system: { ...upsert.system, lastRunId: "run-0", schemaVersion: 1 },
 };
 
-const place = (change: Change, data: Uint8Array, stream = entityStream(change.urn)): LogRecord => ({
+const recordOf = (
+  change: Change,
+  data: Uint8Array,
+  stream = entityStream(change.urn),
+): LogRecord => ({
   position: position(17),
   revision: revision(4),
   stream,
@@ -58,26 +62,26 @@ function encodeWith(writer: Schema, record: unknown): Uint8Array {
 }
 
 describe("a change", () => {
-  test("comes back as it was, with its place", () => {
-    expect(decodeRecord(place(upsert, encodeChange(upsert)))).toStrictEqual({
+  test("a change is decoded to the same change, with its position", () => {
+    expect(decodeRecord(recordOf(upsert, encodeChange(upsert)))).toStrictEqual({
       ...upsert,
       ...placed,
     });
-    expect(decodeRecord(place(restate, encodeChange(restate)))).toStrictEqual({
+    expect(decodeRecord(recordOf(restate, encodeChange(restate)))).toStrictEqual({
       ...restate,
       ...placed,
     });
   });
 
-  test("of a timeseries stream is marked so", () => {
+  test("a change of a timeseries stream is marked as timeseries", () => {
     const stream = timeseriesStream(urn, "datasetProfile");
-    expect(decodeRecord(place(upsert, encodeChange(upsert), stream))).toMatchObject({
+    expect(decodeRecord(recordOf(upsert, encodeChange(upsert), stream))).toMatchObject({
       urn,
       timeseries: true,
     });
   });
 
-  test("comes back as it was, whatever it holds", () => {
+  test("any change is decoded to the same change", () => {
     const stamp = fc.record(
       {
         time: fc.nat({ max: Number.MAX_SAFE_INTEGER - 1 }),
@@ -128,21 +132,24 @@ describe("a change", () => {
             Object.hasOwn(map ?? {}, "__proto__"),
           ),
         );
-        expect(decodeRecord(place(each, encodeChange(each)))).toStrictEqual({ ...each, ...placed });
+        expect(decodeRecord(recordOf(each, encodeChange(each)))).toStrictEqual({
+          ...each,
+          ...placed,
+        });
       }),
     );
   });
 
-  test("may be as large as a value may be", () => {
+  test("a change may be as large as a value may be", () => {
     const value = JSON.stringify({ text: "é".repeat(7_999_990) });
     const bytes = encodeChange({ ...upsert, value });
     expect(bytes.length).toBeGreaterThan(15_999_980);
-    expect(decodeRecord(place(upsert, bytes))?.value).toBe(value);
-    // The next one is not affected by the large one.
-    expect(decodeRecord(place(upsert, encodeChange(upsert)))?.value).toBe(upsert.value);
+    expect(decodeRecord(recordOf(upsert, bytes))?.value).toBe(value);
+    // The next change is not affected by the large one.
+    expect(decodeRecord(recordOf(upsert, encodeChange(upsert)))?.value).toBe(upsert.value);
   });
 
-  test("that says nothing new costs tens of bytes besides its names", () => {
+  test("a restatement takes tens of bytes besides its names", () => {
     const { entityType, aspect, created, system } = restate;
     const names = [entityType, aspect, created.actor, system.runId, system.lastRunId].join("");
     expect(encodeChange(restate).length - names.length).toBeLessThan(64);
@@ -153,14 +160,14 @@ describe("a change", () => {
     ["created.time", { created: { ...upsert.created, time: 1.5 } }],
     ["systemMetadata.runId", { system: JSON.parse('{"lastObserved":1,"runId":7}') }],
     ["systemMetadata.properties", { system: { ...upsert.system, properties: JSON.parse("[1]") } }],
-  ])("with what no record can hold at %s is refused, and named", (path, part) => {
+  ])("a change with an invalid %s is rejected with that path", (path, part) => {
     const encoding = () => encodeChange({ ...upsert, ...part });
     expect(encoding).toThrow(expect.objectContaining({ code: "invalid" }));
     expect(encoding).toThrow(new RegExp(`"datasetProperties".*at ${path}`));
-    expect(decodeRecord(place(upsert, encodeChange(upsert)))?.value).toBe(upsert.value);
+    expect(decodeRecord(recordOf(upsert, encodeChange(upsert)))?.value).toBe(upsert.value);
   });
 
-  test("has bytes of its own", () => {
+  test("an encoded change does not share its bytes", () => {
     const first = encodeChange(upsert);
     const copy = Uint8Array.from(first);
     encodeChange({ ...upsert, value: '{"other":true}' });
@@ -169,7 +176,7 @@ describe("a change", () => {
 });
 
 describe("a record", () => {
-  test("is the published schema in single-object encoding", () => {
+  test("a record is encoded with the published schema in single-object encoding", () => {
     const bytes = encodeChange(restate);
     const type = avro.Type.forSchema(schema);
     expect([...bytes.subarray(0, 2)]).toEqual([0xc3, 0x01]);
@@ -184,12 +191,12 @@ describe("a record", () => {
     });
   });
 
-  test("has the schema that it had, or the old one is in history", () => {
-    // A new number here means that records of before need their schema kept: avro/log/README.md.
+  test("a changed schema must be added to the history", () => {
+    // Another number here means that earlier records need their schema kept: avro/log/README.md.
     expect(fingerprint(avro.Type.forSchema(schema)).toString(16)).toBe("6c721901f4431760");
   });
 
-  test("has the fields of the reference in their order", () => {
+  test("a record has DataHub's fields in their order", () => {
     expect(schema.fields.map((field) => field.name)).toEqual([
       "auditHeader",
       "entityType",
@@ -206,8 +213,8 @@ describe("a record", () => {
     ]);
   });
 
-  test("of an earlier schema is read", () => {
-    // As the record would be without stamps, and with a field that was dropped since.
+  test("a record of an earlier schema is read", () => {
+    // The earlier schema lacks stamps and has a field that was dropped later.
     const earlier = JSON.parse(schemaText, (_, value) =>
       Array.isArray(value)
         ? value.filter(({ name }) => !/^(schemaVersion|aspectModified|headers)$/.test(name ?? ""))
@@ -224,7 +231,7 @@ describe("a record", () => {
       dropped: "whatever",
     });
     const codec = createRecordCodec(schema, [earlier]);
-    expect(codec.decodeRecord(place(upsert, data))).toStrictEqual({
+    expect(codec.decodeRecord(recordOf(upsert, data))).toStrictEqual({
       ...placed,
       urn,
       entityType: "dataset",
@@ -234,52 +241,54 @@ describe("a record", () => {
       created: { time: 4, actor: "urn:li:corpuser:old" },
       system: { lastObserved: 5, runId: "old", version: "1" },
     });
-    expect(codec.decodeRecord(place(upsert, codec.encodeChange(upsert)))?.value).toBe(upsert.value);
+    expect(codec.decodeRecord(recordOf(upsert, codec.encodeChange(upsert)))?.value).toBe(
+      upsert.value,
+    );
   });
 
-  test("of a stream that holds no changes is passed over", () => {
-    expect(decodeRecord(place(upsert, new Uint8Array([1, 2, 3]), "job-7"))).toBeUndefined();
+  test("a record of a stream without changes is skipped", () => {
+    expect(decodeRecord(recordOf(upsert, new Uint8Array([1, 2, 3]), "job-7"))).toBeUndefined();
   });
 });
 
-describe("what cannot be read", () => {
+describe("an unreadable record", () => {
   const good = Buffer.from(encodeChange(upsert));
 
-  test("names position and fingerprint of an unknown schema", () => {
+  test("the error for an unknown schema has the position and the fingerprint", () => {
     const data = Buffer.from(good);
     data.writeBigUInt64LE(0x00ab_cdef_0123_4567n, 2);
-    const reading = () => decodeRecord(place(upsert, data));
+    const reading = () => decodeRecord(recordOf(upsert, data));
     expect(reading).toThrow(/position 17 .* fingerprint 00abcdef01234567/);
     expect(reading).toThrow(expect.objectContaining({ code: "unreadable" }));
   });
 
-  test("is refused at whatever byte it ends too early", () => {
+  test("a record that ends too early is rejected, at any byte", () => {
     for (let end = 0; end < good.length; end++) {
-      expect(() => decodeRecord(place(upsert, good.subarray(0, end)))).toThrow(/position 17/);
+      expect(() => decodeRecord(recordOf(upsert, good.subarray(0, end)))).toThrow(/position 17/);
     }
   });
 
-  test("names position and fingerprint of a record that goes on after its end", () => {
+  test("the error for a record with extra bytes has the position and the fingerprint", () => {
     const data = Buffer.concat([good, Buffer.from([0])]);
-    expect(() => decodeRecord(place(upsert, data))).toThrow(
+    expect(() => decodeRecord(recordOf(upsert, data))).toThrow(
       /position 17 .*is too long.*6c721901f4431760/,
     );
   });
 
-  test("is refused when a byte was changed into what no record has", () => {
+  test("a record with an invalid enum value is rejected", () => {
     const data = Buffer.from(good);
     // The change type, after the header and the entity type with its length.
     data[10 + 1 + "dataset".length + 1] = 100;
-    expect(() => decodeRecord(place(upsert, data))).toThrow(/position 17/);
+    expect(() => decodeRecord(recordOf(upsert, data))).toThrow(/position 17/);
   });
 
-  test("never comes out of damaged bytes as anything but an error or a change", () => {
+  test("damaged bytes are decoded to a change or rejected as unreadable", () => {
     fc.assert(
       fc.property(fc.nat(good.length - 1), fc.nat(255), (at, byte) => {
         const data = Buffer.from(good);
         data[at] = byte;
         try {
-          expect(decodeRecord(place(upsert, data))).toMatchObject({ urn, position: 17 });
+          expect(decodeRecord(recordOf(upsert, data))).toMatchObject({ urn, position: 17 });
         } catch (error) {
           expect(error).toMatchObject({ name: "CatalogError", code: "unreadable" });
         }

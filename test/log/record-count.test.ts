@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { position, START } from "../../src/core/position.ts";
 import { createRecordCount } from "../../src/log/eventstoredb/record-count.ts";
 
-const at = (...places: readonly number[]) => places.map((place) => position(place));
+const at = (...offsets: readonly number[]) => offsets.map((offset) => position(offset));
 
-describe("records between places that are bytes", () => {
-  test("are counted among the last ones", () => {
+describe("records between byte positions", () => {
+  test("records among the last known positions are counted exactly", () => {
     const count = createRecordCount();
     count.note(at(950, 700, 690, 400), false);
     expect(count.between(position(400), position(950))).toBe(3);
@@ -14,7 +14,7 @@ describe("records between places that are bytes", () => {
     expect(count.between(position(950), position(700))).toBe(0);
   });
 
-  test("are reckoned before and after those", () => {
+  test("records before and after the known positions are estimated", () => {
     const count = createRecordCount();
     count.note(at(10_200, 10_100, 10_000), false);
     expect(count.between(START, position(10_200))).toBe(103);
@@ -22,7 +22,7 @@ describe("records between places that are bytes", () => {
     expect(count.between(position(10_200), position(10_201))).toBe(1);
   });
 
-  test("are looked at again where too few were seen to reckon with", () => {
+  test("positions are read again if too few are known for an estimate", () => {
     const count = createRecordCount();
     expect(count.isBlind(START)).toBe(false);
     expect(count.isBlind(position(1))).toBe(true);
@@ -33,7 +33,7 @@ describe("records between places that are bytes", () => {
     expect(count.isBlind(position(2_000))).toBe(false);
   });
 
-  test("are all that there are where the log has no more", () => {
+  test("the count is exact if all positions of the log are known", () => {
     const count = createRecordCount();
     expect(count.between(START, position(70))).toBe(1);
     count.note(at(900, 300), true);

@@ -1,10 +1,10 @@
-/** Random values of an aspect's record, as Model.check leaves them: whole and normalised. */
+/** Random values of an aspect's record as Model.check returns them: complete and normalized. */
 import fc from "fast-check";
 import type { Field, FieldType, Model } from "../../src/model/model.ts";
 
 type Types = Pick<Model, "types">;
 
-/** Well-formed: half a surrogate pair is no character of a UTF-8 text. */
+/** Well-formed: half a surrogate pair is not a character of UTF-8 text. */
 const text = fc.string({ unit: "binary", maxLength: 6 });
 const bytes = (constraints: { minLength: number; maxLength: number }) =>
   fc
@@ -30,7 +30,7 @@ const urn = fc
   .filter(([, id]) => !id.includes("urn"))
   .map(([type, id]) => `urn:li:${type}:${id}`);
 
-/** Whatever a map's keys may be; "__proto__" is tried in check.test.ts. */
+/** Any key of a map; check.test.ts covers "__proto__". */
 const key = text.filter((name) => name !== "__proto__");
 
 export function arbitraryRecord(model: Types, name: string): fc.Arbitrary<Record<string, unknown>> {
@@ -41,7 +41,7 @@ export function arbitraryRecord(model: Types, name: string): fc.Arbitrary<Record
   return fc.record(Object.fromEntries(fields), { requiredKeys: required, noNullPrototype: true });
 }
 
-/** Only an optional field without default may be absent after the check. */
+/** After the check, only an optional field without default may be absent. */
 const isThere = (field: Field) => !field.optional || field.default !== undefined;
 
 function arbitrary(model: Types, type: FieldType): fc.Arbitrary<unknown> {

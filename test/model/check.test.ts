@@ -1,9 +1,9 @@
-/** What Model.check accepts, what it makes of it, and what it says about the rest. */
+/** Values that Model.check accepts, how it normalizes them, and its errors for others. */
 import { describe, expect, test } from "vitest";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 import { aspectNamed, defaultModel as model } from "./default-model.ts";
 
-/** As a client's value arrives: through JSON text. */
+/** Parses the value from JSON text, as values of clients arrive. */
 const check = (aspect: string, value: unknown) =>
   model.check(
     aspectNamed(aspect),
@@ -22,9 +22,9 @@ const schema = {
 };
 const schemaDefaults = { created: unknownStamp, lastModified: unknownStamp };
 
-describe("accepts and normalises", () => {
+describe("Model.check accepts and normalizes", () => {
   const cases: readonly [what: string, aspect: string, value: unknown, becomes: unknown][] = [
-    ["a value that is whole already", "status", { removed: true }, { removed: true }],
+    ["a complete value", "status", { removed: true }, { removed: true }],
     ["a default", "status", {}, { removed: false }],
     [
       "defaults that are maps and records",
@@ -42,12 +42,12 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "a partly told record, of which the rest is filled",
+      "a partial record, which is completed",
       "datasetProfile",
       { timestampMillis: 1, partitionSpec: { partition: "day=1" } },
       { timestampMillis: 1, partitionSpec: { type: "PARTITION", partition: "day=1" } },
     ],
-    ["no optional field that is absent", "tagProperties", { name: "t" }, { name: "t" }],
+    ["an absent optional field", "tagProperties", { name: "t" }, { name: "t" }],
     [
       "null for an optional field",
       "tagProperties",
@@ -85,7 +85,7 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "a union in a union's record, by simple name",
+      "a union in the record of a union, by simple name",
       "schemaMetadata",
       {
         ...schema,
@@ -107,7 +107,7 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "a union of one in an array",
+      "a union with a single member in an array",
       "chartInfo",
       {
         title: "c",
@@ -124,7 +124,7 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "an optional union of one",
+      "an optional union with a single member",
       "mlModelQuantitativeAnalyses",
       { unitaryResults: { string: "good" }, intersectionalResults: null },
       { unitaryResults: { string: "good" } },
@@ -136,7 +136,7 @@ describe("accepts and normalises", () => {
       { costType: "ORG_COST_TYPE", cost: { costCode: "c1" } },
     ],
     [
-      "a union by alias as the reference's files tell it",
+      "a union by alias with DataHub's discriminator",
       "cost",
       {
         costType: "ORG_COST_TYPE",
@@ -177,7 +177,7 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "keys of maps as they are, urns or not",
+      "keys of maps unchanged, urns or not",
       "ownership",
       {
         owners: [],
@@ -191,13 +191,13 @@ describe("accepts and normalises", () => {
       },
     ],
     [
-      "text that looks like a urn where none is asked for",
+      "text that looks like a urn, unchanged",
       "tagProperties",
       { name: "urn:acme:tag:t" },
       { name: "urn:acme:tag:t" },
     ],
     [
-      "the largest and the smallest certain integers",
+      "the largest and the smallest safe integers",
       "operation",
       {
         timestampMillis: Number.MAX_SAFE_INTEGER,
@@ -218,11 +218,11 @@ describe("accepts and normalises", () => {
   test.each(cases)("%s", (_what, aspect, value, becomes) => {
     const checked = check(aspect, value);
     expect(checked).toEqual({ ok: true, value: becomes });
-    // What left the validator is left alone by it.
+    // A normalized value is not changed again.
     expect(check(aspect, becomes)).toEqual({ ok: true, value: becomes });
   });
 
-  test("equal values come out as equal text", () => {
+  test("equal values are normalized to equal text", () => {
     const text = JSON.stringify({ owners: [{ ...owner, x: null }], warp: 1 });
     const [one, two] = [check("ownership", text), check("ownership", text)];
     expect(JSON.stringify(one)).toBe(JSON.stringify(two));
@@ -238,7 +238,7 @@ describe("accepts and normalises", () => {
   });
 });
 
-describe("refuses", () => {
+describe("Model.check rejects a value:", () => {
   const cases: readonly [aspect: string, value: unknown, path: string, says: readonly string[]][] =
     [
       [
@@ -412,7 +412,7 @@ describe("refuses", () => {
     for (const words of says) expect(misfit?.message).toContain(words);
   });
 
-  test("all misfits of a value, in one answer", () => {
+  test("all errors of a value are returned together", () => {
     const checked = check("ownership", {
       owners: [{ type: "EMPEROR" }, { ...owner, owner: 1 }],
       lastModified: { time: "now" },
@@ -427,7 +427,7 @@ describe("refuses", () => {
     ]);
   });
 
-  test("no more than ten of them, however many there are", () => {
+  test("at most ten errors are returned", () => {
     const many = Array.from({ length: 300_000 }, () => 0);
     const started = cpuMilliseconds();
     const bad = [
@@ -439,7 +439,7 @@ describe("refuses", () => {
     expect(cpuMilliseconds() - started).toBeLessThan(5_000);
   });
 
-  test("without repeating a long value or a long key", () => {
+  test("errors do not repeat a long value or key", () => {
     const long = "x".repeat(1_000_000);
     for (const value of [{ name: { [long]: 1 } }, { name: "t", description: [long] }]) {
       const checked = check("tagProperties", value);
@@ -452,9 +452,9 @@ describe("refuses", () => {
   });
 });
 
-describe("hostile members", () => {
+describe("member names of prototypes", () => {
   test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])(
-    "%s is a key of a map like any other",
+    "%s is an ordinary key of a map",
     (key) => {
       const text = `{"name":"d","customProperties":{"${key}":"mine"},"tags":[]}`;
       const checked = check("datasetProperties", text);
@@ -462,7 +462,7 @@ describe("hostile members", () => {
     },
   );
 
-  test.each(["__proto__", "constructor", "prototype"])("%s is no field of a record", (key) => {
+  test.each(["__proto__", "constructor", "prototype"])("%s is not a field of a record", (key) => {
     const checked = check(
       "ownership",
       `{"owners":[{"owner":"urn:li:corpuser:a","type":"NONE",
@@ -473,17 +473,17 @@ describe("hostile members", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("a prototype stands for no absent field", () => {
+  test("an inherited member does not fill a missing field", () => {
     const checked = check("tagProperties", '{"__proto__":{"name":"inherited"}}');
     expect(checked).toMatchObject({ ok: false, misfits: [{ path: "/name" }] });
   });
 
-  test.each(["__proto__", "constructor", "toString"])("%s is no member of a union", (key) => {
+  test.each(["__proto__", "constructor", "toString"])("%s is not a member of a union", (key) => {
     const checked = check("cost", `{"costType":"ORG_COST_TYPE","cost":{"${key}":1}}`);
     expect(checked).toMatchObject({ ok: false, misfits: [{ path: "/cost" }] });
   });
 
-  test("a urn in a map under __proto__ is given the namespace where it stands", () => {
+  test("a urn in a map under __proto__ gets the namespace in place", () => {
     const text =
       '{"owners":[],"ownerTypes":{"__proto__":["urn:acme:corpuser:a"]},"lastModified":{"time":1,"actor":"urn:li:corpuser:a"}}';
     const checked = check("ownership", text);

@@ -1,4 +1,4 @@
-/** From a urn to the key aspect and back. */
+/** The key aspect of a urn, and the urn of a key aspect. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -34,7 +34,7 @@ test.each([
     { flow: "urn:li:dataFlow:(airflow,dag,PROD)", jobId: "task" },
   ],
   ["container", "urn:li:container:abc", { guid: "abc" }],
-])("the key of a %s %s", (name, urn, key) => {
+])("the key of a %s is parsed from %s and joined again", (name, urn, key) => {
   expect(keyValue(entity(name), urn)).toEqual(key);
   expect(urnOfKey(entity(name), key, "li")).toBe(urn);
   expect(model.check(aspectNamed(entity(name).keyAspect), { ...key })).toEqual({
@@ -43,7 +43,7 @@ test.each([
   });
 });
 
-describe("a urn that makes no key", () => {
+describe("a urn without a valid key is rejected:", () => {
   test.each([
     ["dataset", `urn:li:dataset:(${hive},a.b,NOWHERE)`, "invalid", ["NOWHERE", "origin", "PROD"]],
     ["dataset", "urn:li:dataset:(hive,a.b,PROD)", "malformed", ['platform "hive"', "urn"]],
@@ -68,7 +68,7 @@ describe("a urn that makes no key", () => {
   });
 });
 
-describe("a key that makes no urn", () => {
+describe("a key without a valid urn is rejected:", () => {
   test.each<[string, unknown, string]>([
     ["dataset", { platform: hive, name: "a" }, 'no "origin"'],
     ["dataset", { platform: hive, name: "a", origin: "NOWHERE" }, "NOWHERE"],
@@ -84,13 +84,13 @@ describe("a key that makes no urn", () => {
     expect(() => urnOfKey(entity(name), key, "li")).toThrow(CatalogError);
   });
 
-  test("reads own members only", () => {
+  test("urnOfKey reads own members only", () => {
     const key = JSON.parse('{"__proto__":{"username":"inherited"}}');
     expect(() => urnOfKey(entity("corpuser"), key, "li")).toThrow(CatalogError);
   });
 });
 
-test("a key either comes back from its urn as it was or makes none", () => {
+test("a key is either restored from its urn unchanged or rejected", () => {
   const text = fc.string({ unit: fc.constantFrom(..."ab,()(:% é"), minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(

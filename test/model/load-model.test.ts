@@ -1,4 +1,4 @@
-/** The model of avro/, what extends it, and what is said about one that does not hold together. */
+/** The model of avro/, its extensions, and the errors of an inconsistent model. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ function fieldOf(from: Model, record: string, name: string): Field {
 }
 
 describe("the default model", () => {
-  test("has every entity, aspect, type and snapshot", () => {
+  test("the default model has every entity, aspect, type and snapshot", () => {
     expect(model.entities.size).toBe(71);
     expect(model.aspects.size).toBe(258);
     expect(model.types.size).toBe(572);
@@ -28,7 +28,7 @@ describe("the default model", () => {
     expect(kinds.filter((kind) => kind === "enum")).toHaveLength(98);
   });
 
-  test("keeps the registry: key aspect, aspects in order, category, search group", () => {
+  test("the model has the registry: key aspect, aspects in order, category, search group", () => {
     const dataset = model.findEntity("dataset");
     expect(dataset).toMatchObject({
       keyAspect: "datasetKey",
@@ -46,7 +46,7 @@ describe("the default model", () => {
     expect(unlisted.sort()).toEqual(["incidentSource", "mlHyperParam", "mlMetric"]);
   });
 
-  test("knows how each key is read from a urn", () => {
+  test("the model has the parts of each key in the order of the urn", () => {
     expect(model.findEntity("dataset")?.keyParts).toMatchObject([
       { name: "platform", kind: "urn" },
       { name: "name", kind: "text" },
@@ -57,7 +57,7 @@ describe("the default model", () => {
     ]);
   });
 
-  test("tells timeseries aspects and schema versions", () => {
+  test("the model has the timeseries aspects and schema versions", () => {
     const timeseries = [...model.aspects.values()].filter((aspect) => aspect.timeseries);
     expect(timeseries).toHaveLength(11);
     expect(aspectNamed("datasetProfile").timeseries).toBe(true);
@@ -68,7 +68,7 @@ describe("the default model", () => {
     expect(versioned).toHaveLength(21);
   });
 
-  test("keeps the annotations of fields", () => {
+  test("the model has the annotations of fields", () => {
     expect(fieldOf(model, "com.linkedin.common.Owner", "owner")).toMatchObject({
       type: { kind: "urn", urnType: "Urn" },
       searchable: {
@@ -100,7 +100,7 @@ describe("the default model", () => {
     expect(fieldOf(model, usage, "uniqueUserCount").timeseriesField).toEqual({});
   });
 
-  test("holds every annotation of the reference's model", () => {
+  test("the model has every annotation of DataHub's model", () => {
     const count = {
       searchable: 0,
       relationship: 0,
@@ -127,7 +127,7 @@ describe("the default model", () => {
     expect(properties).toEqual({ deprecated: 25, UrnValidation: 14, SearchableRef: 1 });
   });
 
-  test("has the snapshots with their aspects", () => {
+  test("the model has the snapshots with their aspects", () => {
     const snapshot = model.findSnapshotOf("tag");
     expect(snapshot?.record).toBe("com.linkedin.metadata.snapshot.TagSnapshot");
     expect(snapshot?.aspects).toEqual([
@@ -142,8 +142,8 @@ describe("the default model", () => {
   });
 });
 
-describe("finding by name", () => {
-  test("ignores the letter case of entity types, not of aspects", () => {
+describe("a lookup by name", () => {
+  test("a lookup ignores the letter case of entity types, but not of aspects", () => {
     expect(model.findEntity("CORPUSER")?.name).toBe("corpuser");
     expect(model.findEntity("starship")).toBeUndefined();
     const dataset = model.entities.get("dataset");
@@ -160,35 +160,35 @@ describe("finding by name", () => {
     "org.acme.common.Status",
     "common.Status",
     "Status",
-  ])("finds the aspect of record %s", (record) => {
+  ])("a lookup finds the aspect of record %s", (record) => {
     expect(model.findAspectByRecord(record)?.name).toBe("status");
   });
 
-  test("finds no aspect for a record that is not one", () => {
+  test("a lookup finds no aspect for another record", () => {
     expect(model.findAspectByRecord("com.linkedin.common.AuditStamp")).toBeUndefined();
     expect(model.findAspectByRecord("com.linkedin.tag.Warp")).toBeUndefined();
     expect(model.findAspectByRecord("")).toBeUndefined();
     expect(model.findAspectByRecord("a.".repeat(1_000_000))).toBeUndefined();
   });
 
-  test("finds snapshots under any prefix", () => {
+  test("a lookup finds snapshots under any prefix", () => {
     const record = "com.linkedin.pegasus2avro.metadata.snapshot.CorpUserSnapshot";
     expect(model.findSnapshotByRecord(record)?.entity).toBe("corpuser");
     expect(model.findSnapshotByRecord("com.linkedin.metadata.snapshot.X")).toBeUndefined();
   });
 });
 
-describe("prefix and namespace", () => {
+describe("the prefix and namespace options", () => {
   const acme = loadModel({ prefix: "org.acme", namespace: "acme" });
 
-  test("stand in every name that the model gives out", () => {
+  test("the prefix is in every name that the model returns", () => {
     expect(aspectNamed("status", acme).record).toBe("org.acme.common.Status");
     expect([...acme.types.keys()].filter((name) => !name.startsWith("org.acme."))).toEqual([]);
     expect(acme.findSnapshotOf("tag")?.aspects).toContain("org.acme.common.Ownership");
     expect(acme.findAspectByRecord("com.linkedin.common.Status")?.name).toBe("status");
   });
 
-  test("stand in defaults, union keys and urns of values", () => {
+  test("prefix and namespace are in defaults, union keys and urns of values", () => {
     const ownership = acme.check(aspectNamed("ownership", acme), {
       owners: [{ owner: "urn:li:corpuser:mira", type: "DATAOWNER" }],
     });
@@ -211,7 +211,7 @@ describe("prefix and namespace", () => {
   });
 
   test.each([{ prefix: "com..x" }, { prefix: "" }, { namespace: "a:b" }, { namespace: "" }])(
-    "are refused when they cannot stand where they must: %o",
+    "invalid options are rejected: %o",
     (options) => {
       expect(() => loadModel(options)).toThrow(CatalogError);
     },
@@ -219,7 +219,7 @@ describe("prefix and namespace", () => {
 });
 
 describe("the fingerprint", () => {
-  test("is the same for the same model and another for any other", () => {
+  test("the fingerprint is equal for the same model and differs for another", () => {
     const others = [
       loadModel({ directories: [defaultModelDirectory, extension] }),
       loadModel({ prefix: "org.acme" }),
@@ -234,7 +234,7 @@ describe("the fingerprint", () => {
 describe("an extension", () => {
   const extended = loadModel({ directories: [defaultModelDirectory, extension] });
 
-  test("adds an aspect to an entity that is there", () => {
+  test("an extension adds an aspect to an existing entity", () => {
     const dataset = extended.findEntity("dataset");
     expect(dataset?.aspects.at(-1)).toBe("retentionPromise");
     expect(dataset?.aspects).toHaveLength(38);
@@ -249,7 +249,7 @@ describe("an extension", () => {
     expect(extended.check(aspect, { days: "30" })).toMatchObject({ ok: false });
   });
 
-  test("adds a new entity", () => {
+  test("an extension adds a new entity", () => {
     const machine = extended.findEntity("machine");
     expect(machine?.keyParts.map((part) => part.kind)).toEqual(["urn", "text"]);
     expect(machine && extended.findAspectOf(machine, "ownership")?.name).toBe("ownership");
@@ -257,18 +257,18 @@ describe("an extension", () => {
     expect(extended.entities.size).toBe(72);
   });
 
-  test("finds its own records by full name, and by simple name", () => {
+  test("an extension's record is found by full name and by simple name", () => {
     expect(extended.findAspectByRecord("org.acme.catalog.MachineInfo")?.name).toBe("machineInfo");
     expect(extended.findAspectByRecord("x.y.MachineInfo")?.name).toBe("machineInfo");
   });
 
-  test("keeps its own names whatever the prefix", () => {
+  test("an extension keeps its own names with any prefix", () => {
     const other = loadModel({ directories: [defaultModelDirectory, extension], prefix: "io.x" });
     expect(aspectNamed("machineInfo", other).record).toBe("org.acme.catalog.MachineInfo");
     expect(aspectNamed("status", other).record).toBe("io.x.common.Status");
   });
 
-  test("gives up on a record in itself that is nested too deeply", () => {
+  test("a recursive record that is nested too deeply is rejected", () => {
     let part: Record<string, unknown> = { name: "bolt" };
     for (let i = 0; i < 100_000; i++) part = { name: "part", parts: [part] };
     const checked = extended.check(aspectNamed("machineInfo", extended), {
@@ -315,12 +315,12 @@ describe("a broken model", () => {
     readonly base?: readonly string[];
   }[] = [
     {
-      what: "a type that is not there",
+      what: "an unknown type",
       files: { "types/A.avsc": record("A", [{ name: "x", type: "org.acme.Nope" }]) },
       says: ["A.avsc", 'field "x" of record "org.acme.A"', '"org.acme.Nope"'],
     },
     {
-      what: "an aspect that is not there",
+      what: "an unknown aspect",
       files: {
         "types/K.avsc": thingKey("string"),
         "entities.json": [{ ...thing, aspects: ["thingInfo"] }],
@@ -328,29 +328,29 @@ describe("a broken model", () => {
       says: ["entities.json", '"thing"', '"thingInfo"'],
     },
     {
-      what: "a key aspect that is not there",
+      what: "an unknown key aspect",
       files: { "entities.json": [thing] },
       says: ["entities.json", '"thing"', '"thingKey"'],
     },
     {
-      what: "an extended entity that is not there",
+      what: "an extension of an unknown entity",
       files: { "entities.json": [{ name: "datasett", aspects: ["status"] }] },
       says: ["entities.json", '"datasett"', "keyAspect"],
       ...onDefault,
     },
     {
-      what: "another key aspect for an entity that is there",
+      what: "another key aspect for an existing entity",
       files: { "entities.json": [{ name: "dataset", keyAspect: "tagKey", aspects: [] }] },
       says: ["entities.json", '"tagKey"', '"datasetKey"'],
       ...onDefault,
     },
     {
-      what: "a key field that cannot stand in a urn",
+      what: "a key field with a type that a urn cannot have",
       files: { "types/K.avsc": thingKey("long"), "entities.json": [thing] },
       says: ["K.avsc", '"id"', '"thing"'],
     },
     {
-      what: "two aspects of one name",
+      what: "two aspects with the same name",
       files: {
         "types/A.avsc": record("A", [], { Aspect: { name: "same" } }),
         "types/B.avsc": record("B", [], { Aspect: { name: "same" } }),
@@ -358,7 +358,7 @@ describe("a broken model", () => {
       says: ["B.avsc", '"same"', "A.avsc"],
     },
     {
-      what: "an aspect whose name is taken in the model that is extended",
+      what: "an aspect with the name of another one in the extended model",
       files: { "types/A.avsc": record("A", [], { Aspect: { name: "status" } }) },
       says: ["A.avsc", '"status"', "Status.avsc"],
       ...onDefault,
@@ -378,7 +378,7 @@ describe("a broken model", () => {
       says: ["A.avsc", '"org.acme.A"'],
     },
     {
-      what: "a default that is not of its type",
+      what: "a default of another type",
       files: { "types/A.avsc": record("A", [{ name: "n", type: "int", default: "one" }]) },
       says: ["A.avsc", 'field "n"', '"one"'],
     },
@@ -397,7 +397,7 @@ describe("a broken model", () => {
       says: ["A.avsc", "not JSON"],
     },
     {
-      what: "a schema that is no named type",
+      what: "a schema that is not a named type",
       files: { "types/A.avsc": { type: "array", items: "string" } },
       says: ["A.avsc", "not a record"],
     },
@@ -407,7 +407,7 @@ describe("a broken model", () => {
       says: ["A.avsc", '"org.acme.A"', "symbols"],
     },
     {
-      what: "two fields of one name",
+      what: "two fields with the same name",
       files: {
         "types/A.avsc": record("A", [
           { name: "x", type: "int" },
@@ -417,7 +417,7 @@ describe("a broken model", () => {
       says: ["A.avsc", '"x"'],
     },
     {
-      what: "a registry that is no list",
+      what: "a registry that is not a list",
       files: { "entities.json": { dataset: {} } },
       says: ["entities.json", "array"],
     },
@@ -435,7 +435,7 @@ describe("a broken model", () => {
       says: ["entities.json", '"thing"', '"Thing"'],
     },
     {
-      what: "a snapshot of no entity",
+      what: "a snapshot of an unknown entity",
       files: {
         "types/A.avsc": record("A", []),
         "entities.json": [],
@@ -443,16 +443,16 @@ describe("a broken model", () => {
       },
       says: ["snapshots.json", '"org.acme.S"', '"ghost"'],
     },
-    { what: "nothing at all", files: { "notes.txt": "" }, says: ["holds no schemas"] },
+    { what: "an empty directory", files: { "notes.txt": "" }, says: ["holds no schemas"] },
   ];
 
-  test.each(cases)("is refused: $what", ({ files, says, base = [] }) => {
+  test.each(cases)("a broken model is rejected: $what", ({ files, says, base = [] }) => {
     const refuse = () => loadModel({ directories: [...base, directory(files)] });
     expect(refuse).toThrow(CatalogError);
     for (const words of says) expect(refuse).toThrow(words);
   });
 
-  test("is refused when the directory is not there", () => {
+  test("a missing directory is rejected", () => {
     expect(() => loadModel({ directories: [join(root, "nowhere")] })).toThrow("nowhere");
   });
 });

@@ -1,4 +1,4 @@
-/** A model in the layout of the reference's published schemas. */
+/** A model in the layout of DataHub's published schemas. */
 import { expect, test } from "vitest";
 import { defaultModelDirectory, loadModel } from "../../src/model/load-model.ts";
 import type { NamedType } from "../../src/model/model.ts";
@@ -14,7 +14,7 @@ function field(record: string, name: string, types: ReadonlyMap<string, NamedTyp
 
 const INFO = "com.linkedin.lighthouse.LighthouseInfo";
 
-test("gives its types the names that they had before they were published", () => {
+test("types have the names that they had before publication", () => {
   expect([...model.types.keys()].sort()).toEqual([
     "com.linkedin.common.Stamp",
     "com.linkedin.lighthouse.Colour",
@@ -29,7 +29,7 @@ test("gives its types the names that they had before they were published", () =>
   expect(acme.types.has("org.acme.lighthouse.Turning")).toBe(true);
 });
 
-test("takes the registry from the key records, even where events repeat them without it", () => {
+test("the registry comes from the key records, even if events repeat them without it", () => {
   expect(model.findEntity("lighthouse")).toMatchObject({
     keyAspect: "lighthouseKey",
     aspects: ["lighthouseInfo", "lighthouseFlash", "lighthouseToll"],
@@ -43,18 +43,18 @@ test("takes the registry from the key records, even where events repeat them wit
   expect(aspectNamed("lighthouseFlash", model).timeseries).toBe(true);
 });
 
-test("takes the snapshots from the union of MetadataChangeEvent", () => {
+test("the snapshots come from the union of MetadataChangeEvent", () => {
   const record = "com.linkedin.metadata.snapshot.LighthouseSnapshot";
   expect(model.findSnapshotByRecord(record)).toEqual({
     record,
     entity: "lighthouse",
     aspects: ["com.linkedin.metadata.key.LighthouseKey", "com.linkedin.lighthouse.LighthouseToll"],
   });
-  // The event's own record of the key's file counts no fields: the aspect's file does.
+  // The event's copy of the record has no fields; the record of the aspect's own file is used.
   expect(field("com.linkedin.lighthouse.LighthouseToll", "amount")).toBeDefined();
 });
 
-test("keeps annotations and finds urns by their hints", () => {
+test("annotations are kept, and urns are recognized by their hints", () => {
   expect(field(INFO, "history")?.searchable).toEqual({ fieldType: "TEXT", queryByDefault: true });
   expect(field(INFO, "keeper")).toMatchObject({
     type: { kind: "urn", urnType: "CorpuserUrn" },
@@ -63,12 +63,12 @@ test("keeps annotations and finds urns by their hints", () => {
   });
   const urns = { kind: "array", items: { kind: "urn", urnType: "Urn" } };
   expect(field(INFO, "seenFrom")?.type).toEqual(urns);
-  // Its hint was lost when it was published, but what a relationship leads from is a urn.
+  // Publication removed its hint, but a field with a relationship is a urn.
   expect(field(INFO, "replaces")).toMatchObject({ type: urns, optional: true });
   expect(field(INFO, "light")?.properties).toEqual({ deprecated: "Use lighthouseFlash." });
 });
 
-test("reads names within their namespace, and defaults without their nulls", () => {
+test("names are read within their namespace, and defaults without nulls", () => {
   expect(field("com.linkedin.lighthouse.LighthouseFlash", "sector")).toMatchObject({
     type: { kind: "named", name: "com.linkedin.lighthouse.Colour" },
     optional: true,
@@ -80,14 +80,14 @@ test("reads names within their namespace, and defaults without their nulls", () 
   expect(field(INFO, "lit")?.default).toEqual({ actor: "urn:li:corpuser:unknown", time: 0 });
 });
 
-test("puts back the unions that were published as records with a discriminator", () => {
+test("unions that were published as records with a discriminator are restored", () => {
   expect(field("com.linkedin.lighthouse.LighthouseToll", "amount")?.type).toMatchObject({
     kind: "union",
     members: [{ key: "coins" }, { key: "goods" }],
   });
 });
 
-test("checks values as the own layout does", () => {
+test("values are checked as in the own layout", () => {
   const value = {
     keeper: "urn:acme:corpuser:grace",
     light: { "com.linkedin.pegasus2avro.lighthouse.Turning": { seconds: 30 } },
@@ -105,7 +105,7 @@ test("checks values as the own layout does", () => {
   });
 });
 
-test("extends a model of the own layout", () => {
+test("a published model extends a model of the own layout", () => {
   const extended = loadModel({ directories: [defaultModelDirectory, directory] });
   expect(extended.entities.size).toBe(72);
   expect(extended.aspects.size).toBe(262);

@@ -6,7 +6,7 @@ import { openSqliteChangeLog } from "../../../src/log/sqlite/sqlite-change-log.t
 import { entry } from "../../contract/change-log-driver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-test("a copy is the log at one point, also when records are appended between its steps", async () => {
+test("a copy is the log at a single position, also when records are appended between its steps", async () => {
   using directory = temporaryDirectory("annals-back-up");
   const file = join(directory.path, "log.sqlite");
   const copy = join(directory.path, "copy.sqlite");

@@ -1,4 +1,4 @@
-/** Damaged indexes of the embedded log: bits flipped in their pages, while the rows are as they were written. */
+/** Damaged indexes of the embedded log: bits are flipped in their pages, while the rows are intact. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -85,7 +85,7 @@ describe("an index that lacks a stream of the table", () => {
     });
   });
 
-  test("streams that are in no table are readable as empty", async () => {
+  test("a stream that no table has is read as empty", async () => {
     await withLog({}, async (log) => {
       expect(await log.readStream("entity-urn:li:tag:none", revision(0), { limit: 5 })).toEqual([]);
       await append(log, "entity-urn:li:tag:none", 50);
@@ -110,8 +110,8 @@ const damages = [
 describe.each(damages)("after a check that found damage (%s)", (_, damage) => {
   test.each([
     ["in the calling thread", {}],
-    ["in a process of its own", { directCheckBytesMax: 0 }],
-  ])("the log refuses to use its indexes after a check made %s", async (_where, options) => {
+    ["in a separate process", { directCheckBytesMax: 0 }],
+  ])("the log does not use its indexes after a check made %s", async (_where, options) => {
     damage();
     await withLog(options, async (log) => {
       await expect(log.checkIndexes?.()).rejects.toMatchObject({
@@ -171,7 +171,7 @@ test("readers in other threads share the state of the log that appends", async (
   });
 });
 
-test("closing the log ends a check in a process of its own", async () => {
+test("closing the log ends a check in a separate process", async () => {
   const log = await openSqliteChangeLog({ file, directCheckBytesMax: 0 });
   const checking = log.checkIndexes?.();
   const rejected = expect(checking).rejects.toMatchObject({ code: "unavailable" });
@@ -203,7 +203,7 @@ test("a log without checksums, as the first releases wrote it, passes a check", 
   expect(findIndexDamage(file)).toBeUndefined();
 });
 
-test("an index that was dropped is damage", () => {
+test("a dropped index is reported as damage", () => {
   const database = new DatabaseSync(file);
   database.exec("DROP INDEX log_id");
   database.close();

@@ -14,7 +14,7 @@ const texts = (pages: readonly (readonly LogRecord[] | undefined)[] | undefined)
     page?.map((record) => ({ ...record, data: String(Buffer.from(record.data)) })),
   );
 
-test("a copy returns the records of streams as the log does, those appended later included", async () => {
+test("a copy returns the records of streams as the log does, including records appended later", async () => {
   using directory = temporaryDirectory("annals-log-copy");
   const log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
   const append = (stream: string, ...records: string[]) =>
@@ -51,7 +51,7 @@ test("a copy leaves no file in the directory", async () => {
   expect(readdirSync(copies.path)).toEqual([]);
 });
 
-test("a page ends with the record that exceeds its bytes, and a directory that is missing is named", async () => {
+test("a page ends with the record that exceeds its bytes, and the error for a missing directory has a cause", async () => {
   using directory = temporaryDirectory("annals-log-copy");
   const log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
   const large = new Uint8Array(9_000_000);

@@ -21,7 +21,7 @@ function write(records: readonly Uint8Array[]): Buffer {
   return row;
 }
 
-test("a row is the array of bytes that its schema says", () => {
+test("a row is the array of bytes that its schema defines", () => {
   fc.assert(
     fc.property(recordsArbitrary, (records) => {
       const row = write(records);
@@ -38,14 +38,14 @@ test.each([0, 1, 63, 64, 8_191, 8_192, 1_048_576])("a record may have %i bytes",
   expect(read?.map((each) => Buffer.compare(each, record))).toEqual([0, 0]);
 });
 
-test("a row is written where it is told, and nowhere else", () => {
+test("a row is written at the given offset and nowhere else", () => {
   const target = new Uint8Array(12).fill(255);
   const end = writeRow(target, 3, [Uint8Array.of(1, 2), Uint8Array.of(3)]);
   expect(end).toBe(3 + rowBytes([Uint8Array.of(1, 2), Uint8Array.of(3)]));
   expect([...target]).toEqual([255, 255, 255, 4, 4, 1, 2, 2, 3, 0, 255, 255]);
 });
 
-test("what was cut short, drawn out or counted wrongly is no row", () => {
+test("a truncated, extended or miscounted row is rejected", () => {
   const row = write([Uint8Array.of(1, 2, 3), new Uint8Array(100)]);
   for (let end = 0; end < row.length; end++) {
     expect(readRow(row.subarray(0, end), 2)).toBeUndefined();

@@ -29,7 +29,7 @@ const emptied = (records: readonly LogRecord[]) =>
   records.map((record) => ({ ...record, data: Buffer.from("-") }));
 const large = (n: number) => `secret ${n} `.repeat(300);
 
-function figure(name: "freelist_count" | "page_count"): number {
+function pragma(name: "freelist_count" | "page_count"): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
@@ -38,8 +38,8 @@ function figure(name: "freelist_count" | "page_count"): number {
   }
 }
 
-describe("records that are scavenged", () => {
-  test("keep their places, order, names and ids; others are as they were", async () => {
+describe("scavenged records", () => {
+  test("scavenged records keep their positions, order, streams and ids, and others are unchanged", async () => {
     const id = idOf(7);
     await log.append([{ ...entry("a", "any", "a0", large(1), "a2"), id }, entry("b", "any", "b0")]);
     await log.append([entry("a", "any", large(3))]);
@@ -60,7 +60,7 @@ describe("records that are scavenged", () => {
     expect(await log.append([entry("a", 3, "a4")])).toMatchObject([{ position: 6, revision: 4 }]);
   });
 
-  test("may be scavenged again, which changes nothing", async () => {
+  test("scavenging records again changes nothing", async () => {
     await log.append([entry("a", "any", large(0))]);
     const records = emptied(await readEverything(log));
     expect(await scavenge(records)).toMatchObject({ records: 1 });
@@ -68,7 +68,7 @@ describe("records that are scavenged", () => {
     expect(await scavenge([])).toEqual({ records: 0, bytes: 0 });
   });
 
-  test("leave pages that the next appends use, and nothing to read in the file", async () => {
+  test("scavenging frees pages for the next appends, and removes the values from the file", async () => {
     const append = async () => {
       for (let n = 0; n < 400; n += 100) {
         await log.append(
@@ -78,10 +78,10 @@ describe("records that are scavenged", () => {
     };
     await append();
     await scavenge(emptied(await readEverything(log)));
-    const [pages, free] = [figure("page_count"), figure("freelist_count")];
+    const [pages, free] = [pragma("page_count"), pragma("freelist_count")];
     expect(free).toBeGreaterThan(pages * 0.8);
     await append();
-    expect(figure("page_count")).toBeLessThan(pages * 1.2);
+    expect(pragma("page_count")).toBeLessThan(pages * 1.2);
     await log.close();
     expect(readFileSync(file, "latin1")).toContain("secret 7 secret 7 ");
     log = await openSqliteChangeLog({ file });
@@ -94,11 +94,11 @@ describe("records that are scavenged", () => {
     database.exec("VACUUM");
     database.close();
     log = await openSqliteChangeLog({ file });
-    expect(figure("page_count")).toBeLessThan(pages * 0.2);
+    expect(pragma("page_count")).toBeLessThan(pages * 0.2);
     expect(await readEverything(log)).toEqual(before);
   });
 
-  test("that an append has among others are told from damage", async () => {
+  test("scavenging a record of an append checks the other records of the append for damage", async () => {
     await log.append([entry("a", "any", large(0), large(1))]);
     await log.append([entry("b", "any", large(2))]);
     const [first, , third] = await readEverything(log);
@@ -112,7 +112,7 @@ describe("records that are scavenged", () => {
       code: "unavailable",
       message: expect.stringContaining("damaged at position 1"),
     });
-    // It is as damaged as before, and the other one as it was.
+    // The damaged record is still damaged, and the other record is unchanged.
     await expect(log.readAll(START, { limit: 2 })).rejects.toMatchObject({
       message: expect.stringContaining("damaged at position 1"),
     });
@@ -120,7 +120,7 @@ describe("records that are scavenged", () => {
     await log.append([entry("c", "any", "it goes on")]);
   });
 
-  test("are read so by others that have the file open, and by tails", async () => {
+  test("open readers and tails see scavenged records", async () => {
     await log.append([entry("a", "any", large(0)), entry("a", "any", large(1))]);
     const other = await openSqliteChangeLog({ file, readOnly: true });
     try {
@@ -134,8 +134,8 @@ describe("records that are scavenged", () => {
   });
 });
 
-describe("while the log is scavenged", () => {
-  test("appends of all kinds go on, each in its order", async () => {
+describe("scavenging in progress", () => {
+  test("appends of all kinds continue in order during scavenging", async () => {
     for (let n = 0; n < 10; n++) {
       await log.append(
         Array.from({ length: 300 }, (_, i) => entry(`s${i % 7}`, "any", large(n * 300 + i))),
@@ -161,7 +161,7 @@ describe("while the log is scavenged", () => {
     );
   });
 
-  test("it may be closed: what was done stays, the rest is as it was", async () => {
+  test("closing the log during scavenging keeps the finished part and leaves the rest unchanged", async () => {
     for (let n = 0; n < 5; n++) {
       await log.append(
         Array.from({ length: 400 }, (_, i) => entry(`s${i}`, "any", large(n * 400 + i))),
@@ -169,9 +169,9 @@ describe("while the log is scavenged", () => {
     }
     const before = await readEverything(log);
     const scavenged = scavenge(emptied(before));
-    const told = expect(scavenged).rejects.toMatchObject({ code: "unavailable" });
+    const rejected = expect(scavenged).rejects.toMatchObject({ code: "unavailable" });
     await log.close();
-    await told;
+    await rejected;
     log = await openSqliteChangeLog({ file });
     const after = await readEverything(log);
     const done = after.filter((record) => text(record) === "-").length;
@@ -181,7 +181,7 @@ describe("while the log is scavenged", () => {
   });
 });
 
-test("a log of the first days, whose rows have no checksums, is scavenged, too", async () => {
+test("a log of an early release without checksums can be scavenged", async () => {
   await log.append([entry("a", "any", large(0)), entry("b", "any", "b")]);
   await log.close();
   const database = new DatabaseSync(file);
