@@ -9,7 +9,7 @@ import {
 import { type Setting, settingKeys, settings, variableOf } from "../../src/config/settings.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 
-/** What the start is refused with. */
+/** The error text of a start with these settings. */
 function refusal(flags: Flags, environment: Environment): string {
   try {
     readConfig(flags, environment);
@@ -21,7 +21,7 @@ function refusal(flags: Flags, environment: Environment): string {
 }
 
 describe("settings", () => {
-  test("have defaults that run the whole service from an empty directory", () => {
+  test("settings have defaults that run the whole service from an empty directory", () => {
     expect(readConfig({}, {})).toEqual({
       host: "127.0.0.1",
       allowedHost: [],
@@ -79,7 +79,7 @@ describe("settings", () => {
     });
   });
 
-  test("come from the flag, else the environment, else the default", () => {
+  test("a setting comes from the flag, else the environment, else the default", () => {
     const environment = { ANNALS_PORT: "9000", ANNALS_HOST: "::1" };
     const { port, host, logLevel } = readConfig({ port: "9001" }, environment);
     expect({ port, host, logLevel }).toEqual({ port: 9001, host: "::1", logLevel: "info" });
@@ -91,14 +91,14 @@ describe("settings", () => {
     ]);
   });
 
-  test("that say where stores are name the way out when they are none", () => {
+  test("a wrong address of a store is rejected with the name of the setting", () => {
     const wrong = () => readConfig({ graph: "http://localhost:7474" }, {});
     expect(wrong).toThrow('--graph cannot be "http://localhost:7474"');
     expect(() => readConfig({ roles: "api,cook" }, {})).toThrow("--roles");
     expect(readConfig({ roles: "feed, api,feed" }, {}).roles).toEqual(["feed", "api"]);
   });
 
-  test("are shown without passwords", () => {
+  test("settings are shown without passwords", () => {
     const environment = { ANNALS_GRAPH: "neo4j+s://ada:pe@rl@graph:7687" };
     const shown = explainConfig({}, environment).find(({ key }) => key === "graph");
     expect(shown?.value).toBe("neo4j+s://ada:***@graph:7687");
@@ -106,17 +106,17 @@ describe("settings", () => {
     expect(JSON.stringify(usual)).not.toContain("pearl");
   });
 
-  test("are frozen, lists too", () => {
+  test("the settings are frozen, including lists", () => {
     const config = readConfig({}, {});
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.modelExtension)).toBe(true);
   });
 
-  test("of an empty variable are as if it were not set", () => {
+  test("an empty variable is ignored", () => {
     expect(readConfig({}, { ANNALS_PORT: "" }).port).toBe(8080);
   });
 
-  test("pass over variables of others", () => {
+  test("variables without the prefix are ignored", () => {
     expect(readConfig({}, { PORT: "1", MY_ANNALS_PORT: "2" }).port).toBe(8080);
   });
 
@@ -130,7 +130,7 @@ describe("settings", () => {
     ["1.5MiB", undefined],
     ["-5000", undefined],
     ["99999999999999999999", undefined],
-  ])("read %j as a size: %j", (given, expected) => {
+  ])("the size %j is parsed as %j", (given, expected) => {
     expect(settings.bodyBytesMax.kind.parse(given)).toBe(expected);
   });
 
@@ -149,11 +149,11 @@ describe("settings", () => {
     ["*", undefined],
     ["null", undefined],
     ["https://a.example,", undefined],
-  ])("read %j as origins: %j", (given, expected) => {
+  ])("the origins %j are parsed as %j", (given, expected) => {
     expect(settings.corsOrigin.kind.parse(given)?.join(",")).toBe(expected);
   });
 
-  test("take several directories in one text", () => {
+  test("a single text may list several directories", () => {
     const given = ["/models/a", "b"].join(delimiter);
     expect(readConfig({ modelExtension: given }, {}).modelExtension).toEqual([
       "/models/a",
@@ -161,7 +161,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("show each default as a text that gives the same value again", () => {
+  test("the text of each default is parsed into the same value", () => {
     for (const key of settingKeys) {
       const { kind, fallback } = settings[key] as Setting<unknown>;
       const value = kind.parse(fallback);
@@ -171,15 +171,15 @@ describe("settings", () => {
   });
 });
 
-describe("a wrong setting stops the start", () => {
-  test("with the names near an unknown variable", () => {
+describe("the error of a wrong setting", () => {
+  test("an error lists the names near an unknown variable", () => {
     expect(refusal({}, { ANNALS_PROT: "9000" })).toContain(
       'the environment sets "ANNALS_PROT", which is not a setting. Did you mean "ANNALS_PORT"',
     );
     expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain("annals -- settings");
   });
 
-  test("with name, value and what is allowed", () => {
+  test("an error has the name, the value and the allowed values", () => {
     expect(refusal({}, { ANNALS_PORT: "http" })).toBe(
       'ANNALS_PORT cannot be "http". Allowed: a whole number from 0 to 65,535',
     );

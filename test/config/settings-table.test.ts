@@ -12,7 +12,7 @@ test("the table has a row for every setting", () => {
   }
 });
 
-test("a document's table is what stands between its markers", () => {
+test("the table of a document is the text between its markers", () => {
   expect(settingsSection("a\n<!-- settings -->\n| x |\n<!-- /settings -->\nb")).toBe("| x |");
   expect(settingsSection("a\n<!-- settings -->\n| x |\n")).toBeUndefined();
 });
@@ -22,7 +22,7 @@ test("docs/settings.md has the table (npm run -s annals -- settings --markdown)"
   expect(settingsSection(page)).toBe(settingsMarkdown());
 });
 
-test("pages name no variable with the catalog's prefix that is no setting: it stops the start", () => {
+test("pages name only variables with the prefix that are settings, because others stop the start", () => {
   const cwd = fileURLToPath(new URL("../../", import.meta.url));
   const pages = globSync(
     ["README.md", "{avro,deploy,docker,docs,projections,src}/**/*.{md,service,yaml}"],

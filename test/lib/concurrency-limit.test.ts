@@ -1,19 +1,19 @@
-/** Work in turn: never more than a few pieces, in their order, whatever becomes of them. */
+/** A concurrency limit runs a bounded number of tasks, in order, whatever their outcome. */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 
-test("a few pieces are under way at a time, begun in their order, also behind one that failed", async () => {
-  const inTurn = createConcurrencyLimit(2);
+test("a limited number of tasks runs at a time, started in order, also after a failed one", async () => {
+  const limited = createConcurrencyLimit(2);
   const begun: number[] = [];
-  let underWay = 0;
+  let running = 0;
   let most = 0;
   const piece = (number: number) =>
-    inTurn(async () => {
+    limited(async () => {
       begun.push(number);
-      most = Math.max(most, ++underWay);
+      most = Math.max(most, ++running);
       await turn();
-      underWay--;
+      running--;
       if (number % 3 === 0) throw new Error(`piece ${number}`);
       return number;
     });

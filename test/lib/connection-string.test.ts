@@ -1,4 +1,4 @@
-/** Addresses never show a password, and what is wrong with TLS is told apart. */
+/** Addresses never show a password, and TLS errors are distinguished. */
 import { describe, expect, test } from "vitest";
 import {
   decodedPart,
@@ -24,11 +24,11 @@ describe("an address without its password", () => {
   });
 });
 
-test("percent signs that encode nothing stand for themselves", () => {
+test("invalid percent encodings are kept unchanged", () => {
   expect([decodedPart("a%40b"), decodedPart("50%off")]).toEqual(["a@b", "50%off"]);
 });
 
-test("a server without TLS is told from one that is not there", () => {
+test("a server without TLS differs from an unreachable one", () => {
   const inner = new Error("tls_validate_record_header:wrong version number");
   expect(speaksNoTls(new Error("cannot connect", { cause: inner }))).toBe(true);
   expect(speaksNoTls(new Error("connect ECONNREFUSED 127.0.0.1:1"))).toBe(false);

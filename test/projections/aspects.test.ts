@@ -7,7 +7,7 @@ import type { AspectWrite } from "../../src/views/aspects/aspect-table.ts";
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)";
 const project = createAspectProjection((type) => (type === "dataset" ? "datasetKey" : undefined));
 
-const change = (told: Partial<PlacedChange>): PlacedChange => ({
+const change = (parts: Partial<PlacedChange>): PlacedChange => ({
   urn,
   entityType: "dataset",
   aspect: "status",
@@ -17,14 +17,14 @@ const change = (told: Partial<PlacedChange>): PlacedChange => ({
   position: position(7),
   revision: revision(4),
   timeseries: false,
-  ...told,
+  ...parts,
 });
 
-const given = (told: Partial<PlacedChange>): readonly AspectWrite[] => project(change(told));
+const writesOf = (parts: Partial<PlacedChange>): readonly AspectWrite[] => project(change(parts));
 
-describe("given a change of an entity stream, the aspect view", () => {
-  test("gets the next value of an aspect that was told", () => {
-    expect(given({ value: '{"removed":false}' })).toEqual([
+describe("the aspect projection of an entity change", () => {
+  test("a written aspect becomes a value with its version", () => {
+    expect(writesOf({ value: '{"removed":false}' })).toEqual([
       {
         op: "value",
         urn,
@@ -42,14 +42,14 @@ describe("given a change of an entity stream, the aspect view", () => {
     ]);
   });
 
-  test("learns from the key aspect that the entity exists", () => {
-    expect(given({ aspect: "datasetKey", value: "{}" })).toMatchObject([
+  test("the key aspect marks the entity as existing", () => {
+    expect(writesOf({ aspect: "datasetKey", value: "{}" })).toMatchObject([
       { op: "value", key: true },
     ]);
   });
 
-  test("keeps the value of an aspect that was told again", () => {
-    expect(given({ changeType: "RESTATE" })).toEqual([
+  test("a restated aspect becomes a confirmation without a value", () => {
+    expect(writesOf({ changeType: "RESTATE" })).toEqual([
       {
         op: "confirm",
         urn,
@@ -62,48 +62,48 @@ describe("given a change of an entity stream, the aspect view", () => {
     ]);
   });
 
-  test("loses an aspect that was deleted", () => {
-    expect(given({ changeType: "DELETE" })).toEqual([
+  test("a deleted aspect becomes a removal", () => {
+    expect(writesOf({ changeType: "DELETE" })).toEqual([
       { op: "remove", urn, aspect: "status", position: 7, revision: 4 },
     ]);
   });
 
-  test("loses the entity whose key aspect was deleted", () => {
-    expect(given({ changeType: "DELETE", aspect: "datasetKey" })).toEqual([
+  test("a deleted key aspect becomes a removal of the entity", () => {
+    expect(writesOf({ changeType: "DELETE", aspect: "datasetKey" })).toEqual([
       { op: "remove_entity", urn, aspect: "datasetKey", position: 7, revision: 4 },
     ]);
   });
 
-  test("takes an aspect of a type that the model does not have for an ordinary one", () => {
-    const told = { entityType: "gadget", aspect: "gadgetKey", value: "{}" };
-    expect(given(told)).toMatchObject([{ op: "value", key: false, entityType: "gadget" }]);
-    expect(given({ ...told, changeType: "DELETE", value: undefined })).toMatchObject([
+  test("an aspect of an unknown entity type is an ordinary aspect", () => {
+    const parts = { entityType: "gadget", aspect: "gadgetKey", value: "{}" };
+    expect(writesOf(parts)).toMatchObject([{ op: "value", key: false, entityType: "gadget" }]);
+    expect(writesOf({ ...parts, changeType: "DELETE", value: undefined })).toMatchObject([
       { op: "remove" },
     ]);
   });
 
-  test("gets the same writes from the same change twice", () => {
-    const told = change({ value: '{"removed":true}' });
-    expect(project(told)).toEqual(project(told));
+  test("the same change produces the same writes", () => {
+    const parts = change({ value: '{"removed":true}' });
+    expect(project(parts)).toEqual(project(parts));
   });
 
-  test("gets nothing from a timeseries stream", () => {
-    expect(given({ timeseries: true, value: '{"timestampMillis":1}' })).toEqual([]);
-    expect(given({ timeseries: true, changeType: "DELETE" })).toEqual([]);
+  test("a timeseries change produces no writes", () => {
+    expect(writesOf({ timeseries: true, value: '{"timestampMillis":1}' })).toEqual([]);
+    expect(writesOf({ timeseries: true, changeType: "DELETE" })).toEqual([]);
   });
 });
 
-describe("given a change that nobody could have decided on, the projection", () => {
-  test("refuses a value that is not there, and names the record", () => {
-    expect(() => given({})).toThrow("the change at position 7 has no value");
+describe("the aspect projection of an invalid change", () => {
+  test("a change without a value is rejected with its position", () => {
+    expect(() => writesOf({})).toThrow("the change at position 7 has no value");
   });
 
   test.each([undefined, "", "0", "x"])(
-    "refuses the version %j, and names the record",
+    "the version %j is rejected with the position",
     (version) => {
       const system = { lastObserved: 1, runId: "run-1", version };
-      expect(() => given({ value: "{}", system })).toThrow("position 7 has version");
-      expect(() => given({ changeType: "RESTATE", system })).toThrow("position 7 has version");
+      expect(() => writesOf({ value: "{}", system })).toThrow("position 7 has version");
+      expect(() => writesOf({ changeType: "RESTATE", system })).toThrow("position 7 has version");
     },
   );
 });

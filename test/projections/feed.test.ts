@@ -20,12 +20,12 @@ test.each([
   ["globalSettings", "globalSettingsInfo"],
   ["dataHubConnection", "dataHubConnectionDetails"],
   ["service", "mcpServerProperties"],
-])("a change of %s %s is no event, as it holds a secret", (entityType, aspect) => {
+])("a change of %s %s is not an event, because it holds a secret", (entityType, aspect) => {
   const urn = `urn:li:${entityType}:a`;
   expect(projectFeed({ ...change("UPSERT", false), urn, entityType, aspect })).toEqual([]);
 });
 
-test("a platform event of a producer is an event, and no view has it", () => {
+test("a platform event of a producer is an event, and produces no writes to views", () => {
   const value = '{"name":"loaded"}';
   const event = {
     ...change("UPSERT", true),
@@ -46,7 +46,7 @@ test.each([
   ["DELETE", true, false],
   ["RESTATE", false, false],
   ["RESTATE", true, false],
-] as const)("%s, of a timeseries: %s; told: %s", (changeType, timeseries, told) => {
+] as const)("a change %s (timeseries: %s) is an event: %s", (changeType, timeseries, isEvent) => {
   const one = change(changeType, timeseries);
-  expect(projectFeed(one)).toEqual(told ? [{ change: one }] : []);
+  expect(projectFeed(one)).toEqual(isEvent ? [{ change: one }] : []);
 });

@@ -5,13 +5,13 @@ import { defaultModel } from "../model/default-model.ts";
 
 const steps = lineageSteps(defaultModel);
 
-/** `OUT DownstreamOf dataset` … */
-const told = (direction: keyof typeof steps, entity: string): readonly string[] =>
+/** Steps as text: `OUT DownstreamOf dataset` … */
+const stepsOf = (direction: keyof typeof steps, entity: string): readonly string[] =>
   (steps[direction].get(entity) ?? []).map(
     (step) => `${step.direction.slice(0, -5)} ${step.type} ${[...step.to].sort().join(" ")}`,
   );
 
-describe("lineage of", () => {
+describe("the lineage steps", () => {
   test.each([
     [
       "dataset",
@@ -34,8 +34,8 @@ describe("lineage of", () => {
     ["mlModelGroup", ["OUT TrainedBy dataJob dataProcessInstance", "INC MemberOf mlModel"]],
     ["schemaField", ["OUT DownstreamOf schemaField"]],
     ["corpuser", []],
-  ])("%s comes from where its edges lead", (entity, expected) => {
-    expect(told("UPSTREAM", entity)).toEqual(expected);
+  ])("upstream steps of %s follow its edges", (entity, expected) => {
+    expect(stepsOf("UPSTREAM", entity)).toEqual(expected);
   });
 
   test.each([
@@ -56,21 +56,23 @@ describe("lineage of", () => {
     ],
     ["schemaField", ["INC DownstreamOf schemaField"]],
     ["mlPrimaryKey", []],
-  ])("%s goes where edges lead to it", (entity, expected) => {
-    expect(told("DOWNSTREAM", entity)).toEqual(expected);
+  ])("downstream steps of %s follow edges that lead to it", (entity, expected) => {
+    expect(stepsOf("DOWNSTREAM", entity)).toEqual(expected);
   });
 
-  test("a dataset goes to everything that consumes it", () => {
-    const [consumes] = told("DOWNSTREAM", "dataset").filter((step) => step.includes(" Consumes "));
+  test("downstream steps of a dataset lead to everything that consumes it", () => {
+    const [consumes] = stepsOf("DOWNSTREAM", "dataset").filter((step) =>
+      step.includes(" Consumes "),
+    );
     for (const type of ["application", "chart", "dashboard", "dataJob", "dataProcess", "metric"]) {
       expect(consumes?.split(" ")).toContain(type);
     }
-    expect(told("DOWNSTREAM", "dataset")).toContain(
+    expect(stepsOf("DOWNSTREAM", "dataset")).toContain(
       "INC DownstreamOf aiAgent dataset semanticModel",
     );
   });
 
-  test("no entity type has two steps of one direction and type", () => {
+  test("no entity type has two steps with the same direction and type", () => {
     for (const table of Object.values(steps)) {
       for (const own of table.values()) {
         const names = own.map(({ direction, type }: Step) => `${direction} ${type}`);

@@ -9,22 +9,22 @@ const all = [...rules].flatMap(([aspect, own]) => own.map((rule) => ({ aspect, .
 const ruleAt = (aspect: string, path: string): GraphRule | undefined =>
   rules.get(aspect)?.find((rule) => `/${rule.path.join("/")}` === path);
 
-/** Every name that an annotation of the model gives, however deep it stands. */
+/** Every name in an annotation of the model, at any depth. */
 function namesOf(annotation: Annotation): readonly unknown[] {
   const inner = Object.entries(annotation).filter(([key]) => key.startsWith("/"));
   if (inner.length === 0) return [annotation.name];
   return inner.flatMap(([, value]) => namesOf(value as Annotation));
 }
 
-describe("the rules of the model", () => {
-  test("are as many as it has relationship fields", () => {
+describe("the graph rules of the model", () => {
+  test("there is one rule for each relationship field", () => {
     expect(all).toHaveLength(145);
     expect(all.filter(({ lineage }) => lineage !== undefined)).toHaveLength(36);
     expect(all.filter(({ beside }) => beside.createdOn !== undefined)).toHaveLength(15);
     expect(all.filter(({ beside }) => beside.via !== undefined)).toHaveLength(1);
   });
 
-  test("have every name that is in it", () => {
+  test("the rules have every relationship name of the model", () => {
     const names = [...defaultModel.types.values()]
       .flatMap((type) => (type.kind === "record" ? type.fields : []))
       .flatMap(({ relationship }) => (relationship === undefined ? [] : namesOf(relationship)));
@@ -45,11 +45,11 @@ describe("the rules of the model", () => {
     ],
     ["dataHubPageTemplateProperties", "/rows/*/modules/*", "ContainedIn"],
     ["upstreamLineage", "/fineGrainedLineages/*/upstreams/*", "DownstreamOf"],
-  ])("of %s lead from %s along %s", (aspect, path, name) => {
+  ])("the rule of %s at %s is %s", (aspect, path, name) => {
     expect(ruleAt(aspect, path)?.name).toBe(name);
   });
 
-  test("of tags are those of where the tags stand, the outermost", () => {
+  test("the rule of nested tags is the outermost annotation", () => {
     const path = "tags/*/tag";
     expect(ruleAt("globalTags", `/${path}`)?.name).toBe("TaggedWith");
     expect(ruleAt("schemaMetadata", `/fields/*/globalTags/${path}`)?.name).toBe(
@@ -62,13 +62,13 @@ describe("the rules of the model", () => {
     expect(edited?.name).toBe("EditableSchemaFieldTaggedWith");
   });
 
-  test("know which way lineage runs", () => {
+  test("rules have the direction of lineage", () => {
     expect(ruleAt("upstreamLineage", "/upstreams/*/dataset")?.lineage).toBe("upstream");
     expect(ruleAt("dataJobInputOutput", "/outputDatasets/*")?.lineage).toBe("downstream");
     expect(ruleAt("ownership", "/owners/*/owner")?.lineage).toBeUndefined();
   });
 
-  test("find stamps beside the value that they belong to", () => {
+  test("rules find stamps beside the value that they belong to", () => {
     expect(ruleAt("upstreamLineage", "/upstreams/*/dataset")?.beside).toEqual({
       createdOn: { depth: 2, rest: ["created", "time"] },
       createdActor: { depth: 2, rest: ["created", "actor"] },
@@ -83,7 +83,7 @@ describe("the rules of the model", () => {
     });
   });
 
-  test("are plain data, as a thread is given it", () => {
+  test("rules are plain data that a thread can receive", () => {
     expect(structuredClone(rules)).toEqual(rules);
   });
 });
@@ -99,7 +99,7 @@ const field = (name: string, type: FieldType, relationship?: Annotation): Field 
 });
 const record = (name: string, ...fields: Field[]): NamedType => ({ kind: "record", name, fields });
 
-/** Paths and names of the rules of a model with one aspect, the first record. */
+/** Paths and names of the rules of a model with a single aspect, the first record. */
 function compiled(...types: NamedType[]): readonly string[] {
   const [root] = types;
   const model = {
@@ -111,8 +111,8 @@ function compiled(...types: NamedType[]): readonly string[] {
   );
 }
 
-describe("an annotation", () => {
-  test("reaches the keys and the values of a map, and the members of a union", () => {
+describe("a relationship annotation", () => {
+  test("an annotation reaches the keys and the values of a map, and the members of a union", () => {
     const map: FieldType = { kind: "map", values: string };
     const union: FieldType = {
       kind: "union",
@@ -145,7 +145,7 @@ describe("an annotation", () => {
     ]);
   });
 
-  test("further out replaces those further in, for the value that it names alone", () => {
+  test("an outer annotation replaces an inner one only for the value that it names", () => {
     const items: FieldType = { kind: "array", items: named("Item") };
     expect(
       compiled(
@@ -164,13 +164,13 @@ describe("an annotation", () => {
     ).toEqual(["Outer /outer/items/*/a", "M /outer/items/*/b", "Own /outer/items/*/c"]);
   });
 
-  test("of a record that holds itself is found once", () => {
+  test("an annotation of a recursive record is found once", () => {
     expect(
       compiled(record("Tree", field("urn", string, { name: "Of" }), field("child", named("Tree")))),
     ).toEqual(["Of /urn"]);
   });
 
-  test("without a name stops the compiling, and says where it stands", () => {
+  test("an annotation without a name is an error with its path", () => {
     const broken = () => compiled(record("Root", field("a", string, { entityTypes: ["tag"] })));
     expect(broken).toThrow('the relationship at "/a" is {"entityTypes":["tag"]}');
   });

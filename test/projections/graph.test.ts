@@ -20,7 +20,7 @@ const ada = "urn:li:corpuser:ada";
 const otto = "urn:li:corpuser:otto";
 const stamp = { time: 1_629_331_200_000, actor: ada };
 
-const change = (told: Partial<PlacedChange>): PlacedChange => ({
+const change = (parts: Partial<PlacedChange>): PlacedChange => ({
   urn: tides,
   entityType: "dataset",
   aspect: "ownership",
@@ -30,10 +30,10 @@ const change = (told: Partial<PlacedChange>): PlacedChange => ({
   position: position(7),
   revision: revision(4),
   timeseries: false,
-  ...told,
+  ...parts,
 });
 
-/** The writes of an aspect's value, checked and normalised as the catalog does it. */
+/** The writes of an aspect's value, checked and normalized as the catalog does it. */
 function writesOf(aspect: string, value: unknown, urn = tides): readonly GraphWrite[] {
   const checked = defaultModel.check(aspectNamed(aspect), JSON.parse(JSON.stringify(value)));
   if (!checked.ok) throw new Error(JSON.stringify(checked.misfits));
@@ -49,22 +49,22 @@ function edgesOf(aspect: string, value: unknown, urn = tides): readonly Edge[] {
   return write.edges;
 }
 
-/** `type destination`, all from the entity itself. */
+/** `type destination` of each edge, all from the entity itself. */
 const endsOf = (aspect: string, value: unknown, urn = tides): readonly string[] =>
   edgesOf(aspect, value, urn).map(({ source, type, destination }) => {
     expect(source).toBe(urn);
     return `${type} ${destination}`;
   });
 
-describe("given a change, the graph", () => {
+describe("the graph projection of a change", () => {
   const value = JSON.stringify({ owners: [{ owner: ada, type: "DATAOWNER" }] });
   const stamp = { time: 1_700_000_000_001, actor: otto };
-  const place = { urn: tides, aspect: "ownership", position: 7 };
+  const common = { urn: tides, aspect: "ownership", position: 7 };
 
-  test("gets the edges that the aspect tells now, with the stamp of the telling", () => {
+  test("a written aspect replaces its edges, with the stamp of the write", () => {
     expect(project(change({ value }))).toEqual([
       {
-        ...place,
+        ...common,
         op: "replace",
         stamp,
         edges: [{ source: tides, type: "OwnedBy", destination: ada, path: "/owners/*/owner" }],
@@ -72,8 +72,8 @@ describe("given a change, the graph", () => {
     ]);
   });
 
-  test("gets no edges for an aspect that tells none any more, or is gone", () => {
-    const none = [{ ...place, op: "replace", stamp, edges: [] }];
+  test("an aspect without relationships, or a deleted one, removes its edges", () => {
+    const none = [{ ...common, op: "replace", stamp, edges: [] }];
     expect(project(change({ value: '{"owners":[]}' }))).toEqual(none);
     expect(project(change({ changeType: "DELETE" }))).toEqual(none);
   });
@@ -82,7 +82,7 @@ describe("given a change, the graph", () => {
     expect(project(change({ changeType: "RESTATE", value }))).toEqual(project(change({ value })));
   });
 
-  test("hears nothing of a value that was there, nor of aspects that never tell edges", () => {
+  test("a confirmed value, or an aspect without relationships, produces no writes", () => {
     expect(project(change({ changeType: "RESTATE" }))).toEqual([]);
     expect(project(change({ aspect: "status", value: '{"removed":true}' }))).toEqual([]);
     expect(project(change({ aspect: "status", changeType: "DELETE" }))).toEqual([]);
@@ -93,7 +93,7 @@ describe("given a change, the graph", () => {
     ).toEqual([]);
   });
 
-  test("loses all that an entity tells with its key", () => {
+  test("a deleted key removes all edges of the entity", () => {
     expect(project(change({ aspect: "datasetKey", changeType: "DELETE" }))).toEqual([
       { op: "remove_entity", urn: tides, position: 7 },
     ]);
@@ -101,7 +101,7 @@ describe("given a change, the graph", () => {
     expect(project(change(other))).toEqual([]);
   });
 
-  test("forgets what it is told to forget", () => {
+  test("a delete of relationships removes the edges at the entity", () => {
     const forget = { aspect: "$relationships", timeseries: true } as const;
     expect(project(change({ ...forget, changeType: "DELETE" }))).toEqual([
       { op: "forget", urn: tides, position: 7 },
@@ -111,7 +111,7 @@ describe("given a change, the graph", () => {
 });
 
 describe("the edges of", () => {
-  test("ownership: owners and kinds of ownership, an owner of two kinds once", () => {
+  test("ownership: owners and types of ownership, an owner of two types once", () => {
     const owners = [
       { owner: ada, type: "CUSTOM", typeUrn: "urn:li:ownershipType:steward" },
       { owner: "urn:li:corpGroup:harbour", type: "DATAOWNER" },
@@ -158,7 +158,7 @@ describe("the edges of", () => {
         properties: { source: "UI" },
         via: "urn:li:query:q",
       },
-      // The model fills in a stamp with the time 0, which is none.
+      // The model adds a stamp with the time 0, which means no stamp.
       { ...edge, destination: dataset("other") },
     ]);
   });
@@ -191,7 +191,7 @@ describe("the edges of", () => {
     expect(new Set(edges.map(({ type }) => type))).toEqual(new Set(["DownstreamOf"]));
   });
 
-  test("fine-grained lineage of a job run through the job", () => {
+  test("fine-grained lineage of a job goes through the job", () => {
     const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,f,PROD),j)";
     const [x, a] = [fieldOf(raw, "x"), fieldOf(tides, "a")];
     const value = {
@@ -213,7 +213,7 @@ describe("the edges of", () => {
       [job, "DownstreamOf", value.inputDatajobs[0]],
       [a, "DownstreamOf", x],
     ]);
-    // Told by the old list and the new: the place of the first, the stamps of the second.
+    // Both lists name the edge: it has the path of the first and the stamps of the second.
     expect(edges[0]).toMatchObject({
       path: "/inputDatasets/*",
       createdOn: stamp.time,
@@ -222,7 +222,7 @@ describe("the edges of", () => {
     expect(edges[3]?.via).toBe(job);
   });
 
-  test("fine-grained lineage end where they would be without number", () => {
+  test("the number of fine-grained edges is limited", () => {
     const many = (urn: string) => Array.from({ length: 1_000 }, (_, i) => fieldOf(urn, `${i}`));
     const entry = {
       ...{ upstreamType: "FIELD_SET", downstreamType: "FIELD_SET" },
@@ -235,7 +235,7 @@ describe("the edges of", () => {
     expect(edges.filter(({ source }) => source !== tides)).toHaveLength(fieldPairsMax);
   });
 
-  test("inputFields: what a chart shows, and its own fields to theirs", () => {
+  test("inputFields: from the chart and its own fields to the input fields", () => {
     const chart = "urn:li:chart:(looker,c)";
     const schemaField = (fieldPath: string) => ({
       fieldPath,
@@ -365,7 +365,7 @@ describe("the edges of", () => {
     expect(endsOf("schemaMetadata", plain)).toEqual([]);
   });
 
-  test("editableSchemaMetadata have names of their own", () => {
+  test("editableSchemaMetadata: types of their own", () => {
     const value = {
       editableSchemaFieldInfo: [
         {
@@ -381,7 +381,7 @@ describe("the edges of", () => {
     ]);
   });
 
-  test("a value that an older model let in are what can be found in it", () => {
+  test("a value of an older model: the edges that are valid", () => {
     const odd = (value: unknown) =>
       project(change({ aspect: "upstreamLineage", value: JSON.stringify(value) }));
     for (const value of [null, [], "upstreams dataset", { upstreams: 7 }, { upstreams: [null] }]) {
@@ -394,11 +394,11 @@ describe("the edges of", () => {
   });
 });
 
-test("streams of forgetting bear on a write: those of the ends of its edges", () => {
+test("the streams of deleted relationships that affect a write are those of the ends of its edges", () => {
   const edge = { source: tides, type: "DownstreamOf", destination: "urn:li:dataset:x", path: "/" };
   const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
-  const place = { urn: tides, aspect: "upstreamLineage", position: position(7), stamp };
-  expect(forgettingOf({ op: "replace", ...place, edges: [edge, edge] })).toEqual([
+  const common = { urn: tides, aspect: "upstreamLineage", position: position(7), stamp };
+  expect(forgettingOf({ op: "replace", ...common, edges: [edge, edge] })).toEqual([
     `timeseries-$relationships-${tides}`,
     "timeseries-$relationships-urn:li:dataset:x",
   ]);

@@ -9,7 +9,7 @@ import { rules } from "./search-state.ts";
 const fieldOf = (entityType: string, name: string): SearchField | undefined =>
   rules.fields[entityType]?.find((field) => field.name === name);
 
-const placesOf = (record: string): readonly AnnotatedPlace[] =>
+const pathsOf = (record: string): readonly AnnotatedPlace[] =>
   annotatedPlaces(defaultModel, record, {
     annotationOf: ({ searchable }) => searchable,
     wholeMaps: true,
@@ -17,7 +17,7 @@ const placesOf = (record: string): readonly AnnotatedPlace[] =>
 
 const aspects = [...defaultModel.aspects.values()];
 
-/** Every annotation of the model, with where it is written. */
+/** Every annotation of the model, with its location. */
 const annotations = [...defaultModel.types.values()].flatMap((type) =>
   (type.kind === "record" ? type.fields : []).flatMap(({ name, searchable }) => {
     if (searchable === undefined) return [];
@@ -30,17 +30,17 @@ const annotations = [...defaultModel.types.values()].flatMap((type) =>
   }),
 );
 
-describe("the rules of the model", () => {
-  test("are as many as it has searchable places", () => {
-    // The reference has 589: it loses the eleven of apiSignature/outputFields, whose names are taken.
-    expect(aspects.flatMap(({ record }) => placesOf(record))).toHaveLength(589 + 11);
-    const told = aspects.flatMap(({ name }) => rules.rules[name] ?? []);
-    const placed = aspects.flatMap(({ record }) => placesOf(record));
-    // And the one that refers to another entity.
-    expect(told).toHaveLength(placed.length + 1);
+describe("the search rules of the model", () => {
+  test("there is one rule for each searchable path", () => {
+    // DataHub has 589: it loses the eleven of apiSignature/outputFields, whose names are in use.
+    expect(aspects.flatMap(({ record }) => pathsOf(record))).toHaveLength(589 + 11);
+    const compiled = aspects.flatMap(({ name }) => rules.rules[name] ?? []);
+    const placed = aspects.flatMap(({ record }) => pathsOf(record));
+    // One more rule refers to another entity.
+    expect(compiled).toHaveLength(placed.length + 1);
   });
 
-  test("have what timeseries tell apart: their latest events tell it", () => {
+  test("fields of timeseries aspects come from the latest events", () => {
     const series = Object.entries(rules.events).filter(([, names]) => names.length > 0);
     expect(Object.fromEntries(series)).toEqual({
       assertion: ["assertionRunEvent"],
@@ -53,10 +53,8 @@ describe("the rules of the model", () => {
     }
   });
 
-  test("have every annotation but three, whose paths lead nowhere", () => {
-    const used = new Set(
-      aspects.flatMap(({ record }) => placesOf(record)).map((p) => p.annotation),
-    );
+  test("all annotations are used except three, whose paths do not exist", () => {
+    const used = new Set(aspects.flatMap(({ record }) => pathsOf(record)).map((p) => p.annotation));
     const lost = annotations.filter(({ annotation }) => !used.has(annotation as Annotation));
     expect(lost.map(({ where }) => where).sort()).toEqual([
       "com.linkedin.dataprocess.DataProcessInstanceRelationships/parentInstance/*",
@@ -65,45 +63,45 @@ describe("the rules of the model", () => {
     ]);
   });
 
-  test("give every field that an aspect tells to every entity type that has the aspect", () => {
+  test("every entity type of an aspect has all fields of the aspect", () => {
     for (const { name, keyAspect, aspects: others } of defaultModel.entities.values()) {
       const has = new Set(rules.fields[name]?.map((field) => field.name));
       for (const rule of [keyAspect, ...others].flatMap((aspect) => rules.rules[aspect] ?? [])) {
         const { field, has: flag, count, modifiedAt, aliases } = rule;
-        for (const told of [field, flag, count, modifiedAt, ...aliases]) {
-          if (told !== undefined) expect(has, `${name}: ${told}`).toContain(told);
+        for (const fieldName of [field, flag, count, modifiedAt, ...aliases]) {
+          if (fieldName !== undefined) expect(has, `${name}: ${fieldName}`).toContain(fieldName);
         }
       }
       expect(has.size, `${name} has a field twice`).toBe(rules.fields[name]?.length);
     }
   });
 
-  test("are plain data, as a thread is given it", () => {
+  test("rules are plain data that a thread can receive", () => {
     expect(structuredClone(rules)).toEqual(rules);
   });
 });
 
-describe("weights", () => {
+describe("field weights", () => {
   const all = Object.values(rules.fields).flat();
 
-  test("are multiples of 1/64", () => {
+  test("weights are multiples of 1/64", () => {
     for (const { boost } of all) expect(boost * 64).toBe(Math.round(boost * 64));
     const queried = all.filter((field) => field.queried).map(({ boost }) => boost);
     const boosts = [...new Set(queried)].sort((a, b) => a - b);
     expect(boosts).toEqual([6 / 64, 13 / 64, 0.5, 1, 4, 40]);
   });
 
-  test("of names are those of nothing less", () => {
+  test("only names have the weight of names", () => {
     const names = all.filter(({ suggested, type }) => suggested && !type.startsWith("URN"));
     expect(names.length).toBeGreaterThan(40);
     expect(Math.min(...names.map(({ boost }) => boost))).toBe(40);
     expect(fieldOf("corpuser", "ldap")?.boost).toBe(40);
     expect(fieldOf("mlFeature", "name")?.boost).toBe(40);
-    // Nobody completes it, but the model gives it a name's boost.
+    // Autocomplete does not use this field, but the model gives it the boost of a name.
     expect(fieldOf("incident", "title")).toMatchObject({ boost: 40, suggested: false });
   });
 
-  test("of urns are less than half of a name's", () => {
+  test("weights of urns are less than half of those of names", () => {
     expect(fieldOf("dataset", "urn")).toEqual({
       name: "urn",
       type: "URN",
@@ -119,7 +117,7 @@ describe("facets", () => {
   const facetsOf = (type: string) =>
     (rules.fields[type] ?? []).flatMap(({ name, facet }) => (facet ? [`${name}: ${facet}`] : []));
 
-  test("of a dataset come in the order and with the names that users know", () => {
+  test("the facets of a dataset have DataHub's order and names", () => {
     expect(facetsOf("dataset").slice(0, 7)).toEqual([
       "_entityType: Type",
       "origin: Environment",
@@ -142,7 +140,7 @@ describe("facets", () => {
     ]);
   });
 
-  test("of all types are listed in one order, that of type and sub type first", () => {
+  test("the facets of all types have one order, with type and sub type first", () => {
     expect(rules.facets.slice(0, 4)).toEqual([
       {
         name: "_entityType␞typeNames",
@@ -163,9 +161,9 @@ describe("facets", () => {
   });
 });
 
-describe("fields of one name are one", () => {
-  test("with what any of them has", () => {
-    // Told by the key with completion, by the term's info without.
+describe("fields with the same name", () => {
+  test("equal fields are merged, with all their properties", () => {
+    // The key aspect has it with completion, the term's info without.
     expect(fieldOf("glossaryTerm", "id")).toEqual({
       name: "id",
       type: "WORD_GRAM",
@@ -177,7 +175,7 @@ describe("fields of one name are one", () => {
     expect(fieldOf("dataset", "platform")?.facet).toBe("Platform");
   });
 
-  test("queried if the second is, of a list in one aspect too", () => {
+  test("a merged field is queried if any of its annotations is, also for lists in one aspect", () => {
     const list: FieldType = { kind: "array", items: string };
     const said = { fieldName: "it", fieldType: "TEXT", queryByDefault: false };
     const more = { fieldName: "it", boostScore: 3, enableAutocomplete: true };
@@ -186,7 +184,7 @@ describe("fields of one name are one", () => {
     expect(fields).toEqual([{ ...expected, aspect: "it" }]);
   });
 
-  test("but of two in one aspect the second is named by its path, unless it is a list's", () => {
+  test("the second of two equal names in one aspect is named by its path, except in lists", () => {
     const named = (aspect: string, field: string) =>
       rules.rules[aspect]?.filter((rule) => rule.field === field).map(({ path }) => path.join("/"));
     expect(named("assertionInfo", "entity")).toEqual(["freshnessAssertion/entity"]);
@@ -208,7 +206,7 @@ const field = (name: string, type: FieldType, searchable: Annotation): Field => 
   properties: {},
 });
 
-/** The fields, fixed ones aside, of an entity type with one aspect that has these members. */
+/** The fields, except fixed ones, of an entity type with one aspect that has these members. */
 function compiled(...members: Field[]): readonly SearchField[] {
   const root: NamedType = { kind: "record", name: "Root", fields: members };
   const colour: NamedType = { kind: "enum", name: "Colour", symbols: ["RED"] };
@@ -221,7 +219,7 @@ function compiled(...members: Field[]): readonly SearchField[] {
   return (fields.thing ?? []).filter(({ aspect }) => aspect === "it");
 }
 
-describe("an annotation", () => {
+describe("a searchable annotation", () => {
   const plain = { boost: 1, queried: false, suggested: false, aspect: "it" };
 
   test.each<[string, FieldType, string, boolean]>([
@@ -232,20 +230,20 @@ describe("an annotation", () => {
     ["a long", { kind: "primitive", name: "long" }, "TEXT", true],
     ["a double", { kind: "primitive", name: "double" }, "DOUBLE", false],
     ["a map", { kind: "map", values: string }, "KEYWORD", false],
-  ])("without a type at %s is one that fits", (_, type, expected, queried) => {
+  ])("an annotation of %s without a type gets a suitable type", (_, type, expected, queried) => {
     expect(compiled(field("it", type, {}))).toEqual([
       { ...plain, name: "it", type: expected, queried },
     ]);
   });
 
-  test("may say its booleans as texts", () => {
+  test("an annotation may have booleans as texts", () => {
     const said = { fieldType: "TEXT", queryByDefault: "false", addToFilters: "true" };
     expect(compiled(field("it", string, said))).toEqual([
       { ...plain, name: "it", type: "TEXT", facet: "it" },
     ]);
   });
 
-  test("makes fields beside its own", () => {
+  test("an annotation may define additional fields", () => {
     const said = {
       fieldType: "WORD_GRAM",
       fieldName: "title",
@@ -266,7 +264,7 @@ describe("an annotation", () => {
     ]);
   });
 
-  test("of an unknown type stops the compiling, and says which are known", () => {
+  test("an unknown field type is an error that lists the known ones", () => {
     expect(() => compiled(field("it", string, { fieldType: "TXT" }))).toThrow(
       'the searchable field "it" of "it" has the type "TXT"',
     );
@@ -275,7 +273,7 @@ describe("an annotation", () => {
   test.each<[string, FieldType]>([
     ["a list", { kind: "array", items: string }],
     ["a record", { kind: "named", name: "Root" }],
-  ])("at %s, which is no value, stops the compiling", (kind, type) => {
+  ])("an annotation at %s, which is not a value, is an error", (kind, type) => {
     const broken = () => compiled(field("inner", type, { fieldType: "TEXT" }));
     expect(broken).toThrow(`the annotation at "/inner" is on ${kind}`);
   });

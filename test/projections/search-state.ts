@@ -1,4 +1,4 @@
-/** Entities for the tests of the search projection, as the aspect view has them. */
+/** Entities for tests of the search projection, as the aspect view has them. */
 
 import { compileSearchRules } from "../../projections/search/rules.ts";
 import { createSearchProjection } from "../../projections/search/search.ts";
@@ -11,9 +11,9 @@ import { aspectNamed, defaultModel } from "../model/default-model.ts";
 export const rules = compileSearchRules(defaultModel);
 export const projection = createSearchProjection(rules);
 
-/** The document, made at once. */
-export const project = (...told: Parameters<typeof projection>): SearchDocument | undefined =>
-  projection(...told)?.();
+/** The document, projected at once. */
+export const project = (...args: Parameters<typeof projection>): SearchDocument | undefined =>
+  projection(...args)?.();
 
 /** When the aspects of `stateOf` last changed. */
 export const changedAt = 1_700_000_000_000;
@@ -31,7 +31,7 @@ export function aspectState(
 
 export const entityTypeOf = (urn: string): string => urn.split(":")[2] ?? "";
 
-/** An entity with its key and the aspects, checked and normalised as the catalog does it. */
+/** An entity with its key and the aspects, checked and normalized as the catalog does it. */
 export function stateOf(
   urn: string,
   aspects: Readonly<Record<string, unknown>> = {},
@@ -50,8 +50,8 @@ export function stateOf(
 }
 
 /** The document of `stateOf`. */
-export function documentOf(...told: Parameters<typeof stateOf>): SearchDocument {
-  const document = project(stateOf(...told), entityTypeOf(told[0]));
-  if (document === undefined) throw new Error(`${told[0]} has no document`);
+export function documentOf(...args: Parameters<typeof stateOf>): SearchDocument {
+  const document = project(stateOf(...args), entityTypeOf(args[0]));
+  if (document === undefined) throw new Error(`${args[0]} has no document`);
   return document;
 }

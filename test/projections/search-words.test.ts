@@ -52,11 +52,11 @@ describe("the words of a text", () => {
     ["see urn:acme:corpuser:ada", "see ada"],
     ["an urn: li, and turn:left:at:x", "an urn li and turn left at x"],
     ["\ud800 lonely \udc00", "lonely"],
-  ])("%j are %j", (text, expected) => {
+  ])("the words of %j are %j", (text, expected) => {
     expect(words(text)).toBe(expected);
   });
 
-  test("of a checksum are one, of fewer parts several", () => {
+  test("a checksum is a single word, and a token of fewer parts several words", () => {
     const checksum = "b5e95fce839e7d78151ed7e0a7420d84";
     expect(words(checksum)).toBe(checksum);
     const parts = (count: number) => "a1".repeat(count).slice(0, count);
@@ -64,19 +64,19 @@ describe("the words of a text", () => {
     expect(wordsOf(parts(tokenPartsMax + 1))).toEqual([parts(tokenPartsMax + 1)]);
   });
 
-  test("are cut at their limit, and no character is", () => {
+  test("words are cut at their limit, but not within a character", () => {
     expect(words("x".repeat(wordCharsMax))).toBe("x".repeat(wordCharsMax));
     expect(words("x".repeat(1000))).toBe("x".repeat(wordCharsMax));
-    // An old Italic letter has two code units.
+    // An Old Italic letter has two code units.
     expect(words(`x${"𐌀".repeat(100)}`)).toBe(`x${"𐌀".repeat(wordCharsMax / 2 - 1)}`);
   });
 
-  test("are those of its beginning if it is very long", () => {
+  test("a very long text has the words of its beginning", () => {
     const text = "word ".repeat(wordsCharsMax);
     expect(wordsOf(text)).toHaveLength(wordsCharsMax / 5);
   });
 
-  test("are found in time, whatever the text", () => {
+  test("words are split in linear time, for any text", () => {
     for (const text of ["urn:", "urn:a:", "a1", "aA", "東", "🇩", "é", "\u0301", "e\u0301"]) {
       const start = cpuMilliseconds();
       wordsOf(text.repeat(1_000_000));
@@ -85,8 +85,8 @@ describe("the words of a text", () => {
   });
 });
 
-describe("a token that is asked for", () => {
-  test("has its parts and its joined form", () => {
+describe("a token of a query", () => {
+  test("a token has its parts and its joined form", () => {
     expect(tokensOf("userEvents_v2 東京 b5")).toEqual([
       { parts: ["user", "events"], joined: "userevents" },
       { parts: ["v", "2"], joined: "v2" },
@@ -102,12 +102,12 @@ describe("a folded text", () => {
     ["Crème Brûlée", "creme brulee"],
     ["ΟΔΟΣ", "οδοσ"],
     ["İstanbul", "istanbul"],
-  ])("%j is %j", (text, expected) => {
+  ])("%j folds to %j", (text, expected) => {
     expect(foldText(text)).toBe(expected);
   });
 });
 
-/** Texts of all scripts, with what divides and joins in them. */
+/** Texts of all scripts, with characters that separate and join words. */
 const text = fc.string({
   unit: fc.oneof(
     fc.constantFrom(..."abzABZ019 _-./:(),sS"),
@@ -124,7 +124,7 @@ const text = fc.string({
 const contains = (all: readonly string[], phrase: readonly string[]): boolean =>
   all.some((_, start) => phrase.every((word, index) => all[start + index] === word));
 
-describe("whatever the text,", () => {
+describe("for any text,", () => {
   test("its words are letters, digits and non-ASCII characters, lower-case and of bounded length", () => {
     fc.assert(
       fc.property(text, (whole) => {
@@ -139,7 +139,7 @@ describe("whatever the text,", () => {
     );
   });
 
-  test("each of its words is a word of itself alone, and its part when it is one", () => {
+  test("each of its words is a single word by itself", () => {
     fc.assert(
       fc.property(text, (whole) => {
         for (const { parts, joined } of tokensOf(whole)) {
@@ -152,7 +152,7 @@ describe("whatever the text,", () => {
     );
   });
 
-  test("a question with its words finds it: each token joined, or its parts as a phrase", () => {
+  test("a query with its words matches: each token joined, or its parts as a phrase", () => {
     fc.assert(
       fc.property(text, text, (before, asked) => {
         const all = wordsOf(`${before} ${asked}`);
@@ -165,7 +165,7 @@ describe("whatever the text,", () => {
     );
   });
 
-  test("it is found in any letter case, by its joined tokens", () => {
+  test("it matches in any letter case, by its joined tokens", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."abAB12 _"), maxLength: 30 }), (whole) => {
         const all = wordsOf(whole);
@@ -176,7 +176,7 @@ describe("whatever the text,", () => {
     );
   });
 
-  test("no question has the separator, and folding again changes nothing", () => {
+  test("a query has no separator, and folding again changes nothing", () => {
     fc.assert(
       fc.property(text, (whole) => {
         const asked = tokensOf(whole + SEPARATOR + whole).flatMap(({ parts, joined }) => [

@@ -28,7 +28,7 @@ const tides = "urn:li:dataset:(urn:li:dataPlatform:hive,harbour.tides,PROD)";
 const ada = "urn:li:corpuser:ada";
 const stamp = { time: 1_600_000_000_000, actor: ada };
 
-/** The aspects that a snapshot of the sample has. */
+/** The aspects of a snapshot in the sample. */
 function sample(urn: string): Record<string, unknown> {
   for (const { proposedSnapshot } of catalog as { proposedSnapshot?: object }[]) {
     const [snapshot] = Object.values(proposedSnapshot ?? {});
@@ -43,7 +43,7 @@ function sample(urn: string): Record<string, unknown> {
   throw new Error(`the sample has no ${urn}`);
 }
 
-/** Texts as `field boost: words`, and what is said of them beside. */
+/** Texts as `field boost: words`; "!" marks suggested ones. */
 const textsOf = ({ texts }: SearchDocument): readonly string[] =>
   texts.map(
     ({ field, boost, suggested, words }) =>
@@ -175,7 +175,7 @@ describe("the document of", () => {
     expect(textsOf(document)).toContain("customProperties 1: threshold 0 85");
   });
 
-  test("an entity that was only named has its key", () => {
+  test("an entity with a key aspect alone", () => {
     expect(documentOf("urn:li:tag:pii").values).toEqual({
       urn: ["urn:li:tag:pii"],
       _entityType: ["tag"],
@@ -186,8 +186,8 @@ describe("the document of", () => {
   });
 });
 
-describe("there is no document", () => {
-  test("without a key, or when it was removed", () => {
+describe("the search projection returns no document", () => {
+  test("without a key, or for a deleted entity", () => {
     const state = stateOf(tides, { status: { removed: false } });
     const removed = stateOf(tides, {}, [aspectState("datasetKey", {}, { removed: true })]);
     expect(project(state, "dataset")).toBeDefined();
@@ -196,12 +196,12 @@ describe("there is no document", () => {
     expect(project({ ...state, aspects }, "dataset")).toBeUndefined();
   });
 
-  test.each(["nothing", "constructor", "toString"])("of an entity type %j", (type) => {
+  test.each(["nothing", "constructor", "toString"])("of an unknown entity type %j", (type) => {
     expect(project(stateOf(tides), type)).toBeUndefined();
   });
 });
 
-test("whether there is a document is known before anything of it is read", () => {
+test("the projection decides whether there is a document before it reads values", () => {
   const misfit = { ...aspectState("status", {}), value: "{" };
   const make = projection(stateOf(tides, {}, [misfit]), "dataset");
   expect(make).toBeDefined();
@@ -227,7 +227,7 @@ describe("with a policy for values, a document is built without", () => {
     return { values: make?.().values, settled };
   }
 
-  test("the values that cannot be projected, which it is settled with", () => {
+  test("the values that cannot be projected, which the policy receives", () => {
     const { values, settled } = built(event("{", 40));
     expect(values).toMatchObject({ urn: [tides], name: ["tides"] });
     expect(values).not.toHaveProperty("lastOperationTime");
@@ -239,7 +239,7 @@ describe("with a policy for values, a document is built without", () => {
     ]);
   });
 
-  test("the values that were dropped, and no other value of the same aspect", () => {
+  test("the values that were dropped, but with other values of the same aspect", () => {
     const dropped = built(event(good, 41), ["status 7", "operation 40"]);
     expect(dropped.values).toMatchObject({ name: ["tides"], lastOperationTime: [at] });
     expect(dropped.settled).toEqual([[]]);
@@ -250,21 +250,21 @@ describe("with a policy for values, a document is built without", () => {
 });
 
 describe("a document has", () => {
-  const values = (...told: Parameters<typeof documentOf>) => documentOf(...told).values;
+  const values = (...args: Parameters<typeof documentOf>) => documentOf(...args).values;
   const properties = (more: object) => ({ datasetProperties: { customProperties: {}, ...more } });
 
-  test("`removed` when the status says it", () => {
+  test("`removed` if the status has it", () => {
     expect(values(tides)).not.toHaveProperty("removed");
     expect(values(tides, { status: { removed: true } }).removed).toEqual([true]);
     expect(values(tides, { status: { removed: false } }).removed).toEqual([false]);
   });
 
-  test("nothing of an aspect that was removed", () => {
+  test("no values of a deleted aspect", () => {
     const gone = aspectState("status", { removed: true }, { removed: true });
     expect(values(tides, {}, [gone])).not.toHaveProperty("removed");
   });
 
-  test("the runs of its aspects, newest first, and so many at most", () => {
+  test("a limited number of runs of its aspects, newest first", () => {
     const run = (name: string, runId: string, lastObserved: number, removed = false) =>
       aspectState(name, {}, { system: { runId, lastObserved }, removed });
     const some = [
@@ -291,15 +291,15 @@ describe("a document has", () => {
     expect(runs?.slice(0, 2)).toEqual(["run-1", "run 0"]);
   });
 
-  test("has-fields and counts of values that there are and that there are none", () => {
+  test("has-fields and counts, for present and for absent values", () => {
     const edge = (urn: string) => ({ destinationUrn: urn });
     const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,nightly,PROD),load)";
-    const told = {
+    const lineage = {
       inputDatasets: [tides],
       outputDatasets: [],
       inputDatasetEdges: [edge(tides), edge(`${tides.slice(0, -6)}_raw,PROD)`)],
     };
-    const document = values(job, { dataJobInputOutput: told });
+    const document = values(job, { dataJobInputOutput: lineage });
     expect(document).toMatchObject({ numInputDatasets: [2], numOutputDatasets: [0] });
     expect(document.inputs).toEqual([tides]);
     expect(document).not.toHaveProperty("outputs");
@@ -307,28 +307,32 @@ describe("a document has", () => {
     expect(values(tides)).not.toHaveProperty("hasDescription");
   });
 
-  test("true and the greatest count where several are told of one field", () => {
+  test("true and the highest count if several values set the same field", () => {
     const draft = createDraft();
     const plain = { boost: 1, queried: false, suggested: false };
     const flag: Slot = { number: 0, field: { ...plain, name: "hasTides", type: "BOOLEAN" } };
     const count: Slot = { number: 1, field: { ...plain, name: "numTides", type: "COUNT" } };
-    for (const told of [false, true, false]) draft.addFlag(flag, told);
-    for (const told of [2, 3, 0]) draft.addCount(count, told);
+    for (const value of [false, true, false]) draft.addFlag(flag, value);
+    for (const value of [2, 3, 0]) draft.addCount(count, value);
     expect(draft.document(tides, "dataset").values).toEqual({ hasTides: [true], numTides: [3] });
   });
 
-  test("texts that are worth what the values of the entity are", () => {
+  test("texts with weights that depend on values of the entity", () => {
     const boosts = (urn: string, aspects: Parameters<typeof documentOf>[1]) =>
       Object.fromEntries(documentOf(urn, aspects).texts.map(({ field, boost }) => [field, boost]));
     const named = properties({ name: "tides", description: "ebb and flow" });
     const [name, description] = [40, 1];
     expect(boosts(tides, named)).toMatchObject({ name, description, urn: 4 });
-    const told = (deprecated: boolean) => ({
+    const withDeprecation = (deprecated: boolean) => ({
       ...named,
       deprecation: { deprecated, note: "", actor: ada },
     });
-    expect(boosts(tides, told(false))).toMatchObject({ name, description, urn: 4 });
-    expect(boosts(tides, told(true))).toMatchObject({ name: 20, description: 0.5, urn: 2 });
+    expect(boosts(tides, withDeprecation(false))).toMatchObject({ name, description, urn: 4 });
+    expect(boosts(tides, withDeprecation(true))).toMatchObject({
+      name: 20,
+      description: 0.5,
+      urn: 2,
+    });
     const user = (active: boolean) => boosts(ada, { corpUserInfo: { active, displayName: "Ada" } });
     expect(user(true).displayName).toBe(name);
     expect(user(false).displayName).toBe(name / 2);
@@ -349,7 +353,7 @@ describe("a document has", () => {
     expect(document.texts.filter(({ field }) => field === "platform")).toHaveLength(1);
   });
 
-  test("values of both aspects that tell a field, in the order of the registry", () => {
+  test("the values of both aspects that define a field, in the order of the registry", () => {
     const editable = { corpUserEditableInfo: { displayName: "Countess" } };
     const info = { corpUserInfo: { active: true, displayName: "Ada" } };
     const expected = ["Ada", "Countess"];
@@ -357,7 +361,7 @@ describe("a document has", () => {
     expect(values(ada, { ...info, ...editable }).displayName).toEqual(expected);
   });
 
-  test("entries of maps, but for those that are documents of their own", () => {
+  test("entries of maps, except those with values too long", () => {
     const long = "x".repeat(mapValueCharsMax);
     const customProperties = { team: "harbour", empty: "", long, less: long.slice(1) };
     expect(values(tides, properties({ customProperties })).customProperties).toEqual([
@@ -367,7 +371,7 @@ describe("a document has", () => {
     ]);
   });
 
-  test("a field of its own for each key of a map of lists", () => {
+  test("a separate field for each key of a map of lists", () => {
     const technical = "urn:li:ownershipType:__system__technical_owner";
     const ownerTypes = { [technical]: [ada, "urn:li:corpuser:otto", ada] };
     const owners = [{ owner: ada, type: "TECHNICAL_OWNER" }];
@@ -376,23 +380,23 @@ describe("a document has", () => {
     expect(document.ownerTypes).toEqual([technical]);
   });
 
-  test("structured properties by their ids", () => {
-    const property = (id: string, ...told: object[]) => ({
+  test("structured properties with their ids as field names", () => {
+    const property = (id: string, ...values: object[]) => ({
       propertyUrn: `urn:li:structuredProperty:${id}`,
-      values: told,
+      values,
     });
-    const told = [
+    const properties = [
       property("io.acme.retention", { double: 30 }, { double: 90 }),
       property("io.acme.class", { string: "secret" }, { string: "" }),
     ];
-    expect(values(tides, { structuredProperties: { properties: told } })).toMatchObject({
+    expect(values(tides, { structuredProperties: { properties } })).toMatchObject({
       "structuredProperties.io.acme.retention": [30, 90],
       "structuredProperties.io.acme.class": ["secret"],
       structuredProperties: ["io.acme.retention", "io.acme.class"],
     });
   });
 
-  test("paths: with one slash before each folder, and ids of folders joined", () => {
+  test("paths with one slash before each folder, and joined ids of folders", () => {
     const document = values(tides, {
       browsePaths: { paths: ["/prod/hive/harbour", "prod//hive/", "/", ""] },
       browsePathsV2: {
@@ -405,8 +409,8 @@ describe("a document has", () => {
   });
 
   test("dates and counts as numbers", () => {
-    const told = properties({ created: { time: 1_690_000_000_000 } });
-    expect(values(tides, told).createdAt).toEqual([1_690_000_000_000]);
+    const created = properties({ created: { time: 1_690_000_000_000 } });
+    expect(values(tides, created).createdAt).toEqual([1_690_000_000_000]);
     const incident = { type: "CUSTOM", entities: [tides], priority: 2, created: stamp };
     const status = { state: "ACTIVE", lastUpdated: stamp };
     const incidentInfo = { ...incident, status, source: { type: "MANUAL" } };
@@ -419,7 +423,7 @@ describe("a document has", () => {
     });
   });
 
-  test("when the terms changed, as long as there are any", () => {
+  test("the time of change of the terms, if there are any", () => {
     const terms = (urns: readonly string[]) => ({
       glossaryTerms: { terms: urns.map((urn) => ({ urn })), auditStamp: stamp },
     });
@@ -427,7 +431,7 @@ describe("a document has", () => {
     expect(values(tides, terms([]))).not.toHaveProperty("termsModifiedAt");
   });
 
-  test("what a text with mark-up says", () => {
+  test("the plain text of a text with mark-up", () => {
     const description = "**High** and <b>low</b> water, see [the chart](https://x.example/a?b=c)";
     const document = documentOf(tides, properties({ description }));
     expect(document.values.description).toEqual(["High and  low  water, see the chart"]);
@@ -436,7 +440,7 @@ describe("a document has", () => {
     expect(values(tides, properties({ description: picture })).hasDescription).toEqual([false]);
   });
 
-  test("the attribute that a field of a schema refers to", () => {
+  test("the business attribute of a schema field", () => {
     const attribute = "urn:li:businessAttribute:tide";
     const document = values(`urn:li:schemaField:(${tides},height)`, {
       businessAttributes: { businessAttribute: { businessAttributeUrn: attribute } },
@@ -475,13 +479,13 @@ describe("a document is bounded:", () => {
     expect(wordsOf("fieldDescriptions").at(-1)?.words).toContain("water");
   });
 
-  test("the values of a field", () => {
+  test("by the number of values of a field", () => {
     const { values } = documentOf(tides, columns(fieldValuesMax + 1, "a"));
     expect(values.fieldPaths).toHaveLength(fieldValuesMax);
     expect(values.fieldPaths?.at(-1)).toBe(`column_${fieldValuesMax - 1}`);
   });
 
-  test("which are told apart, however many they are", () => {
+  test("by the number of different values", () => {
     const tag = (index: number) => ({ tag: `urn:li:tag:t${index % 30}` });
     const tags = Array.from({ length: 90 }, (_, index) => tag(index));
     const document = documentOf(tides, { globalTags: { tags } });
@@ -489,7 +493,7 @@ describe("a document is bounded:", () => {
     expect(document.texts.filter(({ field }) => field === "tags")).toHaveLength(30);
   });
 
-  test("a text, whose words are found all the same", () => {
+  test("by the length of a text, all words of which are searchable", () => {
     const description = `${"x".repeat(valueCharsMax - 1)}🌊 and the end`;
     const document = documentOf(tides, { datasetProperties: { description } });
     expect(document.values.description).toEqual(["x".repeat(valueCharsMax - 1)]);
@@ -498,7 +502,7 @@ describe("a document is bounded:", () => {
     expect(text?.value).toHaveLength(valueCharsMax - 1);
   });
 
-  test("its words, names before descriptions", () => {
+  test("by the number of words, names before descriptions", () => {
     const description = "a tide is a long wave ".repeat(20);
     const { texts } = documentOf(tides, {
       ...columns(fieldValuesMax, description),
@@ -515,15 +519,15 @@ describe("a document is bounded:", () => {
 
 describe("the latest events", () => {
   const dataset = "urn:li:dataset:(urn:li:dataPlatform:p,n,PROD)";
-  const latest = (told: Readonly<Record<string, object>>) =>
+  const latest = (events: Readonly<Record<string, object>>) =>
     new Map(
-      Object.entries(told).map(([aspect, value]) => [
+      Object.entries(events).map(([aspect, value]) => [
         aspect,
         { time: 5, value: JSON.stringify({ timestampMillis: 5, ...value }) },
       ]),
     );
 
-  test("tell their fields after the aspects", () => {
+  test("fields of the latest events are added to those of the aspects", () => {
     const events = latest({
       operation: { lastUpdatedTimestamp: 17, operationType: "INSERT" },
       datasetProfile: { rowCount: 3, columnCount: 0 },
@@ -538,7 +542,7 @@ describe("the latest events", () => {
     expect(project(stateOf(dataset), "dataset")?.values).not.toHaveProperty("rowCount");
   });
 
-  test("tell nothing of an entity that is not there, and nothing of another type", () => {
+  test("events of a missing entity or of another type are ignored", () => {
     const events = latest({ operation: { lastUpdatedTimestamp: 17 }, assertionRunEvent: {} });
     const gone = { ...stateOf(dataset), aspects: new Map() };
     expect(project(gone, "dataset", events)).toBeUndefined();
@@ -546,7 +550,7 @@ describe("the latest events", () => {
     expect(project(stateOf(user), "corpuser", events)).toEqual(documentOf(user));
   });
 
-  test("of assertions say how they came out, as text too", () => {
+  test("results of assertions are fields, also as text", () => {
     const events = latest({ assertionRunEvent: { result: { type: "FAILURE" } } });
     const document = project(stateOf("urn:li:assertion:a"), "assertion", events);
     expect(document?.values).toMatchObject({ type: ["FAILURE"], lastCompletedTime: [5] });
@@ -554,19 +558,19 @@ describe("the latest events", () => {
   });
 });
 
-describe("whatever the aspects hold,", () => {
+describe("for any values of the aspects,", () => {
   const urns = ["corpuser:a", "dataset:(urn:li:dataPlatform:p,n,PROD)", "tag:t", "chart:(c,1)"];
   const json = fc.jsonValue({ maxDepth: 4 });
 
-  test("there is a document of known fields, and the same in any order of the aspects", () => {
+  test("a document has known fields, whatever the order of the aspects", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...urns.map((id) => `urn:li:${id}`)),
         fc.array(fc.tuple(fc.nat(), json), { maxLength: 6 }),
-        (urn, told) => {
+        (urn, drawn) => {
           const type = entityTypeOf(urn);
           const names = rules.sources[type]?.slice(1) ?? [];
-          const states = told.map(([n, value]) =>
+          const states = drawn.map(([n, value]) =>
             aspectState(names[n % names.length] ?? "status", value),
           );
           const document = project(stateOf(urn, {}, states), type);

@@ -9,7 +9,7 @@ const project = createTimeseriesProjection((type) =>
   type === "dataset" ? "datasetKey" : undefined,
 );
 
-const change = (told: Partial<PlacedChange>): PlacedChange => ({
+const change = (deletion: Partial<PlacedChange>): PlacedChange => ({
   urn,
   entityType: "dataset",
   aspect: "datasetProfile",
@@ -19,14 +19,15 @@ const change = (told: Partial<PlacedChange>): PlacedChange => ({
   position: position(7),
   revision: revision(4),
   timeseries: true,
-  ...told,
+  ...deletion,
 });
 
-const given = (told: Partial<PlacedChange>): readonly TimeseriesWrite[] => project(change(told));
+const writesOf = (deletion: Partial<PlacedChange>): readonly TimeseriesWrite[] =>
+  project(change(deletion));
 
 /** The identity of an event with these fields. */
 function identityOf(fields: object): readonly [time: number, key: string] {
-  const [write] = given({ value: JSON.stringify({ timestampMillis: 5, ...fields }) });
+  const [write] = writesOf({ value: JSON.stringify({ timestampMillis: 5, ...fields }) });
   if (write?.op !== "event") throw new Error("no event");
   return [write.time, write.key];
 }
@@ -34,10 +35,10 @@ function identityOf(fields: object): readonly [time: number, key: string] {
 const daily = { unit: "DAY", multiple: 1 };
 const partition = { type: "PARTITION", partition: "ds=2024-01-01" };
 
-describe("given an event, the timeseries view", () => {
-  test("gets it with its own time", () => {
+describe("the timeseries projection of an event", () => {
+  test("an event has the time of its value", () => {
     const value = '{"timestampMillis":1600000000000,"rowCount":3}';
-    expect(given({ value })).toEqual([
+    expect(writesOf({ value })).toEqual([
       {
         op: "event",
         urn,
@@ -52,21 +53,21 @@ describe("given an event, the timeseries view", () => {
     ]);
   });
 
-  test("knows it again when it is told twice, whatever else it tells by then", () => {
+  test("an event that is written twice has the same identity, whatever its other fields", () => {
     const fields = { eventGranularity: daily, messageId: "m", partitionSpec: partition };
     expect(identityOf({ ...fields, rowCount: 1 })).toEqual(identityOf({ ...fields, rowCount: 2 }));
   });
 
-  test("knows it again in another order of members", () => {
+  test("the identity does not depend on the order of members", () => {
     const turned = { multiple: 1, unit: "DAY" };
     expect(identityOf({ eventGranularity: daily, messageId: "m" })).toEqual(
       identityOf({ messageId: "m", eventGranularity: turned }),
     );
   });
 
-  test("gets the same writes from the same change twice", () => {
-    const told = change({ value: '{"timestampMillis":1,"messageId":"m"}' });
-    expect(project(told)).toEqual(project(told));
+  test("the same change produces the same writes", () => {
+    const deletion = change({ value: '{"timestampMillis":1,"messageId":"m"}' });
+    expect(project(deletion)).toEqual(project(deletion));
   });
 
   test.each([
@@ -74,59 +75,62 @@ describe("given an event, the timeseries view", () => {
     ["granularity", { eventGranularity: daily }],
     ["message", { messageId: "m" }],
     ["partition", { partitionSpec: partition }],
-  ])("takes one of another %s for another", (_, fields) => {
+  ])("an event of another %s has another identity", (_, fields) => {
     expect(identityOf(fields)).not.toEqual(identityOf({}));
   });
 
-  test("does not mix up which field holds a text", () => {
+  test("the same text in another field gives another identity", () => {
     expect(identityOf({ messageId: "DAY" })).not.toEqual(identityOf({ eventGranularity: "DAY" }));
   });
 
-  test("refuses one without a time, and names the record", () => {
-    expect(() => given({ value: "{}" })).toThrow("the event at position 7 has no time");
-    expect(() => given({})).toThrow("the event at position 7 has no value");
+  test("an event without a time is rejected with its position", () => {
+    expect(() => writesOf({ value: "{}" })).toThrow("the event at position 7 has no time");
+    expect(() => writesOf({})).toThrow("the event at position 7 has no value");
   });
 });
 
-describe("given a DELETE, the timeseries view", () => {
+describe("the timeseries projection of a DELETE", () => {
   const removing = (headers: Record<string, string> | undefined) =>
-    given({ changeType: "DELETE", headers });
+    writesOf({ changeType: "DELETE", headers });
 
-  test("loses all events of the aspect", () => {
+  test("a delete removes all events of the aspect", () => {
     expect(removing(undefined)).toEqual([
       { op: "remove", urn, aspect: "datasetProfile", position: 7 },
     ]);
   });
 
-  test("loses those of a range, of which either end may be open", () => {
+  test("a delete with a range, which may be open at either end, removes the events in the range", () => {
     expect(removing({ "annals-from": "5", "annals-to": "9" })).toMatchObject([{ from: 5, to: 9 }]);
     expect(removing({ "annals-from": "5" })).toMatchObject([{ from: 5, to: undefined }]);
     expect(removing({ "annals-to": "9" })).toMatchObject([{ from: undefined, to: 9 }]);
   });
 
-  test.each(["", " ", "soon", "5x"])("loses nothing to the bound %j", (text) => {
-    // It is told all the same: views that are made of this one wait until it is past.
-    for (const header of ["annals-from", "annals-to"]) {
-      expect(removing({ [header]: text })).toMatchObject([{ op: "remove", from: 1, to: 0 }]);
-    }
+  test.each(["", " ", "soon", "5x"])(
+    "a delete with the invalid bound %j removes nothing",
+    (text) => {
+      // It is a write all the same: views built from this one wait for its position.
+      for (const header of ["annals-from", "annals-to"]) {
+        expect(removing({ [header]: text })).toMatchObject([{ op: "remove", from: 1, to: 0 }]);
+      }
+    },
+  );
+
+  test("a deleted key aspect removes every event of the entity", () => {
+    const deletion = { timeseries: false, changeType: "DELETE", aspect: "datasetKey" } as const;
+    expect(writesOf(deletion)).toEqual([{ op: "remove", urn, position: 7 }]);
   });
 
-  test("loses every event of an entity whose key aspect goes", () => {
-    const told = { timeseries: false, changeType: "DELETE", aspect: "datasetKey" } as const;
-    expect(given(told)).toEqual([{ op: "remove", urn, position: 7 }]);
-  });
-
-  test("keeps the events when another aspect of the entity goes", () => {
-    const told = { timeseries: false, changeType: "DELETE", aspect: "status" } as const;
-    expect(given(told)).toEqual([]);
+  test("a delete of another aspect removes no events", () => {
+    const deletion = { timeseries: false, changeType: "DELETE", aspect: "status" } as const;
+    expect(writesOf(deletion)).toEqual([]);
   });
 });
 
-describe("given a truncation, the timeseries view", () => {
+describe("the timeseries projection of a truncation", () => {
   const truncating = (headers: Record<string, string> | undefined) =>
-    given({ urn: "", changeType: "DELETE", headers });
+    writesOf({ urn: "", changeType: "DELETE", headers });
 
-  test("loses what is older, of every entity of the type", () => {
+  test("a truncation removes older events of every entity of the type", () => {
     expect(truncating({ "annals-before": "5", "annals-batch": "100" })).toEqual([
       {
         op: "truncate",
@@ -147,7 +151,7 @@ describe("given a truncation, the timeseries view", () => {
   });
 });
 
-test("given a value of an entity's aspect, the timeseries view gets nothing", () => {
-  expect(given({ timeseries: false, aspect: "datasetKey", value: "{}" })).toEqual([]);
-  expect(given({ timeseries: false, aspect: "status", changeType: "RESTATE" })).toEqual([]);
+test("a change of an entity's aspect produces no writes to the timeseries view", () => {
+  expect(writesOf({ timeseries: false, aspect: "datasetKey", value: "{}" })).toEqual([]);
+  expect(writesOf({ timeseries: false, aspect: "status", changeType: "RESTATE" })).toEqual([]);
 });

@@ -7,13 +7,13 @@ import { bulk } from "../../src/storage/elasticsearch/bulk.ts";
 import { connect } from "../../src/storage/elasticsearch/client.ts";
 import { namesOf, placeOf } from "../../src/storage/elasticsearch/names.ts";
 
-describe("names of indices", () => {
+describe("index names", () => {
   const parts = fc.array(fc.string({ unit: "binary", maxLength: 120 }), {
     minLength: 2,
     maxLength: 2,
   });
 
-  test("tell any two places apart, and are names that a server takes", () => {
+  test("index names of different places differ, and are valid for a server", () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const [left, right] = [placeOf(...one), placeOf(...other)];
@@ -30,11 +30,11 @@ describe("names of indices", () => {
     [["dataset", "datasetProfile"], "dataset.dataset_profile"],
     [["dataset", "dataset_profile"], "dataset.dataset-5fprofile"],
     [["a.b", "Ä", ""], "a-2eb.-c3-84.-"],
-  ])("of %j hold %s", (given, place) => {
+  ])("the index name of %j contains %s", (given, place) => {
     expect(placeOf(...given)).toBe(place);
   });
 
-  test("are no other view's, and no other catalog's", () => {
+  test("names of other views and catalogs are not parsed", () => {
     const names = namesOf("annals", "search");
     for (const index of [
       "annals.searches.g1.a",
@@ -48,7 +48,7 @@ describe("names of indices", () => {
   });
 });
 
-describe("a server of Elasticsearch", () => {
+describe("a client of an Elasticsearch server", () => {
   type Reply = readonly [status: number, body: object];
   let server: Server;
   let replies: Reply[];
@@ -88,7 +88,7 @@ describe("a server of Elasticsearch", () => {
   const count = () => asking(({ ask }) => ask("read", (client) => client.count()));
   const busy: Reply = [503, { error: { type: "x", reason: "starting" } }];
 
-  test("that is busy is asked again, three times in all", async () => {
+  test("a busy server is asked three times in all", async () => {
     replies = [busy, [429, {}], [200, { count: 7 }]];
     expect(await count()).toMatchObject({ count: 7 });
     replies = [busy, busy, busy, [200, {}]];
@@ -109,7 +109,7 @@ describe("a server of Elasticsearch", () => {
     [403, "index [x] blocked by: [FORBIDDEN/8/index write (api)]", /read-only/],
     [400, "this cluster currently has [9]/[9] maximum normal shards open", /no more shards/],
   ])(
-    "that answers %i, %s: the hint says what to do, and nothing names a password",
+    "a response %i, %s: the hint says what to do, and no message has a password",
     async (...row) => {
       const [status, reason, hint] = row;
       const type = reason.includes("blocked") ? "cluster_block_exception" : "x";
@@ -121,7 +121,7 @@ describe("a server of Elasticsearch", () => {
     },
   );
 
-  test("that is not there is named, without a password", async () => {
+  test("an unreachable server is named without its password", async () => {
     await new Promise((resolve) => server.close(resolve));
     const error = await count().catch((failure) => failure);
     expect(error).toMatchObject({
@@ -133,20 +133,20 @@ describe("a server of Elasticsearch", () => {
     server.listen(0);
   });
 
-  test("that is another product says so", async () => {
+  test("a server of another product is reported as such", async () => {
     server.removeAllListeners("request");
     server.on("request", (_, response) => response.end("{}"));
     await expect(count()).rejects.toMatchObject({ hint: expect.stringContaining("opensearch+") });
   });
 
   test.each(["", "127.0.0.1:9200", "ftp://a", "http:/a", "opensearch://a"])(
-    "has no address like %j",
+    "the address %j is rejected",
     (address) => {
       expect(() => connect({ url: address }, asker)).toThrow("no address");
     },
   );
 
-  test("takes documents again that it was too busy for, and no others", async () => {
+  test("only documents that the server was too busy for are sent again", async () => {
     const item = (status: number, type?: string) => ({
       index: { status, ...(type && { error: { type, reason: `${type} it is` } }) },
     });
@@ -177,7 +177,7 @@ describe("a server of Elasticsearch", () => {
     );
   });
 
-  test("is sent many documents in bounded requests, each once", async () => {
+  test("many documents are sent in bounded requests, each once", async () => {
     const large = JSON.stringify("x".repeat(1_500_000));
     const writes = Array.from({ length: 4_500 }, (_, n) => ({
       ...{ alias: "x", id: String(n), version: 1, document: n < 5 ? large : "{}" },

@@ -17,9 +17,9 @@ import {
 } from "../../src/storage/sqlite/generations.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const told = (path: string) => readFileSync(path, "utf8");
+const contentOf = (path: string) => readFileSync(path, "utf8");
 
-test("editions take turns in two files, and a link says which is in place", () => {
+test("generations alternate between two files, and a link names the live one", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
   writeFileSync(path, "0");
@@ -29,37 +29,37 @@ test("editions take turns in two files, and a link says which is in place", () =
     writeFileSync(stagingPath(path), String(n));
     const before = fileInPlace(path);
     const needless = putNextInPlace(path);
-    expect(told(path)).toBe(String(n));
-    // The link is not among what goes.
+    expect(contentOf(path)).toBe(String(n));
+    // The link is not among the files to delete.
     expect(needless).not.toContain(path);
     expect(needless).toContain(`${before}-wal`);
     expect(needless.includes(before)).toBe(n > 1);
     removeLeftovers(path);
     expect(readdirSync(directory.path).length).toBe(2);
-    expect(told(path)).toBe(String(n));
+    expect(contentOf(path)).toBe(String(n));
   }
 });
 
-test("what an end at any moment leaves behind goes, and what is in place stays", () => {
+test("files left by an interruption are removed, and the live generation stays", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
-  // Growing.
+  // During a build.
   writeFileSync(path, "0");
   for (const end of ["", "-journal", "-wal", "-shm"]) writeFileSync(`${path}.1${end}`, "half");
-  // The link was made, but is not in place.
+  // The link was made, but is not live.
   symlinkSync("search.sqlite.1", `${path}.link`);
   removeLeftovers(path);
   expect(readdirSync(directory.path)).toEqual(["search.sqlite"]);
-  // In place, but what was there before has not gone.
+  // The link is live, but the previous files are not deleted.
   writeFileSync(stagingPath(path), "1");
   writeFileSync(`${path}-wal`, "log of 0");
   putNextInPlace(path);
   removeLeftovers(path);
   expect(readdirSync(directory.path).sort()).toEqual(["search.sqlite", "search.sqlite.1"]);
-  expect(told(path)).toBe("1");
+  expect(contentOf(path)).toBe("1");
 });
 
-test("a file that replaces a view takes the place of its link", () => {
+test("a file that replaces a view replaces its link", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "search.sqlite");
   writeFileSync(path, "0");
@@ -67,7 +67,7 @@ test("a file that replaces a view takes the place of its link", () => {
   putNextInPlace(path);
   writeFileSync(`${path}.regrown`, "2");
   replace(path, `${path}.regrown`);
-  expect(told(path)).toBe("2");
+  expect(contentOf(path)).toBe("2");
   expect(lstatSync(path).isSymbolicLink()).toBe(false);
   expect(existsSync(`${path}.1`)).toBe(false);
 });

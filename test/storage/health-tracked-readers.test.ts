@@ -1,4 +1,4 @@
-/** What a health check is told of the views' read sides. */
+/** The state of the readers of views that a health check reports. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { troubleMsMax, watchReaders } from "../../src/storage/health-tracked-readers.ts";
@@ -28,14 +28,14 @@ const damaged = new CatalogError("unavailable", "the view could not be read", {
   cause: new Error("malformed"),
 });
 
-test("passes on what it watches", async () => {
+test("reads are passed through", async () => {
   expect(watched.readers.aspects.size).toBe(7);
   expect(await watched.readers.graph.count(2)).toBe(14);
   expect(await Array.fromAsync(watched.readers.graph.dump())).toEqual([1, 2]);
   expect(watched.errors()).toEqual({});
 });
 
-test("tells of a failure for as long as it counts, though other reads succeed", async () => {
+test("a failure is reported for a while, even if other reads succeed", async () => {
   outcome = damaged;
   await expect(watched.readers.graph.count(1)).rejects.toBe(damaged);
   outcome = undefined;
@@ -50,7 +50,7 @@ test("tells of a failure for as long as it counts, though other reads succeed", 
 test.each([
   new CatalogError("unavailable", "the view is closed"),
   new CatalogError("invalid", "no such field", { cause: new Error("x") }),
-])("does not tell of what is no fault of the file: $message", async (error) => {
+])("errors that are not caused by the file are not reported: $message", async (error) => {
   outcome = error;
   await expect(watched.readers.aspects.count(1)).rejects.toBe(error);
   expect(watched.errors()).toEqual({});

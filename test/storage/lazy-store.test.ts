@@ -21,7 +21,7 @@ function createServer() {
   return { server, store: openLazily<Store>("the store", open, ["ask", "extra"]) };
 }
 
-test("a store is opened when it is asked, once, and again while it cannot be", async () => {
+test("a store is opened once, at its first use, and again after a failure", async () => {
   const { server, store } = createServer();
   await expect(store.ask("who")).rejects.toThrow("the server is down");
   server.up = true;
@@ -33,13 +33,13 @@ test("a store is opened when it is asked, once, and again while it cannot be", a
   await expect(store.ask("who")).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("a store that nobody asked is closed without being opened", async () => {
+test("an unused store is closed without being opened", async () => {
   const { server, store } = createServer();
   await store.close();
   expect(server).toMatchObject({ opened: 0, closed: [] });
 });
 
-test("what cannot be opened yet is tried until it can, or until it is closed", async () => {
+test("opening is retried until it succeeds or the store is closed", async () => {
   const failures: unknown[] = [];
   const closed: string[] = [];
   let up = false;

@@ -35,7 +35,7 @@ function write(text: string, upTo: number, file: Partial<ViewFile> = {}): void {
 }
 
 describe("a view's file", () => {
-  test("that another model made begins anew", () => {
+  test("a file of another model is emptied", () => {
     write("a", 2, { model: "m1" });
     write("b", 1, { model: "m2" });
     const reader = openSqliteViewReader(schema, path);
@@ -68,36 +68,36 @@ describe("a view's file", () => {
     later.close("keep");
   });
 
-  describe("that another log has fed", () => {
+  describe("of another log", () => {
     const log = (id: string, head: number) => ({ id, head: position(head) });
 
-    /** Text, position and what was said when the file is opened for that log. */
+    /** Texts, position and reasons for emptying when the file is opened for that log. */
     function opened(file: Partial<ViewFile>) {
-      const told: string[] = [];
-      const view = openSqliteView(schema, { path, onEmptied: (why) => told.push(why), ...file });
+      const reasons: string[] = [];
+      const view = openSqliteView(schema, { path, onEmptied: (why) => reasons.push(why), ...file });
       const texts = view.db.prepare("SELECT text FROM mark").all();
-      const found = [texts.map(({ text }) => text).join(), view.position(), told];
+      const found = [texts.map(({ text }) => text).join(), view.position(), reasons];
       view.close("keep");
       return found;
     }
 
-    test("begins anew, and says why", () => {
+    test("the file is emptied, and the reason is returned", () => {
       write("a", 2, { log: log("one", 2) });
       expect(opened({ log: log("one", 2) })).toEqual(["a", 2, []]);
       expect(opened({ log: log("other", 2) })).toEqual(["", 0, ["another log"]]);
       expect(opened({ log: log("other", 2) })).toEqual(["", 0, []]);
     });
 
-    test("stays as it is where that log ends before it: it may be all that is left", () => {
+    test("the file is unchanged if the other log ends before it, because it may be the only copy", () => {
       write("a", 2, { log: log("one", 2) });
       expect(opened({ log: log("other", 1) })).toEqual(["a", 2, []]);
       expect(opened({ log: log("one", 2) })).toEqual(["a", 2, []]);
       expect(opened({ log: log("other", 2) })).toEqual(["", 0, ["another log"]]);
     });
 
-    test("is taken for this log's where neither the file nor the opener knows of logs", () => {
+    test("the file belongs to this log if neither the file nor the opener names one", () => {
       write("a", 2);
-      // As files were before they knew of logs.
+      // Files had no log id in early releases.
       const db = new DatabaseSync(path);
       db.exec("ALTER TABLE view DROP COLUMN log");
       db.close();
@@ -107,7 +107,7 @@ describe("a view's file", () => {
       expect(opened({ log: log("other", 5) })).toEqual(["", 0, ["another log"]]);
     });
 
-    test("says so too when it is the model that is another", () => {
+    test("the reason is the model if the model differs", () => {
       write("a", 2, { model: "m1" });
       expect(opened({ model: "m2" })).toEqual(["", 0, ["another model"]]);
     });
@@ -116,7 +116,7 @@ describe("a view's file", () => {
   test.each([
     [4, "a newer release (version 4 of its tables, this one has 3)"],
     [2, "an older release (version 2 of its tables, this one has 3)"],
-  ])("with tables of version %i is refused, and the way out is told", (version, told) => {
+  ])("a file with tables of version %i is rejected, with a hint", (version, reason) => {
     write("a", 1);
     const db = new DatabaseSync(path);
     db.exec(`PRAGMA user_version = ${version}`);
@@ -128,25 +128,25 @@ describe("a view's file", () => {
       expect(open).toThrow(
         expect.objectContaining({
           code: "unavailable",
-          message: expect.stringContaining(told),
+          message: expect.stringContaining(reason),
           hint: expect.stringContaining("npm run -s annals -- rebuild marks"),
         }),
       );
     }
   });
 
-  describe("that an older release made", () => {
+  describe("of an older release", () => {
     const log = { id: "one", head: position(2) };
     const openNow = (file: Partial<ViewFile>) => {
-      const told: string[] = [];
+      const reasons: string[] = [];
       const view = openSqliteView(schema, {
         path,
         log,
-        onEmptied: (why) => told.push(why),
+        onEmptied: (why) => reasons.push(why),
         ...file,
       });
       const texts = view.db.prepare("SELECT text FROM mark").all();
-      const found = [texts.length, view.position(), told];
+      const found = [texts.length, view.position(), reasons];
       view.close("keep");
       return found;
     };
@@ -157,7 +157,7 @@ describe("a view's file", () => {
       db.close();
     });
 
-    test("begins anew, and says why", () => {
+    test("the file is emptied, and the reason is returned", () => {
       const db = new DatabaseSync(path);
       db.exec("PRAGMA user_version = 2");
       db.close();
@@ -165,7 +165,7 @@ describe("a view's file", () => {
       expect(openNow({})).toEqual([0, 0, []]);
     });
 
-    test("stays as it is where that is wanted, or where the log ends before it", () => {
+    test("the file is rejected unchanged on request, or if the log ends before it", () => {
       const db = new DatabaseSync(path);
       db.exec("PRAGMA user_version = 2");
       db.close();
@@ -175,7 +175,7 @@ describe("a view's file", () => {
       expect(openNow({})).toEqual([0, 0, ["an older release"]]);
     });
 
-    test("and is of this release's number, but lacks what its tables have, is set aside", () => {
+    test("a file with the current version but other tables is set aside as damaged", () => {
       expect(openNow({})).toEqual([0, 0, ["damaged"]]);
       const db = new DatabaseSync(`${path}.damaged`);
       expect(db.prepare("SELECT count(old) AS n, count(*) AS rows FROM mark").get()).toMatchObject({
@@ -185,7 +185,7 @@ describe("a view's file", () => {
     });
   });
 
-  test("of another view is refused", () => {
+  test("a file of another view is rejected", () => {
     write("a", 1);
     const other = { ...schema, view: "stamps" };
     expect(() => openSqliteView(other, { path })).toThrow(
@@ -194,7 +194,7 @@ describe("a view's file", () => {
     expect(() => openSqliteViewReader(other, path)).toThrow('not "stamps"');
   });
 
-  test("that is none is set aside by a writer, which begins anew", () => {
+  test("a writer sets aside a file that is not a database, and starts with an empty one", () => {
     const text = "this is no database, and long enough to be sure of that".repeat(100);
     writeFileSync(path, text);
     const why: string[] = [];
@@ -204,7 +204,7 @@ describe("a view's file", () => {
     expect(readFileSync(`${path}.damaged`, "utf8")).toBe(text);
   });
 
-  test("that is none, or is not there to be read, is refused to readers", () => {
+  test("a reader rejects a missing file, and a file that is not a database", () => {
     expect(() => openSqliteViewReader(schema, path)).toThrow(`there is no view "marks"`);
     writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
     expect(() => openSqliteViewReader(schema, path)).toThrow(
@@ -215,7 +215,7 @@ describe("a view's file", () => {
     );
   });
 
-  test("that cannot be read or is of any version can be grown again", () => {
+  test("an unreadable file, or a file of any version, can be rebuilt", () => {
     writeFileSync(path, "this is no database, and long enough to be sure of that".repeat(100));
     write("again", 5, { bulk: true });
     const view = openSqliteView(schema, { path });
@@ -223,7 +223,7 @@ describe("a view's file", () => {
     view.close("keep");
   });
 
-  test("grown beside another leaves that one alone until it is closed", () => {
+  test("a file built in bulk replaces the old one only when it is closed", () => {
     write("old", 1);
     const view = openSqliteView(schema, { path, bulk: true });
     expect(view.position()).toBe(0);
@@ -240,7 +240,7 @@ describe("a view's file", () => {
 });
 
 describe("a commit", () => {
-  test("is whole or nothing, for a view that is grown in bulk too", () => {
+  test("a commit is atomic, also in bulk", () => {
     for (const bulk of [false, true]) {
       const view = openSqliteView(schema, { path, bulk });
       const failing = () =>
@@ -264,7 +264,7 @@ describe("a commit", () => {
     }
   });
 
-  test("at or below the checkpoint does nothing", () => {
+  test("a commit at or below the checkpoint has no effect", () => {
     const view = openSqliteView(schema, { path });
     view.commit(position(5), () => {});
     for (const upTo of [5, 4, 0]) {

@@ -1,4 +1,4 @@
-/** Write-ahead logs that a process has left: what was durable is told from what a crash has torn. */
+/** Write-ahead logs left by a process: damage is distinguished from an interrupted write. */
 import { appendFileSync, copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,8 +11,8 @@ const PAGE_BYTES = 4_096;
 const HEADER_BYTES = 32;
 const FRAME_BYTES = PAGE_BYTES + 24;
 
-/** The log of a database as it is after transactions, while it is open; some go back after they were spilt. */
-function leftBehind(
+/** The log of an open database after transactions; some are rolled back after they spilled to the file. */
+function writeWal(
   path: string,
   transactions: readonly { readonly rows: number; readonly isBack: boolean }[],
 ): void {
@@ -43,12 +43,12 @@ const commits = (content: Buffer): readonly number[] => {
   return found;
 };
 
-test("what a crash leaves is no damage, wherever it cuts the log off", () => {
+test("a log that is cut off at any byte is not damaged", () => {
   fc.assert(
     fc.property(transactions, fc.double({ min: 0, max: 1, noNaN: true }), (some, part) => {
       using directory = temporaryDirectory();
       const path = join(directory.path, "left-wal");
-      leftBehind(path, some);
+      writeWal(path, some);
       expect(damagedFrom(path)).toBe(undefined);
       const { length } = readFileSync(path);
       truncateSync(path, Math.floor(length * part));
@@ -60,12 +60,12 @@ test("what a crash leaves is no damage, wherever it cuts the log off", () => {
   );
 });
 
-test("a bit that is another one is damage wherever a whole transaction lies behind its own", () => {
+test("a flipped bit is damage if a complete transaction follows", () => {
   fc.assert(
     fc.property(transactions, fc.nat(), (some, where) => {
       using directory = temporaryDirectory();
       const path = join(directory.path, "left-wal");
-      leftBehind(path, [...some, { rows: 3, isBack: false }, { rows: 3, isBack: false }]);
+      writeWal(path, [...some, { rows: 3, isBack: false }, { rows: 3, isBack: false }]);
       const content = readFileSync(path);
       const durable = commits(content).at(-2) ?? 0;
       const at = where % (durable + FRAME_BYTES);
@@ -78,12 +78,12 @@ test("a bit that is another one is damage wherever a whole transaction lies behi
   );
 });
 
-test("a last transaction that is damaged or cut off is reported from its first byte on", () => {
+test("a damaged or incomplete last transaction is reported from its first byte", () => {
   fc.assert(
     fc.property(transactions, fc.nat(), fc.boolean(), (some, where, isCut) => {
       using directory = temporaryDirectory();
       const path = join(directory.path, "left-wal");
-      leftBehind(path, [...some, { rows: 3, isBack: false }, { rows: 9, isBack: false }]);
+      writeWal(path, [...some, { rows: 3, isBack: false }, { rows: 9, isBack: false }]);
       expect(inspectWal(path).unfinished).toBe(undefined);
       const content = readFileSync(path);
       const [before = 0, last = 0] = commits(content).slice(-2);
@@ -104,15 +104,15 @@ test("a last transaction that is damaged or cut off is reported from its first b
   );
 });
 
-test("the rest of transactions that could not be made durable is no damage", () => {
+test("the rest of transactions that were not made durable is not damage", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "left-wal");
   const of = (rows: number): Buffer => {
     const alone = join(directory.path, `${rows}-wal`);
-    leftBehind(alone, [{ rows, isBack: false }]);
+    writeWal(alone, [{ rows, isBack: false }]);
     return readFileSync(alone);
   };
-  // Each written over what the one before had written.
+  // Each is written over the previous one.
   const [longest, middle, last] = [of(30), of(12), of(3)];
   const header = last.subarray(0, HEADER_BYTES);
   const together = Buffer.concat([

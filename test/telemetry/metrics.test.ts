@@ -26,7 +26,7 @@ const valueIn = (text: string, series: string): number => {
   return line === undefined ? Number.NaN : Number(line.slice(series.length));
 };
 
-test("tells what is known of the log, its views and its jobs", async () => {
+test("metrics include the log, its views and its jobs", async () => {
   const metrics = createMetrics(async () => figures);
   await metrics.text();
   const text = await metrics.text();
@@ -52,13 +52,13 @@ test("tells what is known of the log, its views and its jobs", async () => {
     annals_jobs_running: 1,
     'annals_jobs_ended_total{kind="restore",state="failed"}': 4,
   };
-  const told = Object.keys(values).map((series) => [series, valueIn(text, series)]);
-  expect(Object.fromEntries(told)).toEqual(values);
-  // What is not known is not told as nought.
+  const found = Object.keys(values).map((series) => [series, valueIn(text, series)]);
+  expect(Object.fromEntries(found)).toEqual(values);
+  // Unknown values are omitted, not 0.
   expect(text).not.toContain('annals_view_generation{view="search"}');
 });
 
-test("counts how long requests took, by route, method and status", async () => {
+test("request durations are counted by route, method and status", async () => {
   const metrics = createMetrics(async () => figures);
   const read = { route: "/aspects/{urn}", method: "GET", status: 200 };
   for (const seconds of [0.0005, 0.25, 16]) metrics.observe({ ...read, seconds });

@@ -1,21 +1,21 @@
-/** A collector that takes traces over OTLP/HTTP, as JSON, and keeps them. */
+/** A collector that receives traces over OTLP/HTTP, as JSON, and stores them. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface ToldSpan {
+export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** 2: an error. */
+  /** 2 means an error. */
   readonly status: number;
   readonly service: Readonly<Record<string, unknown>>;
 }
 
 export interface OtlpReceiver extends AsyncDisposable {
   readonly endpoint: string;
-  readonly spans: readonly ToldSpan[];
+  readonly spans: readonly ReceivedSpan[];
   readonly paths: ReadonlySet<string>;
 }
 
@@ -28,14 +28,14 @@ const attributesOf = (attributes: readonly Attribute[] = []): Record<string, unk
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 export async function otlpReceiver(): Promise<OtlpReceiver> {
-  const spans: ToldSpan[] = [];
+  const spans: ReceivedSpan[] = [];
   const paths = new Set<string>();
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
     paths.add(`${request.method} ${request.url} ${request.headers["content-type"]}`);
-    const told = JSON.parse(Buffer.concat(parts).toString());
-    for (const { resource, scopeSpans } of told.resourceSpans) {
+    const body = JSON.parse(Buffer.concat(parts).toString());
+    for (const { resource, scopeSpans } of body.resourceSpans) {
       for (const scope of scopeSpans) {
         for (const span of scope.spans) {
           spans.push({

@@ -7,26 +7,26 @@ const shown = (fields: object): string =>
   readableLine(JSON.stringify({ level: "info", time, ...fields }));
 
 describe("a log line as text", () => {
-  test("has the time of day, the level, the message and the fields", () => {
+  test("a line has the time of day, the level, the message and the fields", () => {
     expect(shown({ msg: "view catches up with the log", view: "aspects", position: 7 })).toBe(
       `${clock} info  view catches up with the log view=aspects position=7\n`,
     );
   });
 
-  test("quotes values with spaces and escapes control characters", () => {
+  test("a line quotes values with spaces and escapes control characters", () => {
     expect(shown({ msg: "ready", data: "/my data", name: "a\u001b[2Jb", list: ["x"] })).toBe(
       `${clock} info  ready data="/my data" name="a\\u001b[2Jb" list=["x"]\n`,
     );
   });
 
-  test("has the stack of an error below it", () => {
+  test("the stack of an error follows the line", () => {
     const err = { type: "Error", message: "no", stack: "Error: no\n    at f" };
     expect(shown({ level: "error", err, msg: "could not close" })).toBe(
       `${clock} error could not close\n  Error: no\n      at f\n`,
     );
   });
 
-  test("shows an error without a stack as JSON", () => {
+  test("an error without a stack is shown as JSON", () => {
     expect(shown({ err: "no" })).toBe(`${clock} info \n  "no"\n`);
   });
 });

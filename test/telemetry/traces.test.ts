@@ -1,4 +1,4 @@
-/** Traces of a real service, as a collector gets them. */
+/** Traces of a real service, as a collector receives them. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -6,12 +6,12 @@ import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { operatorOf, tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
-import { otlpReceiver, type ToldSpan } from "./otlp-receiver.ts";
+import { otlpReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
 const trace = "0af7651916cd43dd8448eb211c80319c";
 const parent = "b7ad6b7169203331";
 
-test("a write is a span from its request to its append, views tell their batches, jobs their work", async () => {
+test("traces have a span for each write from request to append, for view batches and for jobs", async () => {
   await using collector = await otlpReceiver();
   await using service = await runningService({
     ...{ logLevel: "silent", tracesEndpoint: `${collector.endpoint}/` },
@@ -33,16 +33,16 @@ test("a write is a span from its request to its append, views tell their batches
   expect((await service.client.get("/nowhere")).status).toBe(404);
   const views = ["aspects", "timeseries", "graph", "search"];
   const lags = async () => {
-    const { views: told } = await operator.value("getStatus");
-    return views.map((view) => told[view].lagRecords);
+    const { views: shown } = await operator.value("getStatus");
+    return views.map((view) => shown[view].lagRecords);
   };
   await expect.poll(lags).toEqual([0, 0, 0, 0]);
-  // Closing tells what has gathered.
+  // Closing the service sends the remaining spans.
   await service.restart();
 
   expect([...collector.paths]).toEqual(["POST /v1/traces application/json"]);
   const { spans } = collector;
-  const one = (name: string, of = spans): ToldSpan => {
+  const one = (name: string, of = spans): ReceivedSpan => {
     const found = of.find((span) => span.name === name);
     if (found === undefined) throw new Error(`no "${name}" in ${of.map((span) => span.name)}`);
     return found;
@@ -64,12 +64,12 @@ test("a write is a span from its request to its append, views tell their batches
   }
   expect(one("job restore").attributes["annals.job"]).toMatch(/:1$/);
   expect(one("GET none").attributes["http.response.status_code"]).toBe(404);
-  // What is in a request or in the catalog is no part of a trace.
+  // Traces contain no data of requests or of the catalog.
   expect(JSON.stringify(spans)).not.toContain("urn:li:tag");
   expect(JSON.stringify(spans)).not.toContain(tokenOf(service.directory).Authorization);
 });
 
-test("a collector that is not there hinders nothing", async () => {
+test("an unreachable collector does not disturb the service", async () => {
   await using service = await runningService({
     ...{ logLevel: "silent", tracesEndpoint: "http://127.0.0.1:9" },
   });
@@ -81,7 +81,7 @@ test("a collector that is not there hinders nothing", async () => {
   expect(performance.now() - started).toBeLessThan(60_000);
 });
 
-test("the standard variable counts where no own one is set", () => {
+test("the standard variable applies if the own one is not set", () => {
   const standard = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
   expect(readConfig({}, {}).tracesEndpoint).toBe("");
   expect(readConfig({}, standard).tracesEndpoint).toBe("http://collector:4318");
@@ -93,8 +93,8 @@ test("the standard variable counts where no own one is set", () => {
   );
 });
 
-// Its api, which does nothing by itself, comes with prom-client.
-test("without one, nothing of OpenTelemetry is loaded", async () => {
+// Its API package, which does nothing by itself, is a dependency of prom-client.
+test("without a traces endpoint, OpenTelemetry is not loaded", async () => {
   const service = fileURLToPath(new URL("../../src/app/service.ts", import.meta.url));
   const script = `
     import { registerHooks } from "node:module";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCheckpointCache } from "../../../src/views/search/elasticsearch/checkpoint-cache.ts";
 
-/** A server whose answers come when the test says so. */
+/** A server that answers when the test lets it. */
 function createServer() {
   let state = 1;
   const waiting: (() => void)[] = [];
@@ -37,9 +37,9 @@ function createServer() {
         return { at: state };
       });
     },
-    /** Tells with what it was asked, and where the view was when it was answered. */
+    /** Returns the checkpoint it was given, and the position of the view when it was answered. */
     question: (asked: { readonly at: number }) => ask(() => ({ asked: asked.at, saw: state })),
-    /** Answers requests in their order, and those that follow. */
+    /** Answers this many requests in their order. */
     async answer(count = Number.POSITIVE_INFINITY) {
       for (let n = 0; n < count; n++) {
         await new Promise((done) => setImmediate(done));
@@ -51,7 +51,7 @@ function createServer() {
   };
 }
 
-/** One that has been asked before, and found the view twice where it is. */
+/** A cache that has read the same checkpoint twice. */
 async function createSteady() {
   const server = createServer();
   const known = createCheckpointCache(server.load);
@@ -63,8 +63,8 @@ async function createSteady() {
   return { server, known, before: server.loads };
 }
 
-describe("where the view is", () => {
-  test("is asked once for questions that are under way together", async () => {
+describe("a checkpoint cache", () => {
+  test("concurrent queries share one read of the checkpoint", async () => {
     const { server, known, before } = await createSteady();
     const first = known.ask(server.question);
     const others = Array.from({ length: 8 }, () => known.ask(server.question));
@@ -72,14 +72,14 @@ describe("where the view is", () => {
     for (const answer of await Promise.all([first, ...others])) {
       expect(answer).toEqual({ asked: 1, saw: 1 });
     }
-    // At once for the first, which was alone, and once for those that came while it was.
+    // One read for the first query, which was alone, and one for the queries that came meanwhile.
     expect(server.loads - before).toBe(2);
   });
 
-  test("is asked anew for a question that came after it was asked", async () => {
+  test("a query that comes after a read of the checkpoint starts another read", async () => {
     const { server, known } = await createSteady();
     const alone = known.ask(server.question);
-    // Where the view is has been answered for the first question, which still waits.
+    // The checkpoint of the first query is read; the query itself still waits.
     await server.answer(1);
     server.set(2);
     const late = known.ask(server.question);
@@ -88,7 +88,7 @@ describe("where the view is", () => {
     await alone;
   });
 
-  test("is never told later than what the question saw", async () => {
+  test("a query never gets a checkpoint later than the state that it sees", async () => {
     const { server, known } = await createSteady();
     const answers: { asked: number; saw: number; from: number }[] = [];
     let at = 1;
@@ -102,11 +102,11 @@ describe("where the view is", () => {
     await server.answer();
     expect(answers).toHaveLength(400);
     expect(answers.filter(({ asked, saw }) => asked > saw)).toEqual([]);
-    // Nor earlier than when it came.
+    // Nor a checkpoint earlier than the start of the query.
     expect(answers.filter(({ asked, from }) => asked < from)).toEqual([]);
   });
 
-  test("that cannot be told fails its questions, and no later ones", async () => {
+  test("a failed read of the checkpoint fails its queries, and no later ones", async () => {
     const { server, known } = await createSteady();
     server.fail(new Error("gone"));
     const failed = Promise.allSettled([known.ask(server.question), known.ask(server.question)]);
@@ -118,7 +118,7 @@ describe("where the view is", () => {
     expect(await question).toEqual({ asked: 1, saw: 1 });
   });
 
-  test("fails a question whose own answer failed only where it still holds", async () => {
+  test("a failed query is rejected only while its checkpoint is current", async () => {
     const { server, known } = await createSteady();
     const lost = async (asked: { readonly at: number }) => {
       const answer = await server.question(asked);

@@ -46,7 +46,7 @@ const tagged: Expression = {
 };
 
 describe("an evaluation", () => {
-  test("tells every text that has a word, with what it is worth by itself", () => {
+  test("an evaluation lists every text that has a word, with the text's own score", () => {
     expect(evaluate(word("orders"), orders)).toEqual({
       score: 10,
       matches: [
@@ -57,7 +57,7 @@ describe("an evaluation", () => {
     expect(evaluate(word("order"), orders)).toBeUndefined();
   });
 
-  test("tells of each text the choice that is worth most", () => {
+  test("an evaluation lists the alternative with the highest score for each text", () => {
     const any = [
       { word: "da", prefix: true, weight: 0.5 },
       { word: "daily", prefix: false, weight: 1 },
@@ -68,7 +68,7 @@ describe("an evaluation", () => {
     ]);
   });
 
-  test("tells phrases, whole values and beginnings as such", () => {
+  test("an evaluation marks phrases, whole values and beginnings", () => {
     const all: readonly Expression[] = [
       { kind: "phrase", words: ["of", "a"] },
       { kind: "phrase", words: ["of", "a"], weight: 4 },
@@ -86,7 +86,7 @@ describe("an evaluation", () => {
     });
   });
 
-  test("tells the values by which conditions are fulfilled", () => {
+  test("an evaluation lists the values that fulfil conditions", () => {
     expect(evaluate(tagged, orders)).toEqual({
       score: 1,
       matches: [
@@ -96,7 +96,7 @@ describe("an evaluation", () => {
     });
   });
 
-  test("tells of what is preferred the one that counts, with its weight", () => {
+  test("an evaluation lists only the preference that applies, with its weight", () => {
     const expression: Expression = {
       kind: "prefer",
       base: word("daily"),
@@ -115,7 +115,7 @@ describe("an evaluation", () => {
     });
   });
 
-  test("tells all alternatives that hold, and nothing of what must not be", () => {
+  test("an evaluation lists all alternatives that match, and no negated ones", () => {
     const expression: Expression = {
       kind: "and",
       all: [
@@ -134,12 +134,12 @@ describe("an evaluation", () => {
   });
 });
 
-test("a field is one that the document has, whatever it is called", () => {
+test("a field is a member of the document, whatever its name", () => {
   expect(holds({ kind: "exists", field: "constructor" }, orders)).toBe(false);
   expect(holds({ kind: "equal", field: "toString", values: ["x"] }, orders)).toBe(false);
 });
 
-test("a value lies between ends of its own type only", () => {
+test("a range matches only values of the type of its ends", () => {
   const range = { kind: "range" as const, field: "count" };
   expect(fulfils({ ...range, from: 3, below: "9" }, 3)).toBe(false);
   expect(fulfils({ ...range, from: 3, below: 9 }, 3)).toBe(true);

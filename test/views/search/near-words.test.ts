@@ -47,7 +47,7 @@ test("a distance within the limit is the optimal string alignment distance", () 
   );
 });
 
-test("near words come by distance, documents and code units; words of no document are left out", () => {
+test("near words are sorted by distance, documents and code units; words without documents are omitted", () => {
   const words = [
     { word: "far", distance: 2, documents: 9 },
     { word: "b", distance: 1, documents: 1 },

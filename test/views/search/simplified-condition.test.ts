@@ -1,4 +1,4 @@
-/** A condition in fewer parts holds where the condition holds. */
+/** A simplified condition matches the same values as the original. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { holds } from "../../../src/views/search/evaluate.ts";
@@ -29,7 +29,7 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => {
   };
 });
 
-test("it holds for the same values", () => {
+test("a simplified condition matches the same values", () => {
   fc.assert(
     fc.property(condition, fc.array(fc.record({ a: texts, b: texts })), (asked, all) => {
       const fewer = simplifiedCondition(asked);
@@ -46,7 +46,7 @@ const containing = (one: string): Condition => ({
   texts: [one],
 });
 
-test("a thousand of a field are one, also where none may hold", () => {
+test("a thousand conditions on one field become a single condition, also when negated", () => {
   const many = Array.from({ length: 1_000 }, (_, n) => `x${n}`);
   const together = { kind: "like", field: "a", how: "contains", texts: many };
   expect(simplifiedCondition({ kind: "any", any: many.map(containing) })).toEqual(together);
