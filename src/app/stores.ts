@@ -50,7 +50,7 @@ import {
   type ViewName,
   viewNames,
 } from "./store-locations.ts";
-import type { ViewRules } from "./view-rules.ts";
+import { platformEventRules, type ViewRules } from "./view-rules.ts";
 
 /** The log that feeds views: its id, where it ends, and how many records it has. */
 interface LogOrigin {
@@ -100,7 +100,6 @@ export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
 export { openLogReader } from "./open-log.ts";
-
 export {
   fileOf,
   foldedViews,
@@ -217,14 +216,15 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   if (!servesFeed(config)) return [];
   const { openKafkaFeedSink } = await import("../feed/kafka/kafka-feed-sink.ts");
   const { createEventCodec } = await import("../feed/event-codec.ts");
+  const { createPlatformEvents } = await import("../feed/platform-events.ts");
   const { createFeedView } = await import("../feed/previous-values.ts");
   const { projectFeed } = await import("../../projections/feed.ts");
-  const codec = createEventCodec({ findSchema: async () => undefined });
   const history = await openAspectHistory(config);
   try {
-    const place = { ...placeAt(config, config.kafka), log: config.origin };
-    const keyAspectOf = (type: string) => ownValue(config.rules.keyAspects, type);
-    const open = () => openKafkaFeedSink({ ...place, codec, keyAspectOf });
+    const platformEventsOf = createPlatformEvents(platformEventRules(config.rules));
+    const codec = createEventCodec({ findSchema: async () => undefined });
+    const parts = { log: config.origin, codec, platformEventsOf };
+    const open = () => openKafkaFeedSink({ ...placeAt(config, config.kafka), ...parts });
     const sink = openLazily(KAFKA, open, sinkMethods);
     const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
     return [{ ...view, shared: "led" } as View];

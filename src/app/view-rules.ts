@@ -46,3 +46,9 @@ export const statedEdgesOf = ({ keyAspects, graph }: Pick<ViewRules, "keyAspects
   removalsOf: forgettingOf,
   removalsPrefix: FORGETTING_STREAMS,
 });
+
+/** The rules of platform events (feed/platform-events.ts). */
+export const platformEventRules = (rules: Pick<ViewRules, "keyAspects" | "graph">) => ({
+  keyAspectOf: (type: string) => ownValue(rules.keyAspects, type),
+  projectEdges: statedEdgesOf(rules).project,
+});

@@ -10,10 +10,8 @@ import avro, { type Resolver, type Schema, type Type } from "avsc";
 import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import { assert, CatalogError, saidBy } from "../core/errors.ts";
-import { isPlatformEvent, type PlatformEvent, platformEventOf } from "../core/platform-event.ts";
-import { meaningsOf } from "../core/timeline/meanings.ts";
+import type { PlatformEvent } from "../core/platform-event.ts";
 import type { ChangeEvent } from "./change-event.ts";
-import { eventOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -34,11 +32,7 @@ export interface SchemaSource {
 export interface EventCodec {
   /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
-  /**
-   * The messages of PlatformEvent_v1: the meanings of the change, or the platform event of a producer.
-   * `keyAspect`: that of its entity type.
-   */
-  encodePlatformEvents(event: ChangeEvent, keyAspect: string | undefined): readonly EventMessage[];
+  encodePlatformEvent(event: PlatformEvent): EventMessage;
   /**
    * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
    * with errors of the schema source.
@@ -91,15 +85,11 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
       ),
     }),
 
-    encodePlatformEvents: (event, keyAspect) =>
-      platformEventsOf(event, keyAspect).map(({ key, ...record }) => ({
-        topic: topics.platformEvents,
-        key: key ?? record.name,
-        value: encodePlatform(
-          record,
-          () => `platform event "${record.name}" at position ${event.change.position}`,
-        ),
-      })),
+    encodePlatformEvent: ({ key, ...record }) => ({
+      topic: topics.platformEvents,
+      key: key ?? record.name,
+      value: encodePlatform(record, () => `platform event "${record.name}" of "${key}"`),
+    }),
 
     decodeProposal: async (value) => toProposal(await readProposal(value)),
 
@@ -119,14 +109,6 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
     },
   };
 }
-
-const platformEventsOf = (
-  event: ChangeEvent,
-  keyAspect: string | undefined,
-): readonly PlatformEvent[] =>
-  isPlatformEvent(event.change)
-    ? [platformEventOf(event.change)]
-    : meaningsOf(event, keyAspect).map(eventOfMeaning);
 
 const wireAspect = (value: string | undefined) =>
   value === undefined ? undefined : { value, contentType: CONTENT_TYPE };

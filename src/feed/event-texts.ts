@@ -3,16 +3,14 @@
  * clients that poll for events instead of consuming topics read this format.
  */
 import avro, { type Schema } from "avsc";
-import type { Meaning, PlatformEvent } from "../catalog/catalog.ts";
+import type { PlatformEvent } from "../catalog/catalog.ts";
 import type { ChangeEvent } from "./change-event.ts";
-import { eventOfMeaning } from "./entity-change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
   /** A MetadataChangeLog. */
   change(event: ChangeEvent): string;
-  /** A PlatformEvent: of the name entityChangeEvent, or of a producer. */
-  meaning(meaning: Meaning | PlatformEvent): string;
+  platformEvent(event: PlatformEvent): string;
 }
 
 const CONTENT_TYPE = "application/json";
@@ -44,15 +42,9 @@ export function createEventTexts(): EventTexts {
       });
     },
 
-    meaning(meaning) {
-      const { name, header, payload } = "entityUrn" in meaning ? eventOfMeaning(meaning) : meaning;
-      return textOf(typeOf(topics.platformEvents), {
-        ...{ header, name },
-        payload: {
-          value: bytesOf(payload),
-          contentType: payload.contentType,
-        },
-      });
+    platformEvent({ name, header, payload: { value, contentType } }) {
+      const payload = { value: bytesOf({ value, contentType }), contentType };
+      return textOf(typeOf(topics.platformEvents), { header, name, payload });
     },
   };
 }

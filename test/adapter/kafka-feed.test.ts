@@ -10,6 +10,7 @@ import { topics } from "../../src/feed/event-schemas.ts";
 import { checkKafka } from "../../src/feed/kafka/check.ts";
 import { producerSettings, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
 import { type KafkaFeed, openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { createPlatformEvents } from "../../src/feed/platform-events.ts";
 import type { Sink } from "../../src/projector/sink.ts";
 import { runningService } from "../support/running-service.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
@@ -24,6 +25,7 @@ import {
 
 const store = await reachStore("kafka");
 const codec = createEventCodec({ findSchema: async () => undefined });
+const platformEventsOf = createPlatformEvents({});
 const log = { id: "log-one", head: position(1_000_000) };
 const endOf = (events: readonly ChangeEvent[]) => lastOf(events.map(({ change }) => change));
 const placesOf = (events: readonly ChangeEvent[]) => events.map(({ change }) => change.position);
@@ -49,6 +51,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
       url: space.url,
       name: "annals",
       codec,
+      platformEventsOf,
       log,
       ...changed,
     });
@@ -318,7 +321,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
           if (event.change.position === broken) throw new CatalogError("invalid", "it is broken");
           return codec.encodeChange(event);
         },
-        encodePlatformEvents: () => [],
+        encodePlatformEvent: codec.encodePlatformEvent,
       },
     });
     await expect(sink.apply(events, endOf(events))).rejects.toThrow("it is broken");
@@ -439,7 +442,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
 
 test("a Kafka that is not there is unavailable, by its name", async () => {
   const url = "kafka://someone:secret@127.0.0.1:1";
-  const opening = openKafkaFeedSink({ url, name: "annals", codec });
+  const opening = openKafkaFeedSink({ url, name: "annals", codec, platformEventsOf });
   await expect(opening).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringMatching(/^Kafka at 127\.0\.0\.1:1 /),

@@ -2,6 +2,7 @@
 import { lastOf, position } from "../../src/core/position.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { createPlatformEvents } from "../../src/feed/platform-events.ts";
 import { eventsFrom } from "./kafka-place.ts";
 
 const BATCH = 10;
@@ -10,6 +11,7 @@ const sink = await openKafkaFeedSink({
   url,
   name: "annals",
   codec: createEventCodec({ findSchema: async () => undefined }),
+  platformEventsOf: createPlatformEvents({}),
   log: { id: "log-one", head: position(1_000_000) },
 });
 const events = eventsFrom(1, Number(count));

@@ -12,6 +12,7 @@ import { topics } from "../../src/feed/event-schemas.ts";
 import { checkKafka } from "../../src/feed/kafka/check.ts";
 import { withAdmin } from "../../src/feed/kafka/kafka-client.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { createPlatformEvents } from "../../src/feed/platform-events.ts";
 import { kafkaAs, kafkaCertificates } from "../support/servers/kafka-secured.ts";
 import { ownStore, storeTitle } from "../support/stores.ts";
 import { createKafkaSpace, eventsFrom, type KafkaSpace } from "./kafka-place.ts";
@@ -83,7 +84,12 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     await expect.poll(async () => (await checkKafka(place())).findings).toEqual([]);
     const events = eventsFrom(1, 40);
     const end = (count: number) => lastOf(events.slice(0, count).map(({ change }) => change));
-    const sink = await openKafkaFeedSink({ ...place(), codec, log });
+    const sink = await openKafkaFeedSink({
+      ...place(),
+      codec,
+      platformEventsOf: createPlatformEvents({}),
+      log,
+    });
     await sink.apply(events.slice(0, 20), end(20));
 
     await revoke([AclResourceTypes.TOPIC]);

@@ -8,6 +8,7 @@ import { lastOf, position, type Revision } from "../../src/core/position.ts";
 import type { ChangeEvent } from "../../src/feed/change-event.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { createPlatformEvents } from "../../src/feed/platform-events.ts";
 import { createKafkaSpace, type KafkaSpace } from "../adapter/kafka-place.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { rate, report } from "./report.ts";
@@ -37,7 +38,13 @@ export async function benchKafka(): Promise<void> {
 
 async function benchFeed(space: KafkaSpace): Promise<void> {
   const log = { id: "00000000-0000-4000-8000-000000000000", head: position(10 ** 9) };
-  const sink = await openKafkaFeedSink({ url: space.url, name: "bench", codec, log });
+  const sink = await openKafkaFeedSink({
+    url: space.url,
+    name: "bench",
+    codec,
+    platformEventsOf: createPlatformEvents({}),
+    log,
+  });
   const raw = space.kafka.producer({
     ...{ createPartitioner: Partitioners.DefaultPartitioner, allowAutoTopicCreation: false },
     idempotent: true,

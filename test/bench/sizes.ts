@@ -15,6 +15,7 @@ import { EMPTY_STREAM } from "../../src/core/position.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
+import { createPlatformEvents } from "../../src/feed/platform-events.ts";
 import { createFeedView } from "../../src/feed/previous-values.ts";
 import type { Append } from "../../src/log/change-log.ts";
 import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts";
@@ -133,7 +134,12 @@ function bytesIn(folder: string, wanted = /./): number {
 async function tell(config: Config, url: string): Promise<void> {
   const log = await openLogReader(config);
   const codec = createEventCodec({ findSchema: async () => undefined });
-  const sink = await openKafkaFeedSink({ url, name: "annals", codec });
+  const sink = await openKafkaFeedSink({
+    url,
+    name: "annals",
+    codec,
+    platformEventsOf: createPlatformEvents({}),
+  });
   const history = openSqliteAspectReader(join(config.data, "aspects.sqlite"));
   const feed = createFeedView({ name: "kafka", project: projectFeed, sink, history });
   try {

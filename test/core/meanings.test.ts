@@ -66,3 +66,50 @@ test("the first value of a key aspect creates the entity", () => {
   const key = changeOf("urn:li:tag:a", "tagKey", { name: "a" });
   expect(shown(key, "tagKey")).toMatchObject([{ category: "LIFECYCLE", operation: "CREATE" }]);
 });
+
+test("an incident is active, then resolved; another change of it has no such meaning", () => {
+  const info = (state: string, more: object = {}) => ({
+    ...{ type: "FRESHNESS", title: "Late", entities: ["urn:li:dataset:a"], ...more },
+    status: { state, message: "Since noon" },
+  });
+  const urn = "urn:li:incident:a";
+  const of = (before: object | undefined, after: object) =>
+    shown({
+      ...changeOf(urn, "incidentInfo", after),
+      previous: before && { value: JSON.stringify(before) },
+    }).filter(({ category }) => category === "INCIDENT");
+  expect(of(undefined, info("ACTIVE"))).toEqual([
+    {
+      ...{ category: "INCIDENT", operation: "ACTIVE", modifier: undefined },
+      parameters: {
+        ...{ entities: '["urn:li:dataset:a"]', type: "FRESHNESS", title: "Late" },
+        message: "Since noon",
+      },
+    },
+  ]);
+  expect(of(info("ACTIVE"), info("RESOLVED"))).toMatchObject([{ operation: "RESOLVED" }]);
+  expect(of(info("ACTIVE"), info("ACTIVE", { priority: 1 }))).toEqual([]);
+});
+
+test("a form is assigned, filled in, verified and removed", () => {
+  const form = "urn:li:form:a";
+  const one = { urn: form, incompletePrompts: [], completedPrompts: [] };
+  const none = { incompleteForms: [], completedForms: [], verifications: [] };
+  const of = (before: object, after: object) =>
+    shown({
+      ...changeOf("urn:li:dataset:a", "forms", after),
+      previous: { value: JSON.stringify(before) },
+    });
+  const assigned = { ...none, incompleteForms: [one] };
+  const completed = { ...none, completedForms: [one] };
+  const parameters = { formUrn: form, status: "INCOMPLETE", verified: false };
+  const of1 = { category: "FORM", modifier: form };
+  expect(of(none, assigned)).toEqual([{ ...of1, operation: "ADD", parameters }]);
+  expect(of(assigned, completed)).toMatchObject([
+    { ...of1, operation: "MODIFY", parameters: { status: "COMPLETE", verified: false } },
+  ]);
+  expect(of(completed, { ...completed, verifications: [{ form }] })).toMatchObject([
+    { operation: "MODIFY", parameters: { verified: true } },
+  ]);
+  expect(of(completed, none)).toMatchObject([{ ...of1, operation: "REMOVE" }]);
+});

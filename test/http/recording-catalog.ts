@@ -88,7 +88,7 @@ export function createRecordingCatalog(): RecordingCatalog {
       ],
     }),
     producePlatformEvent: answering("producePlatformEvent", { position: position(12) }),
-    pollChanges: answering("pollChanges", { changes: [], meanings: [], position: position(9) }),
+    pollChanges: answering("pollChanges", { changes: [], events: [], position: position(9) }),
     getTimeline: answering("getTimeline", []),
     listRuns: answering("listRuns", [{ runId: "r", rows: 3, timestamp: 5 }]),
     describeRun: answering("describeRun", [runRow]),

@@ -223,6 +223,7 @@ async function expectEffects(places: Effects): Promise<void> {
   await expect.poll(() => vendors.teams.at(-1), waiting).toMatch(/ada.*added.*pii.*seeds/s);
   await expect.poll(() => vendors.slack.at(-1), waiting).toMatch(/ada.*added.*pii.*seeds/s);
   await expect.poll(output, waiting).toMatch(/"category": "TAG"[\s\S]*urn:li:tag:pii/);
+  await expect.poll(output, waiting).toMatch(/"relationshipType": "TaggedWith"/);
   await expect.poll(output, waiting).toMatch(/"category": "RUN"[\s\S]*COMPLETED/);
   const result = () => aspectOf(service, request, "dataHubExecutionRequestResult");
   await expect.poll(result, waiting).toMatchObject({ status: "SUCCESS" });

@@ -5,7 +5,6 @@ import type { PlacedChange, SystemMetadata } from "../../core/change.ts";
 import type { JsonDiffOperation } from "../../core/patch/json-diff.ts";
 import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
-import type { Meaning } from "../../core/timeline/meanings.ts";
 import type { SemanticChange, SemanticChangeType } from "../../core/timeline/semantic-changes.ts";
 
 /** Maximum number of changes in a page. */
@@ -35,7 +34,7 @@ export interface ChangePage {
   readonly position: Position;
 }
 
-export type { Meaning, PlatformEvent };
+export type { PlatformEvent };
 
 /** The changes that one write made to an entity. */
 export interface ChangeTransaction {
@@ -85,11 +84,11 @@ export interface ChangeReads {
   ): Promise<AsyncIterable<ChangePage>>;
   /**
    * The same for polling clients: waits while there are no changes. Returns `changes` of aspects or
-   * timeseries with their previous values, or the `meanings` of both and the platform events of
-   * producers, in order. Continue with `position`.
+   * timeseries with their previous values, or the platform `events` of both and of producers, in
+   * order (feed/platform-events.ts). Continue with `position`.
    */
   pollChanges(query: {
-    readonly kind: "versioned" | "timeseries" | "meanings";
+    readonly kind: "versioned" | "timeseries" | "events";
     /** Absent: from the head, or from `since` (epoch milliseconds). */
     readonly after?: Position | undefined;
     readonly since?: number | undefined;
@@ -99,7 +98,7 @@ export interface ChangeReads {
     readonly waitMs?: number | undefined;
     /** Ends the wait early. */
     readonly signal?: AbortSignal | undefined;
-  }): Promise<ChangePage & { readonly meanings: readonly (Meaning | PlatformEvent)[] }>;
+  }): Promise<ChangePage & { readonly events: readonly PlatformEvent[] }>;
 
   /**
    * The changes of an entity in some categories (core/timeline/semantic-facts.ts) since its last hard delete,

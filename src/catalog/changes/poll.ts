@@ -1,24 +1,23 @@
 /**
  * Long polling of changes: returns a page after a position, or waits until there is one. Versioned
- * changes, timeseries changes, or semantic changes, over the same reads as the feed.
+ * changes, timeseries changes, or platform events, over the same reads as the feed.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
-import { isPlatformEvent, type PlatformEvent, platformEventOf } from "../../core/platform-event.ts";
+import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import { START } from "../../core/position.ts";
-import { meaningsOf } from "../../core/timeline/meanings.ts";
+import type { PlatformEventsOf } from "../../feed/platform-events.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
-import type { Model } from "../../model/model.ts";
-import { type Catalog, type ChangeEntry, changesMax, type Meaning } from "../catalog.ts";
+import { type Catalog, type ChangeEntry, changesMax } from "../catalog.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
-  readonly model: Pick<Model, "entities">;
+  readonly platformEventsOf: PlatformEventsOf;
   /** Filtered for the caller. */
   readonly changes: Pick<Catalog, "readChanges" | "followChanges">;
 }
@@ -38,10 +37,10 @@ const lookMsMax = 5_000;
 const pageMax = 500;
 /** Bytes of values in a reply after which no further page is read. */
 const valueBytesMax = 4 * 1024 * 1024;
-/** Meanings in a reply; exceeded only by those of its last change. */
-const meaningsMax = 10_000;
+/** Platform events in a reply; exceeded only by those of its last change. */
+const eventsMax = 10_000;
 
-export function createPoll({ log, decode, model, changes }: Dependencies): Poll {
+export function createPoll({ log, decode, platformEventsOf, changes }: Dependencies): Poll {
   let waiting = 0;
 
   /** The position after which every record is at least as new as the time. */
@@ -68,19 +67,18 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
   }
 
   const isRequested = ({ kind }: Query, { change }: ChangeEntry): boolean =>
-    kind === "meanings" || change.timeseries === (kind === "timeseries");
+    kind === "events" || change.timeseries === (kind === "timeseries");
 
-  /** The meanings that fit into a reply, and the position of the last change that they cover. */
-  async function meaningsIn(found: readonly ChangeEntry[], end: Position) {
-    const meanings: (Meaning | PlatformEvent)[] = [];
+  /** The platform events that fit into a reply, and the position of the last change that they cover. */
+  async function eventsOf(found: readonly ChangeEntry[], end: Position) {
+    const events: PlatformEvent[] = [];
     for (const one of found) {
-      const { position, entityType } = one.change;
-      if (isPlatformEvent(one.change)) meanings.push(platformEventOf(one.change));
-      else meanings.push(...meaningsOf(one, model.entities.get(entityType)?.keyAspect));
-      if (meanings.length >= meaningsMax) return { meanings, position };
+      events.push(...platformEventsOf(one));
+      const { position } = one.change;
+      if (events.length >= eventsMax) return { events, position };
       await turn();
     }
-    return { meanings, position: end };
+    return { events, position: end };
   }
 
   /** Changes after the position, as many as fit into a reply. */
@@ -96,7 +94,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
         after: position,
         limit: Math.min(changesMax, limit - found.length),
         previous: query.kind !== "timeseries",
-        platformEvents: query.kind === "meanings",
+        platformEvents: query.kind === "events",
       };
       const page = await changes.readChanges(asked).catch((error: unknown) => {
         // Return the changes before the unreadable record first.
@@ -116,7 +114,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
 
   /** Resolves when a change follows the position, when the time is over, or when the query ends. */
   async function nextChange(query: Query, after: Position, ms: number): Promise<void> {
-    const platformEvents = query.kind === "meanings";
+    const platformEvents = query.kind === "events";
     const timeout = AbortSignal.timeout(ms);
     const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
     try {
@@ -148,7 +146,7 @@ export function createPoll({ log, decode, model, changes }: Dependencies): Poll 
       page = await read(query, page.position, limit);
     }
     const { found, position } = page;
-    if (query.kind !== "meanings") return { changes: found, meanings: [], position };
-    return { changes: [], ...(await meaningsIn(found, position)) };
+    if (query.kind !== "events") return { changes: found, events: [], position };
+    return { changes: [], ...(await eventsOf(found, position)) };
   };
 }

@@ -6,6 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { START } from "../../core/position.ts";
 import { patternWithNamespace } from "../../core/urn.ts";
+import { createPlatformEvents } from "../../feed/platform-events.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
 import type { AccessContext } from "../access/access-filter.ts";
@@ -43,7 +44,7 @@ export interface ReadingTools {
   readonly parts: Pick<
     CatalogParts,
     | ("aspects" | "decode" | "lineage" | "references" | "search" | "urnLimits")
-    | ("projectTimeseries" | "sharedLog")
+    | ("projectTimeseries" | "sharedLog" | "statedEdges")
   >;
   readonly fields: SearchFields;
   readonly hiddenStages: HiddenStages;
@@ -317,4 +318,10 @@ export function createSeenReading(
   return { ...reading, ...changes, pollChanges: createPoll({ ...polling(tools), changes }) };
 }
 
-const polling = ({ log, parts, model }: ReadingTools) => ({ log, decode: parts.decode, model });
+const polling = ({ log, parts, model }: ReadingTools) => ({
+  ...{ log, decode: parts.decode },
+  platformEventsOf: createPlatformEvents({
+    keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
+    projectEdges: parts.statedEdges.project,
+  }),
+});

@@ -2,13 +2,15 @@
  * The meaning of an aspect's change: the tags, owners, terms and fields that were added, changed or
  * removed, and whether that breaks readers of the entity. Pure: compares the facts of two values.
  */
+
 import { movedFields, withMovedFields } from "./moved-fields.ts";
 import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
 
 type ChangeOperation =
   | ("ADD" | "MODIFY" | "REMOVE")
   | ("CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE")
-  | ("STARTED" | "COMPLETED");
+  | ("STARTED" | "COMPLETED")
+  | ("ACTIVE" | "RESOLVED");
 
 /** From the least to the most that it asks of others. */
 export const semanticChangeTypes = ["NONE", "PATCH", "MINOR", "MAJOR"] as const;
@@ -23,6 +25,8 @@ export interface SemanticChange {
   readonly semVerChange: SemanticChangeType;
   readonly description: string;
 }
+
+type Value = Readonly<Record<string, unknown>>;
 
 interface AspectChange {
   readonly urn: string;
@@ -43,6 +47,7 @@ export function semanticChanges(change: AspectChange): readonly SemanticChange[]
     const [was, is] = [before?.removed === true, after?.removed === true];
     return was === is ? [] : lifecycle(urn, is ? "SOFT_DELETE" : "REINSTATE");
   }
+  if (aspect === "incidentInfo") return [...incident(urn, before, after), ...changedFacts(change)];
   if (aspect !== "schemaMetadata" || before === undefined || after === undefined) {
     return changedFacts(change);
   }
@@ -150,3 +155,34 @@ const lifecycle = (
     description: `The entity ${lifecycleWords[operation]}: ${entityUrn}`,
   },
 ];
+
+/** A new or changed incident. Nothing for a change that leaves the state as it is, and for a deleted incident. */
+function incident(
+  entityUrn: string,
+  before: Value | undefined,
+  after: Value | undefined,
+): readonly SemanticChange[] {
+  if (after === undefined || stateOf(before) === stateOf(after)) return [];
+  const { type, title, description, entities } = after;
+  const { stage, message } = statusOf(after);
+  const texts = { type, title, description, stage, message };
+  const operation = stateOf(after) === "RESOLVED" ? "RESOLVED" : "ACTIVE";
+  return [
+    {
+      category: "INCIDENT",
+      operation,
+      entityUrn,
+      parameters: {
+        entities: JSON.stringify(entities ?? []),
+        ...Object.fromEntries(Object.entries(texts).filter(([, one]) => typeof one === "string")),
+      },
+      semVerChange: "NONE",
+      description: `The incident is ${operation.toLowerCase()}: ${entityUrn}`,
+    },
+  ];
+}
+
+const statusOf = (value: Value): Value =>
+  typeof value.status === "object" && value.status !== null ? (value.status as Value) : {};
+
+const stateOf = (value: Value | undefined): unknown => value && statusOf(value).state;

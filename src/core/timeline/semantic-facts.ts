@@ -23,6 +23,8 @@ export const changeCategories = [
   "RELATED_ENTITIES",
   "ASSET_MEMBERSHIP",
   "VERSIONING",
+  "INCIDENT",
+  "FORM",
 ] as const;
 
 export type ChangeCategory = (typeof changeCategories)[number];
@@ -167,6 +169,10 @@ const readers: Readonly<Record<string, Reader>> = {
         urn,
       ),
     ),
+  forms: (value, urn) => [
+    ...forms(value, "incompleteForms", "INCOMPLETE", urn),
+    ...forms(value, "completedForms", "COMPLETE", urn),
+  ],
   versionProperties: (value, urn) =>
     records([value.version]).map((version) => ({
       category: "VERSIONING",
@@ -177,6 +183,24 @@ const readers: Readonly<Record<string, Reader>> = {
       value: text(version.versionTag),
     })),
 };
+
+/** The forms of a list: assigned to the entity, and how far they are filled in. */
+function forms(value: Value, list: string, status: string, about: string): readonly Fact[] {
+  const verified = new Set(records(value.verifications).map(({ form }) => text(form)));
+  return records(value[list]).map(({ urn }) => {
+    const formUrn = text(urn);
+    const isVerified = verified.has(formUrn);
+    return {
+      category: "FORM",
+      id: formUrn,
+      about,
+      modifier: formUrn,
+      parameters: { formUrn, status, verified: isVerified },
+      words: `form ${formUrn}`,
+      value: isVerified ? `${status}, verified` : status,
+    };
+  });
+}
 
 function tags(value: unknown, about: string, parameters: Value = {}): readonly Fact[] {
   const urns = records(recordOf(value).tags).map((one) => text(one.tag));

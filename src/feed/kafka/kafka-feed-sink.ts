@@ -27,6 +27,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { ChangeEvent } from "../change-event.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";
+import type { PlatformEventsOf } from "../platform-events.ts";
 import { checkpointKey, checkpointText, readCheckpoint } from "./checkpoint.ts";
 import { type FeedMessage, type FeedPart, partsOf, tooLarge } from "./feed-batches.ts";
 import { feedTopics, namesOf } from "./feed-topics.ts";
@@ -44,9 +45,8 @@ import { ensureTopics, readMessageLimits } from "./topics.ts";
 
 export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
   /** `url`: see parseKafkaAddress. */
-  readonly codec: Pick<EventCodec, "encodeChange" | "encodePlatformEvents">;
-  /** The key aspect of an entity type; absent: no platform event says that an entity was created or deleted. */
-  readonly keyAspectOf?: ((entityType: string) => string | undefined) | undefined;
+  readonly codec: Pick<EventCodec, "encodeChange" | "encodePlatformEvent">;
+  readonly platformEventsOf: PlatformEventsOf;
   readonly logger?: Logger | undefined;
 }
 
@@ -204,10 +204,9 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
       const { position } = event.change;
       if (position <= after) continue;
       // All of a change before the first is sent, because the checkpoint covers whole changes.
-      const keyAspect = feed.keyAspectOf?.(event.change.entityType);
       const messages = [
         ...(isPlatformEvent(event.change) ? [] : [feed.codec.encodeChange(event)]),
-        ...feed.codec.encodePlatformEvents(event, keyAspect),
+        ...feed.platformEventsOf(event).map(feed.codec.encodePlatformEvent),
       ];
       for (const one of messages) yield { ...one, topic: names.topic(one.topic), position };
     }

@@ -25,7 +25,7 @@ type Kind = Parameters<Catalog["pollChanges"]>[0]["kind"];
 const kinds: Readonly<Record<string, Kind>> = {
   [topics.versioned]: "versioned",
   [topics.timeseries]: "timeseries",
-  [topics.platformEvents]: "meanings",
+  [topics.platformEvents]: "events",
 };
 
 const OFFSET = /^\d{1,15}$/;
@@ -40,7 +40,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     name: "pollEvents",
     summary: "Poll events of a topic without Kafka",
     about:
-      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`.",
+      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`) and changed edges (`relationshipChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`.",
     parameters: [
       {
         name: "topic",
@@ -108,7 +108,11 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
-      const { changes, meanings, position } = await catalog.pollChanges({
+      const {
+        changes,
+        events: platformEvents,
+        position,
+      } = await catalog.pollChanges({
         kind: kindOf(asked.topic),
         after: offsetOf(asked.offsetId),
         limit,
@@ -118,7 +122,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       });
       const values = [
         ...changes.map((one: ChangeEntry) => texts.change(one)),
-        ...meanings.map((one) => texts.meaning(one)),
+        ...platformEvents.map((one) => texts.platformEvent(one)),
       ];
       const events = values.map((value) => ({ contentType: "application/json", value }));
       const offsetId = String(position);
