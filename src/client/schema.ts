@@ -8198,7 +8198,7 @@ export interface operations {
     getTimeline: {
         parameters: {
             query: {
-                categories: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING";
+                categories: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING" | "INCIDENT" | "FORM";
                 startTime?: number;
                 endTime?: number;
                 raw?: boolean;
@@ -8228,7 +8228,7 @@ export interface operations {
                         semVerChange: "NONE" | "PATCH" | "MINOR" | "MAJOR";
                         changeEvents: {
                             /** @enum {unknown} */
-                            category: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING";
+                            category: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING" | "INCIDENT" | "FORM";
                             /** @enum {unknown} */
                             operation: "ADD" | "MODIFY" | "REMOVE" | "CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE";
                             entityUrn: string;
@@ -8290,7 +8290,7 @@ export interface operations {
     getTimelineV1: {
         parameters: {
             query: {
-                categories: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING";
+                categories: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING" | "INCIDENT" | "FORM";
                 startTime?: number;
                 endTime?: number;
                 raw?: boolean;
@@ -8320,7 +8320,7 @@ export interface operations {
                         semVerChange: "NONE" | "PATCH" | "MINOR" | "MAJOR";
                         changeEvents: {
                             /** @enum {unknown} */
-                            category: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING";
+                            category: "DOCUMENTATION" | "GLOSSARY_TERM" | "OWNERSHIP" | "TECHNICAL_SCHEMA" | "TAG" | "DOMAIN" | "DEPRECATION" | "LIFECYCLE" | "RUN" | "BUSINESS_ATTRIBUTE" | "STRUCTURED_PROPERTY" | "APPLICATION" | "PARENT" | "RELATED_ENTITIES" | "ASSET_MEMBERSHIP" | "VERSIONING" | "INCIDENT" | "FORM";
                             /** @enum {unknown} */
                             operation: "ADD" | "MODIFY" | "REMOVE" | "CREATE" | "HARD_DELETE" | "SOFT_DELETE" | "REINSTATE";
                             entityUrn: string;

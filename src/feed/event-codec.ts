@@ -33,6 +33,8 @@ export interface EventCodec {
   /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
   encodePlatformEvent(event: PlatformEvent): EventMessage;
+  /** The message of DataHubUpgradeHistory_v1; consumers wait until the last one has their version. */
+  encodeVersion(version: string): EventMessage;
   /**
    * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
    * with errors of the schema source.
@@ -61,6 +63,7 @@ const RESOLVED_MAX = 200;
 export function createEventCodec(schemas: SchemaSource): EventCodec {
   const encodeLog = createEncoder(topics.versioned, bytesAsText);
   const encodePlatform = createEncoder(topics.platformEvents, bytesAsText);
+  const encodeUpgrade = createEncoder(topics.upgradeHistory, (schema) => schema);
   const encodeFailed = createEncoder(topics.failedProposals, (schema) => schema);
   const readProposal = createProposalReader(schemas);
 
@@ -89,6 +92,12 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
       topic: topics.platformEvents,
       key: key ?? record.name,
       value: encodePlatform(record, () => `platform event "${record.name}" of "${key}"`),
+    }),
+
+    encodeVersion: (version) => ({
+      topic: topics.upgradeHistory,
+      key: version,
+      value: encodeUpgrade({ version }, () => `version "${version}"`),
     }),
 
     decodeProposal: async (value) => toProposal(await readProposal(value)),

@@ -11,6 +11,7 @@ import { checkKafka } from "../../src/feed/kafka/check.ts";
 import { producerSettings, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
 import { type KafkaFeed, openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";
 import { createPlatformEvents } from "../../src/feed/platform-events.ts";
+import { spokenVersion } from "../../src/feed/topic-names.ts";
 import type { Sink } from "../../src/projector/sink.ts";
 import { runningService } from "../support/running-service.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
@@ -72,11 +73,21 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     const there = await withAdmin(space, (admin) => admin.listTopics());
     const own = there.filter((topic) => topic.startsWith(space.prefix)).sort();
     expect(own.map((topic) => topic.slice(space.prefix.length))).toEqual([
+      topics.upgradeHistory,
       topics.timeseries,
       topics.versioned,
       topics.platformEvents,
       "annals-feed-checkpoint",
     ]);
+  });
+
+  test("announces the release of DataHub that the service speaks, at each opening", async () => {
+    await open();
+    await open();
+    const found = await space.read(topics.upgradeHistory);
+    expect(found.map(({ key }) => key)).toEqual([`${spokenVersion}-0`, `${spokenVersion}-0`]);
+    const record = await createReader()(found.at(-1)?.value ?? Buffer.alloc(0));
+    expect(record).toEqual({ version: `${spokenVersion}-0`, systemMetadata: null });
   });
 
   test("tells each event once, under its urn, in the order of the log, readable by others", async () => {
@@ -322,6 +333,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
           return codec.encodeChange(event);
         },
         encodePlatformEvent: codec.encodePlatformEvent,
+        encodeVersion: codec.encodeVersion,
       },
     });
     await expect(sink.apply(events, endOf(events))).rejects.toThrow("it is broken");

@@ -285,6 +285,12 @@ test("schemas on the wire are the reference's", () => {
       names: ["header", "name", "payload"],
     },
     {
+      ...{ id: 8, alsoRead: [] },
+      name: "com.linkedin.pegasus2avro.mxe.DataHubUpgradeHistoryEvent",
+      subjects: ["DataHubUpgradeHistory_v1-value"],
+      names: ["version", "systemMetadata"],
+    },
+    {
       ...{ id: 16, alsoRead: [], name: "com.linkedin.pegasus2avro.mxe.MetadataChangeProposal" },
       subjects: ["MetadataChangeProposal_v1-value"],
       names: proposal,

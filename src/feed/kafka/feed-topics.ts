@@ -45,6 +45,11 @@ export function feedTopics(
       topic: names.topic(topic),
       partitions: partitions ?? PARTITIONS_DEFAULT,
     })),
+    {
+      topic: names.topic(topics.upgradeHistory),
+      partitions: 1,
+      settings: { "retention.ms": "-1" },
+    },
     checkpointTopic(names.checkpoint),
   ];
 }

@@ -28,6 +28,7 @@ import type { ChangeEvent } from "../change-event.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";
 import type { PlatformEventsOf } from "../platform-events.ts";
+import { spokenVersion } from "../topic-names.ts";
 import { checkpointKey, checkpointText, readCheckpoint } from "./checkpoint.ts";
 import { type FeedMessage, type FeedPart, partsOf, tooLarge } from "./feed-batches.ts";
 import { feedTopics, namesOf } from "./feed-topics.ts";
@@ -45,7 +46,7 @@ import { ensureTopics, readMessageLimits } from "./topics.ts";
 
 export interface KafkaFeed extends Omit<ServerView, "model" | "bulk"> {
   /** `url`: see parseKafkaAddress. */
-  readonly codec: Pick<EventCodec, "encodeChange" | "encodePlatformEvent">;
+  readonly codec: Pick<EventCodec, "encodeChange" | "encodePlatformEvent" | "encodeVersion">;
   readonly platformEventsOf: PlatformEventsOf;
   readonly logger?: Logger | undefined;
 }
@@ -98,6 +99,18 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
       const fed = [topics.versioned, topics.timeseries, topics.platformEvents];
       return readMessageLimits(admin, fed.map(names.topic));
     });
+  }
+
+  /** DataHub's consumers wait until the last record has the version that they expect. */
+  async function announceVersion(): Promise<void> {
+    const { topic, key, value } = feed.codec.encodeVersion(`${spokenVersion}-0`);
+    const announcing = client.kafka.producer(producerSettings);
+    try {
+      await announcing.connect();
+      await announcing.send({ topic: names.topic(topic), messages: [{ key, value }] });
+    } finally {
+      await announcing.disconnect().catch(() => {});
+    }
   }
 
   /** After it resolves, no transaction of another producer can be committed or is in flight. */
@@ -243,6 +256,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     for (let attempt = 1; ; attempt++) {
       try {
         await prepare();
+        await announceVersion();
         const checkpoint = await readCheckpoint(client, names.checkpoint);
         const at = await findPosition();
         if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");

@@ -1,6 +1,7 @@
 /** Pages about the service: configuration for clients, health, documentation. */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
+import { spokenVersion } from "../../../feed/topic-names.ts";
 import type { ServiceStatus } from "../../../jobs/operations.ts";
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
 
@@ -13,12 +14,6 @@ export interface ServicePagesOptions {
   /** The documentation page, with examples that call that host. */
   readonly docs: (host: string | undefined) => Answer;
 }
-
-/**
- * DataHub's clients choose their requests by this version: from 1.0.1 on OpenAPI and traces, from
- * 1.3.1 on patches of all aspects.
- */
-const spokenVersion = "v1.6.0";
 
 /** The release of DataHub's command line that runs against `spokenVersion`. */
 const defaultCliVersion = "1.6.0.16";
