@@ -4,6 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { read } from "../../api/http.ts";
 import { listAt, numberAt, textAt } from "../../api/json.ts";
+import { useMay } from "../../api/privileges.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { EntityLabel } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -94,6 +95,7 @@ const rowsMax = 500;
 
 function RunDetail({ run }: { readonly run: string }) {
   const [rolling, setRolling] = useState(false);
+  const may = useMay();
   const { data, error, refetch } = useQuery({
     queryKey: ["runs", "describe", run],
     queryFn: ({ signal }) =>
@@ -112,14 +114,16 @@ function RunDetail({ run }: { readonly run: string }) {
         <Link to="/ui/log" search={{ run }} className="button">
           Records
         </Link>
-        <button
-          type="button"
-          className="button danger"
-          disabled={rows.length === 0 || run === noRun}
-          onClick={() => setRolling(true)}
-        >
-          <Icon name="undo" /> Roll back
-        </button>
+        {may("DELETE_ENTITY", "MANAGE_SYSTEM_OPERATIONS") && (
+          <button
+            type="button"
+            className="button danger"
+            disabled={rows.length === 0 || run === noRun}
+            onClick={() => setRolling(true)}
+          >
+            <Icon name="undo" /> Roll back
+          </button>
+        )}
       </header>
       {error !== null && <Failure error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading lines={8} />}
