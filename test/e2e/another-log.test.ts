@@ -1,4 +1,6 @@
-/** Views beside a log that did not grow them: nothing of the one is shown for the other. */
+/**
+ * Views next to a log that they were not built from: the service never serves views of another log.
+ */
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -12,7 +14,7 @@ import { createClient, encoded } from "../support/client.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** A service on a directory in which so many tags are written. */
+/** Starts a service on a directory and writes the given number of tags. */
 async function filled(directory: string, name: string, count: number) {
   const config = readConfig(
     { port: "0", data: directory, logLevel: "silent", builtInEntities: "off" },
@@ -26,7 +28,7 @@ async function filled(directory: string, name: string, count: number) {
   for (let n = 0; n < count; n++) {
     await client.upsert(`urn:li:tag:${name}${n}`, "tagProperties", { name });
   }
-  // Answered when the view has all that was written.
+  // The view answers when it has applied all writes.
   await client.call("POST", "/entities?action=listUrns", { entity: "tag", start: 0, count: 1 });
   return { service, client, lines };
 }
@@ -34,7 +36,7 @@ async function filled(directory: string, name: string, count: number) {
 const exists = async (client: ReturnType<typeof createClient>, urn: string): Promise<boolean> =>
   (await client.get(`/aspects/${encoded(urn)}?aspect=tagProperties`)).status === 200;
 
-test("views of another log are grown anew, and that is logged", async () => {
+test("views of another log are rebuilt, and the rebuild is logged", async () => {
   using one = temporaryDirectory("annals-one");
   using other = temporaryDirectory("annals-other");
   await (await filled(one.path, "one", 3)).service.close();
@@ -78,7 +80,7 @@ test("an older copy of the log that has grown since stops the start, until views
   expect((await differencesFromRebuild(directory.path)).differences).toEqual([]);
 });
 
-test("a log that ends before its views stops the start, be it another or not", async () => {
+test("a log that ends before the checkpoints of its views stops the start, whether or not it is the log of the views", async () => {
   using directory = temporaryDirectory("annals-lost");
   await (await filled(directory.path, "one", 3)).service.close();
   rmSync(join(directory.path, "log.sqlite"));

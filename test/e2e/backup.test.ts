@@ -44,7 +44,7 @@ function startWriting(client: Client) {
   };
 }
 
-/** The tags below `count` that the service lacks. */
+/** The tags below `count` that the service does not have. */
 async function missingTags(client: Client, count: number): Promise<readonly string[]> {
   const urns = Array.from({ length: count }, (_, n) => tagOf(n));
   const replies = await Promise.all(
@@ -55,16 +55,16 @@ async function missingTags(client: Client, count: number): Promise<readonly stri
   );
 }
 
-describe("annals backup", () => {
+describe("the command annals backup", () => {
   const service = killableService("annals-backup");
   const target = (): string => `${service.directory}-copy`;
-  const besides = (): readonly string[] => {
+  const otherFiles = (): readonly string[] => {
     const parent = join(service.directory, "..");
     const own = service.directory.slice(parent.length + 1);
     return readdirSync(parent).filter((name) => name.startsWith(`${own}-`));
   };
 
-  test("copies a running service under writes; a start from the copy has every write accepted before", async () => {
+  test("annals backup copies a running service under writes, and the copy has every write accepted before", async () => {
     const { client } = await service.start();
     const writes = startWriting(client);
     await writes.until(200);
@@ -96,12 +96,12 @@ describe("annals backup", () => {
     ]);
     expect(statSync(target()).mode & 0o777).toBe(0o700);
 
-    // As the page says: put the directory aside, and a copy of the backup in its place.
+    // As docs/backup.md says: move the directory away, and put a copy of the backup in its place.
     rmSync(service.directory, { recursive: true });
     cpSync(target(), service.directory, { recursive: true });
     const restored = await service.start();
     expect(await missingTags(restored.client, before)).toEqual([]);
-    // The token of the operations is the same, and the next write gets the next position.
+    // The admin token is the same, and the next write gets the next position.
     expect(await restored.value("getStatus")).toMatchObject({ ok: true });
     const next = await restored.client.upsert(tagOf(0), "tagProperties", { name: "later" });
     expect(next.position).toBe(Number(records) + 1);
@@ -111,7 +111,7 @@ describe("annals backup", () => {
     rmSync(target(), { recursive: true });
   });
 
-  test("leaves an existing target alone, and names what it needs instead", async () => {
+  test("annals backup leaves an existing target unchanged, and names the allowed targets", async () => {
     await service.start();
     mkdirSync(target());
     const taken = await annals("backup", "--data", service.directory, "--to", target());
@@ -127,10 +127,10 @@ describe("annals backup", () => {
     const flags = ["--log", "esdb://localhost:2113?tls=false", "--to", target()];
     const remote = await annals("backup", "--data", service.directory, ...flags);
     expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining("embedded log") });
-    expect(besides()).toEqual([]);
+    expect(otherFiles()).toEqual([]);
   });
 
-  test("fails for a damaged log, and leaves no copy", async () => {
+  test("annals backup fails for a damaged log, and leaves no copy", async () => {
     const { client } = await service.start();
     for (let n = 0; n < 20; n++)
       await client.upsert(tagOf(n), "tagProperties", { name: `tag ${n}` });
@@ -141,11 +141,11 @@ describe("annals backup", () => {
       code: 1,
       stderr: expect.stringMatching(/damaged|checksum/),
     });
-    expect(besides()).toEqual([]);
+    expect(otherFiles()).toEqual([]);
   });
 
-  test("leaves no copy when it is interrupted", async () => {
-    // Larger than one step of the copy.
+  test("annals backup leaves no copy when it is interrupted", async () => {
+    // The log is larger than one step of the copy.
     const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
     for (let n = 0; n < 20; n++) await log.append([entry("large", "any", "x".repeat(600_000))]);
     await log.close();
@@ -160,7 +160,7 @@ describe("annals backup", () => {
         },
       });
       await expect(backup).rejects.toThrow(`interrupted while ${when}`);
-      expect(besides()).toEqual([]);
+      expect(otherFiles()).toEqual([]);
     }
     await backUp(config, { to: target(), onProgress: () => {} });
     expect(readdirSync(target())).toEqual(["log.sqlite"]);

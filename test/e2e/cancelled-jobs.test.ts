@@ -1,4 +1,4 @@
-/** Jobs that are cancelled, and readers beside those that run: nobody sees half of anything. */
+/** Cancelled jobs, and reads while jobs run: no read sees a partial result. */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
@@ -47,21 +47,21 @@ async function eventsOf(n: number): Promise<number> {
 }
 
 const generations = async () => {
-  const { views: told } = await operator.value("getStatus");
-  return views.map((view) => told[view].generation);
+  const { views: statuses } = await operator.value("getStatus");
+  return views.map((view) => statuses[view].generation);
 };
 
-describe("a rebuild that is cancelled", slowly, () => {
+describe("cancelled rebuilds", slowly, () => {
   test.each([
     ["at once", async () => {}],
     [
-      "while views are grown",
+      "while views are built",
       async () => {
-        const grown = async () => (await operator.value("getStatus")).views.aspects.rebuild;
-        await expect.poll(grown, { interval: 1 }).toBeDefined();
+        const rebuilding = async () => (await operator.value("getStatus")).views.aspects.rebuild;
+        await expect.poll(rebuilding, { interval: 1 }).toBeDefined();
       },
     ],
-  ])("%s leaves the views that are in use, and nothing beside them", async (_, moment) => {
+  ])("a rebuild cancelled %s leaves the live generations and no other files", async (_, moment) => {
     const before = await generations();
     const files = readdirSync(service.directory).sort();
     const id = await operator.value("rebuildViews", {});
@@ -79,7 +79,7 @@ describe("a rebuild that is cancelled", slowly, () => {
     expect(await eventsOf(0)).toBe(events);
   });
 
-  test("hinders no other", async () => {
+  test("a rebuild after cancelled ones succeeds", async () => {
     const [first] = await generations();
     const id = await operator.value("rebuildViews", {});
     await operator.ended(id);
@@ -89,16 +89,17 @@ describe("a rebuild that is cancelled", slowly, () => {
 });
 
 test(
-  "a verification that is cancelled calls nothing wrong, and hinders no other",
+  "a cancelled verification reports no differences, and does not block the next one",
   slowly,
   async () => {
-    // Far more than the first few batches.
+    // Far more entities than a verification reads in its first batches.
     await ingest(
       Array.from({ length: 3_000 }, (_, n) =>
         proposal(`urn:li:tag:tide${n}`, "tagProperties", { name: `tide ${n}` }),
       ),
     );
-    // A verification that ends before the request arrives cannot be cancelled: another is started.
+    // A verification that ends before the request arrives cannot be cancelled: the loop starts
+    // another.
     const cancelled = async () => {
       const id = await operator.value("verify", { full: true });
       return (await operator.value("cancelJob", { id })).state;
@@ -112,29 +113,33 @@ test(
   },
 );
 
-test("readers see all of what a truncation takes, or none, and no error", slowly, async () => {
-  const before = datasets * (events - 3);
-  const seen: number[][] = [[], [], []];
-  let running = true;
-  const readers = seen.map(async (counts, n) => {
-    while (running) counts.push(await eventsOf(n));
-  });
-  const task = await operator.value("truncateTimeseriesAspect", {
-    ...{ entityType: "dataset", aspect: "DATASETPROFILE", endTimeMillis: before },
-    ...{ dryRun: false, batchSize: 20 },
-  });
-  const told = await operator.ended(task);
-  running = false;
-  await Promise.all(readers);
-  expect(told.status).toMatchObject({ total: before, deleted: before });
-  for (const [n, counts] of seen.entries()) {
-    counts.push(await eventsOf(n));
-    // First all, and from one moment on those that stay.
-    const turned = counts.indexOf(3);
-    expect(counts.slice(0, turned).filter((count) => count !== events)).toEqual([]);
-    expect(counts.slice(turned).filter((count) => count !== 3)).toEqual([]);
-  }
-  await service.restart(async () => {
-    expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
-  });
-});
+test(
+  "reads during a truncation return all of the truncated events or none, and no error",
+  slowly,
+  async () => {
+    const before = datasets * (events - 3);
+    const seen: number[][] = [[], [], []];
+    let running = true;
+    const readers = seen.map(async (counts, n) => {
+      while (running) counts.push(await eventsOf(n));
+    });
+    const task = await operator.value("truncateTimeseriesAspect", {
+      ...{ entityType: "dataset", aspect: "DATASETPROFILE", endTimeMillis: before },
+      ...{ dryRun: false, batchSize: 20 },
+    });
+    const ended = await operator.ended(task);
+    running = false;
+    await Promise.all(readers);
+    expect(ended.status).toMatchObject({ total: before, deleted: before });
+    for (const [n, counts] of seen.entries()) {
+      counts.push(await eventsOf(n));
+      // Reads return all events first, and only the remaining ones after the truncation.
+      const turned = counts.indexOf(3);
+      expect(counts.slice(0, turned).filter((count) => count !== events)).toEqual([]);
+      expect(counts.slice(turned).filter((count) => count !== 3)).toEqual([]);
+    }
+    await service.restart(async () => {
+      expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
+    });
+  },
+);

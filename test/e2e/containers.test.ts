@@ -1,4 +1,6 @@
-/** What needs a container engine: the compose files as it reads them, and the image. */
+/**
+ * Tests that need a container engine: the compose files as the engine parses them, and the image.
+ */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,16 +15,19 @@ const engine = await docker("info").then(
   () => undefined,
   () => "no container engine runs on this machine",
 );
-// Without an engine, no test here can run.
+// Without an engine, all tests of this file are skipped.
 beforeEach(({ skip }) => {
   if (engine !== undefined) skip(engine);
 });
 
-test.each(["compose.yaml", "docker/cluster.yaml"])("the engine accepts %s", async (file) => {
-  await docker("compose", "-f", file, "config", "--quiet");
-});
+test.each(["compose.yaml", "docker/cluster.yaml"])(
+  "the container engine accepts %s",
+  async (file) => {
+    await docker("compose", "-f", file, "config", "--quiet");
+  },
+);
 
-test("the image runs the command", async () => {
+test("the image runs the annals command", async () => {
   const image = `annals:${packageJson.version}`;
   await docker("build", "-f", "docker/Dockerfile", "-t", image, ".");
   const { stdout } = await docker("run", "--rm", image, "--version");

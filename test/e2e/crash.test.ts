@@ -1,7 +1,7 @@
 /**
- * The promise that stands above all others: what was acknowledged survives. The real process is
- * killed (SIGKILL) under load again and again; after every restart each acknowledged write is read
- * back, and in the end the views equal ones that are grown from the log anew.
+ * Acknowledged writes survive crashes. The process is killed (SIGKILL) under load again and again;
+ * after every restart the test reads each acknowledged write, and at the end it compares the views
+ * with views that are rebuilt from the log.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,15 +17,15 @@ const entities = 40;
 
 const urnOf = (n: number): string => `urn:li:dataset:(urn:li:dataPlatform:hive,crash.t${n},PROD)`;
 
-/** What writers were told: per entity the last acknowledged number and how many values there were. */
+/** The acknowledged writes: the last number of each entity, and the times of its events. */
 interface Acknowledged {
   readonly properties: Map<string, number>;
   readonly profiles: Map<string, Set<number>>;
-  /** The highest position that an answer named. */
+  /** The highest position in a response. */
   position: number;
 }
 
-test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
+test(`acknowledged writes survive ${kills} kills under load`, { timeout: 240_000 }, async () => {
   using directory = temporaryDirectory("annals-crash");
   const acknowledged: Acknowledged = { properties: new Map(), profiles: new Map(), position: 0 };
   let written = 0;
@@ -37,7 +37,7 @@ test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
     const load = Array.from({ length: writers }, (_, writer) =>
       write(client, { writer, round }, acknowledged, stop),
     );
-    // On a busy machine the first answers take long.
+    // On a busy machine the first requests take long.
     const before = acknowledged.position;
     const some = writers * (1 + Math.random() * 20);
     await expect.poll(() => acknowledged.position - before).toBeGreaterThan(some);
@@ -53,14 +53,14 @@ test(`survives ${kills} kills under load`, { timeout: 240_000 }, async () => {
   expect(await last.stop()).toBe(0);
   const { records, differences } = await differencesFromRebuild(directory.path);
   expect(differences).toEqual([]);
-  // Positions are gapless: the log holds a record for every position it ever named.
+  // Positions have no gaps: the log holds a record for every position in a response.
   expect(records).toBeGreaterThanOrEqual(acknowledged.position);
   console.log(
     `${kills} kills, ${written} acknowledged requests, ${records} records in ${join(directory.path)}`,
   );
 });
 
-/** Each writer owns its entities, so that it knows what they must say. */
+/** Writes until `stop`. Each writer has its own entities, so that it knows their latest values. */
 async function write(
   client: Client,
   { writer, round }: { writer: number; round: number },
@@ -91,7 +91,7 @@ async function write(
       acknowledged.position = Math.max(acknowledged.position, both.position ?? 0);
       answers += 2;
     } catch (error) {
-      // The connection breaks with the process; anything else is a fault.
+      // The kill breaks the connection; any other error fails the test.
       if (!(error instanceof TypeError)) throw error;
       return answers;
     }
@@ -105,7 +105,7 @@ async function findAll(client: Client, acknowledged: Acknowledged): Promise<void
       `/aspects/${encoded(urn)}?aspect=datasetProperties&version=0`,
     );
     const found = body.aspect["com.linkedin.dataset.DatasetProperties"].customProperties.number;
-    // A write whose answer the kill cut off may be there: it is then the next one, of its round.
+    // A write without a response may have been applied: it has a higher number of the same round.
     expect(Number(found)).toBeGreaterThanOrEqual(number);
   });
   const profiles = [...acknowledged.profiles].map(async ([urn, times]) => {

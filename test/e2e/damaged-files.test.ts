@@ -1,4 +1,7 @@
-/** Files that are damaged: the start that cannot succeed ends, and health names what cannot be read. */
+/**
+ * Damaged files: a start that cannot succeed ends with an error, and /health names views that
+ * cannot be read.
+ */
 import { execFileSync } from "node:child_process";
 import {
   cpSync,
@@ -31,7 +34,7 @@ const table = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const profile = (n: number) =>
   proposal(table, "datasetProfile", { timestampMillis: n, rowCount: n });
 
-/** What each test has a copy of. */
+/** The data directory that each test copies. */
 const filled = temporaryDirectory("annals-filled");
 const fill = (directory: string): void => cpSync(filled.path, directory, { recursive: true });
 
@@ -45,11 +48,11 @@ beforeAll(async () => {
   }
   const proposals = Array.from({ length: 20 }, (_, n) => profile(n));
   await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
-  // The views name the record that they cover last; no test changes that name.
+  // The views store the name of the last record that they cover; no test changes that name.
   await client.upsert("urn:li:tag:t99", "status", { removed: false });
   expect((await read(client)).status).toBe(200);
   await service.close();
-  // What was written is in the files themselves.
+  // All writes are in the database files, and the write-ahead logs are empty.
   const logs = readdirSync(directory).filter((name) => name.endsWith("-wal"));
   expect(logs.filter((name) => statSync(join(directory, name)).size > 0)).toEqual([]);
 });
@@ -60,7 +63,7 @@ const read = (client: ReturnType<typeof createClient>) =>
     ...{ urn: table, entity: "dataset", aspect: "datasetProfile" },
   });
 
-/** Overwrites the page that holds a place of the file. */
+/** Overwrites the page at an offset of the file. */
 function damage(file: string, place: (content: Buffer) => number): void {
   const content = readFileSync(file);
   const size = content.readUInt16BE(16);
@@ -77,7 +80,7 @@ const rootOf = (file: string, name: string): number => {
   return (Number(page?.rootpage) - 1) * Number(size?.page_size);
 };
 
-test("a log that is damaged where the views need it ends the start, and says so", async () => {
+test("a start that builds the views from a damaged log ends with an error that names the damage", async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
@@ -93,14 +96,14 @@ test("a log that is damaged where the views need it ends the start, and says so"
 });
 
 test.each([
-  ["whose beginning was overwritten", (content: Buffer) => content.fill(0x41, 0, 4_096)],
-  ["whose beginning is empty", (content: Buffer) => content.fill(0, 0, 4_096)],
-  ["of which a part is missing", (content: Buffer) => content.subarray(0, 8_192)],
-])("a log %s ends the start, which names the way out", async (_, spoilt) => {
+  ["with an overwritten first page", (content: Buffer) => content.fill(0x41, 0, 4_096)],
+  ["with an empty first page", (content: Buffer) => content.fill(0, 0, 4_096)],
+  ["that is cut off", (content: Buffer) => content.subarray(0, 8_192)],
+])("a log %s ends the start with an error that names the fix", async (_, damagedContent) => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
   const file = join(directory.path, "log.sqlite");
-  writeFileSync(file, spoilt(readFileSync(file)));
+  writeFileSync(file, damagedContent(readFileSync(file)));
   await expect(open(directory.path)).rejects.toMatchObject({
     code: "invalid",
     message: expect.stringMatching(/^the log ".*log\.sqlite" is damaged: /),
@@ -129,15 +132,15 @@ const without = (index: string) => (file: string) => {
 test.each([
   ["graph", "without an index", without("edge_out")],
   ["search", "without an index", without("entity_hash")],
-  ["graph", "without the row that says what it is", emptied("view")],
-  ["search", "without the row that says what it is", emptied("view")],
+  ["graph", "without its description row", emptied("view")],
+  ["search", "without its description row", emptied("view")],
   ["aspects", "garbage", garbage],
   ["aspects", "a broken table", firstTable("entity")],
   ["timeseries", "a broken table", firstTable("event")],
   ["graph", "garbage", garbage],
   ["search", "garbage", garbage],
 ] as const)(
-  "a file of the view %s that is %s is set aside, and grown again",
+  "a file of the view %s that is %s is set aside, and the view is rebuilt",
   {
     timeout: 60_000,
   },
@@ -146,7 +149,7 @@ test.each([
     fill(directory.path);
     const file = join(directory.path, `${view}.sqlite`);
     spoil(file);
-    const spoilt = readFileSync(file);
+    const damagedContent = readFileSync(file);
     const logger = createLogger("silent");
     const warn = vi.spyOn(logger, "warn");
     const service = await open(directory.path, logger);
@@ -155,7 +158,7 @@ test.each([
         { view },
         "view could not be read; its file is renamed to .damaged, and it is built again",
       );
-      expect(readFileSync(`${file}.damaged`).equals(spoilt)).toBe(true);
+      expect(readFileSync(`${file}.damaged`).equals(damagedContent)).toBe(true);
       const client = createClient(service.address());
       const search = { entity: "tag", input: "mark", start: 0, count: 1 };
       await expect
@@ -177,7 +180,7 @@ test.each([
   },
 );
 
-/** Changes bytes of pages that stay pages, wherever a text stands; of a file that others have open. */
+/** Replaces a text in a file that other processes have open. The pages stay valid pages. */
 const otherText = (needle: string, by: string) => (file: string) => {
   const script = `const fs = require("node:fs");
     const [path, needle, by] = process.argv.slice(1);
@@ -204,7 +207,10 @@ const changes = [
 
 type Answer = Awaited<ReturnType<ReturnType<typeof createClient>["get"]>>;
 
-/** Asks each view; 503 where that is refused, as it may be (`unavailable`), and else the right answer. */
+/**
+ * Queries each view. With `unavailable: "perhaps"` a 503 is accepted; any other response must be
+ * right.
+ */
 async function askAll(
   client: ReturnType<typeof createClient>,
   unavailable: "never" | "perhaps",
@@ -246,7 +252,7 @@ async function askAll(
 }
 
 test.each(changes)(
-  "verification finds and repairs a view %s in which %s changed in the file",
+  "a verification finds and repairs a file of the view %s in which %s is changed",
   {
     timeout: 300_000,
   },
@@ -285,7 +291,7 @@ test("a view that fails the integrity check after a kill is rebuilt while the se
   const file = join(directory.path, `aspects.sqlite`);
   await expect.poll(() => statSync(`${file}-wal`).size).toBeGreaterThan(0);
   await service.stop("SIGKILL");
-  // A page that a start does not read.
+  // A start does not read this page.
   damage(file, (content) => content.lastIndexOf('"mark 150 '));
   const logger = createLogger("silent");
   const warn = vi.spyOn(logger, "warn");
@@ -307,13 +313,13 @@ test("a view that fails the integrity check after a kill is rebuilt while the se
   }
 });
 
-test("a start after an orderly stop checks no view", async () => {
+test("a start after a clean stop runs no integrity check", async () => {
   using directory = temporaryDirectory("annals-clean");
   fill(directory.path);
   expect(uncleanViews(readConfig({ data: directory.path }, {}))).toEqual([]);
 });
 
-test("a view that cannot be read is what health names", async () => {
+test("/health names a view that cannot be read", async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
   const file = join(directory.path, "timeseries.sqlite");
@@ -332,7 +338,7 @@ test("a view that cannot be read is what health names", async () => {
         message: expect.stringMatching(/view "timeseries": .*malformed.*rebuild timeseries/),
       },
     });
-    // The others are read as ever.
+    // The other views answer as before.
     expect((await client.get("/entitiesV2/urn%3Ali%3Atag%3At7")).status).toBe(200);
     expect((await client.get("/health")).status).toBe(503);
   } finally {
@@ -340,7 +346,7 @@ test("a view that cannot be read is what health names", async () => {
   }
 });
 
-test("views of an older release are grown again, or named where that is not wanted", {
+test("views of an older release are rebuilt, or with --on-model-change refuse named in an error", {
   timeout: 90_000,
 }, async () => {
   using directory = temporaryDirectory("annals-older");
@@ -374,21 +380,21 @@ test("views of an older release are grown again, or named where that is not want
   }
 });
 
-/** The second half of its pages; those at the front are touched when it is opened. */
-function behind(file: string): void {
+/** Overwrites the second half of the pages; a start reads only the first ones. */
+function damageSecondHalf(file: string): void {
   const content = readFileSync(file);
   const size = content.readUInt16BE(16);
   content.fill(0xff, Math.floor(content.length / size / 2) * size);
   writeFileSync(file, content);
 }
 
-test("the operator grows aspects anew that cannot be read, while the service runs", {
+test("rebuildViews rebuilds an unreadable aspect view while the service runs", {
   timeout: 90_000,
 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
   const file = join(directory.path, "aspects.sqlite");
-  behind(file);
+  damageSecondHalf(file);
   const service = await open(directory.path);
   try {
     const token = readFileSync(join(directory.path, "operator.token"), "utf8").trim();

@@ -121,7 +121,7 @@ describe.each(damages)("when an index of the log %s", (_, damage) => {
 test("an index that is damaged while the service runs is found by a verification, which repairs nothing", async () => {
   await using service = await runningService();
   for (const urn of tags) await service.client.upsert(urn, "tagProperties", { name: urn });
-  // ReparentingGuard the write-ahead log into the file.
+  // Move the write-ahead log into the file.
   await service.restart();
   const operator = operatorOf(service);
   hideCells(join(service.directory, "log.sqlite"), NAMES);

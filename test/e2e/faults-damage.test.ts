@@ -1,6 +1,6 @@
 /**
- * Bytes that are not what was written, in the log and in each view: what cannot be trusted is
- * refused with its place and the way out, the rest goes on, and no answer is made of it.
+ * Damaged bytes in the log and in each view: the service rejects damaged data with its position and
+ * the fix, serves everything else, and returns no wrong answer.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function fill({ client }: RunningService): Promise<void> {
   expect((await client.call("POST", path, { proposals })).status).toBe(200);
 }
 
-/** A question that each view answers, and whether an answer is the right one. */
+/** A query for each view, and whether the response is right. */
 const questions: Readonly<
   Record<string, (client: Client) => Promise<{ status: number; right: boolean; message: string }>>
 > = {
@@ -70,20 +70,20 @@ const ask = (view: string, client: Client) => questions[view]?.(client) ?? Promi
 async function caughtUp(service: RunningService): Promise<void> {
   const operator = operatorOf(service);
   const lags = async () => {
-    const { views: told } = await operator.value("getStatus");
-    return views.map((view) => told[view].lagRecords);
+    const { views: statuses } = await operator.value("getStatus");
+    return views.map((view) => statuses[view].lagRecords);
   };
   await expect.poll(lags).toEqual([0, 0, 0, 0]);
 }
 
-/** What is in the write-ahead log, which has checksums of its own, comes into the file. */
+/** Moves the contents of the write-ahead log, which has checksums of its own, into the file. */
 function settle(file: string): void {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }
 
-/** Pages of tables and indices; `further`: none of those that are read first. */
+/** Overwrites pages of tables and indexes; `further`: only pages below the roots. */
 function pagesOf(file: string, further: boolean): readonly number[] {
   const database = new DatabaseSync(file, { readOnly: true });
   const pages = database.prepare("SELECT pageno, path FROM dbstat WHERE name <> 'view'").all();
@@ -132,8 +132,8 @@ describe.each([0xff, 0x00])("a view overwritten with %i", (byte) => {
     return service;
   }
 
-  // One after the other in one catalog: the others are whole each time.
-  test("is set aside and grown again", async () => {
+  // The tests damage one view after the other in one catalog; the other views are intact each time.
+  test("a damaged file is set aside and the view is rebuilt", async () => {
     await using service = await filled();
     for (const view of views) {
       const file = join(service.directory, `${view}.sqlite`);
@@ -144,7 +144,7 @@ describe.each([0xff, 0x00])("a view overwritten with %i", (byte) => {
     await equalsLog(service);
   });
 
-  test("further in gives no wrong answer", async () => {
+  test("damage below the root pages gives no wrong answer", async () => {
     await using service = await filled();
     for (const view of views) {
       const file = join(service.directory, `${view}.sqlite`);
@@ -185,7 +185,7 @@ describe("a flipped bit in the log", () => {
     return Number(row?.position);
   };
 
-  test("is an error that names its position, and no view is made of it", async () => {
+  test("a start without views fails with an error that names the position, and builds no view", async () => {
     await using service = await runningService({ logLevel: "silent" });
     const { client } = service;
     for (let n = 0; n < 20; n++)
@@ -200,7 +200,7 @@ describe("a flipped bit in the log", () => {
     await expect(started).rejects.toThrow(`position ${position}: the row does not match`);
   });
 
-  test("hinders nobody who has what was made of the log before", async () => {
+  test("existing views serve reads and writes, and restoring the damaged entity fails", async () => {
     await using service = await runningService({ logLevel: "silent" });
     for (let n = 0; n < 20; n++) {
       await service.client.upsert(urnOf(n), "tagProperties", { name: `mark ${n};` });
@@ -227,7 +227,7 @@ describe("a flipped bit in the log", () => {
   });
 });
 
-test("a log of which a part is damaged that a kill left out of its file ends the start, and loses nothing", {
+test("a damaged write-ahead log after a kill ends the start, and is left unchanged", {
   timeout: 60_000,
 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
@@ -243,7 +243,7 @@ test("a log of which a part is damaged that a kill left out of its file ends the
   const whole = Buffer.from(content);
   content.fill(0x55, at, at + 16);
   writeFileSync(file, content);
-  const told = {
+  const error = {
     code: "invalid",
     message: expect.stringMatching(
       /the log ".*" is damaged: the write-ahead log ".*-wal" is damaged from byte \d+ on/,
@@ -263,12 +263,12 @@ test("a log of which a part is damaged that a kill left out of its file ends the
         }
       }
     }
-    await expect(openService(config, { logger })).rejects.toMatchObject(told);
-    await expect(rebuildOne(directory.path, "aspects")).rejects.toMatchObject(told);
+    await expect(openService(config, { logger })).rejects.toMatchObject(error);
+    await expect(rebuildOne(directory.path, "aspects")).rejects.toMatchObject(error);
     expect(readFileSync(file).equals(content)).toBe(true);
   }
   const { findings } = await checkDirectory(config, ["log"]);
-  expect(findings).toEqual([told.message]);
+  expect(findings).toEqual([error.message]);
   writeFileSync(file, whole);
   const again = await openService(config, { logger });
   try {

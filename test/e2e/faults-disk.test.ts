@@ -1,6 +1,6 @@
 /**
- * A disk that is full, read-only, or does not keep what it was given: what was acknowledged stays,
- * refusals say why, no answer is wrong, and when the cause is mended the service goes on by itself.
+ * A disk that is full, read-only or fails to sync: acknowledged writes stay, errors name the cause,
+ * no answer is wrong, and the service resumes when the cause is gone.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,14 +13,14 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urnOf = (n: number): string => `urn:li:tag:fault${n}`;
 const bulk = "x".repeat(20_000);
-/** What a full disk may take until it is noticed, and a service until it goes on. */
+/** Limits for the time until a full disk is noticed, and until the service resumes. */
 const writesMax = 3_000;
 const recoveryMsMax = 45_000;
 const diskMegabytes = 96;
 const ballastBytes = 70_000_000;
 const quiet = { ANNALS_LOG_LEVEL: "fatal" };
 
-/** What writers were told: the number that each urn has. */
+/** The acknowledged writes: the number of each urn. */
 type Acknowledged = Map<string, number>;
 
 async function write(client: Client, n: number, acknowledged: Acknowledged) {
@@ -38,7 +38,7 @@ async function writeUntilRefused(client: Client, acknowledged: Acknowledged) {
   throw new Error(`${writesMax} writes and no end`);
 }
 
-/** Every acknowledged value is there; `busy`: or the answer says that it cannot be given now. */
+/** Expects every acknowledged value. With `busy`, a response may be 503 instead. */
 async function findAll(client: Client, acknowledged: Acknowledged, busy = false): Promise<number> {
   let refused = 0;
   for (const [urn, n] of acknowledged) {
@@ -64,12 +64,12 @@ async function endsWell(service: ServiceProcess, directory: string): Promise<voi
   expect((await differencesFromRebuild(directory)).differences).toEqual([]);
 }
 
-/** Starts the service; the words with which it ended where it did not come up. */
+/** Starts the service; returns the error output if it does not start. */
 const startOrWords = (data: string): Promise<ServiceProcess | string> =>
   startService(data, { env: quiet }).catch((error: Error) => error.message);
 
-describe("a full disk", () => {
-  test("refuses writes with the reason, and takes them again when there is room", {
+describe("the service on a full disk", () => {
+  test("a full disk rejects writes with the cause, and accepts them again when there is space", {
     timeout: 150_000,
   }, async ({ skip }) => {
     const made = smallDisk(diskMegabytes);
@@ -92,7 +92,7 @@ describe("a full disk", () => {
     await endsWell(service, data);
   });
 
-  test("the service starts read-only on a full disk after a crash, and accepts writes when there is space", {
+  test("after a crash the service starts read-only, and accepts writes when there is space", {
     timeout: 150_000,
   }, async ({ skip }) => {
     const made = smallDisk(diskMegabytes);
@@ -122,7 +122,7 @@ describe("a full disk", () => {
     await endsWell(again, data);
   });
 
-  test("lets the service start read-only after a clean stop, and writes resume when there is space", {
+  test("after a clean stop the service starts read-only, and accepts writes when there is space", {
     timeout: 150_000,
   }, async ({ skip }) => {
     const made = smallDisk(diskMegabytes);
@@ -156,8 +156,8 @@ describe("a full disk", () => {
   });
 });
 
-/** Where nothing may be mounted, this stands for a full disk. */
-test("files that may not grow refuse writes with the reason, and take them again when they may", {
+/** A file size limit replaces the full disk where the test may not mount one. */
+test("a file size limit rejects writes with the cause, and writes resume without the limit", {
   timeout: 150_000,
 }, async ({ skip }) => {
   const limits = filesCanBeLimited();
@@ -178,8 +178,8 @@ test("files that may not grow refuse writes with the reason, and take them again
   await endsWell(service, directory.path);
 });
 
-/** Root writes wherever it likes, but to a disk that takes nothing: that has to be mounted. */
-test("a read-only directory ends the start with a sentence, and is left as it was", async ({
+/** The root user can write to any directory, so that the test needs a read-only mount. */
+test("a start on a read-only directory ends with one error message, and changes no file", async ({
   skip,
 }) => {
   const made = smallDisk(diskMegabytes);
@@ -199,7 +199,7 @@ test("a read-only directory ends the start with a sentence, and is left as it wa
   await endsWell(again, data);
 });
 
-test("an fsync that fails is no acknowledgement, and loses none", {
+test("a write whose fsync fails is not acknowledged, and acknowledged writes stay", {
   timeout: 150_000,
 }, async ({ skip }) => {
   const made = failingFsync();
@@ -222,7 +222,7 @@ test("an fsync that fails is no acknowledgement, and loses none", {
   fsync.fail(false);
   await goesOn(client, acknowledged);
   for (let n = 200; n < 300; n++) await write(client, n, acknowledged);
-  // Nothing that a crash would show stands on what was not synced.
+  // No view has a record that was not synced and that a crash would lose.
   fsync.fail(true);
   for (let n = 300; n < 305; n++) expect((await write(client, n, acknowledged)).status).toBe(503);
   await service.stop("SIGKILL");
@@ -230,7 +230,7 @@ test("an fsync that fails is no acknowledgement, and loses none", {
   const again = await startService(directory.path, { env });
   const after = createClient(again.address);
   await findAll(after, acknowledged);
-  // Nor is anything there that was refused.
+  // Rejected writes are not in the log either.
   for (let n = 100; n < 110; n++) {
     const { body } = await after.get(`/entitiesV2/${encoded(urnOf(n))}`);
     expect(body.aspects?.tagProperties).toBeUndefined();

@@ -18,7 +18,7 @@ function peakMemoryOf(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** Sends over a connection of its own; returns the status, or the error without one. */
+/** Sends one request on its own connection; returns the status, or the error if there is none. */
 async function send(address: string, body: Buffer): Promise<number | string | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
   const headers = { "Content-Type": "application/json", "Content-Length": body.length };
@@ -32,10 +32,10 @@ async function send(address: string, body: Buffer): Promise<number | string | un
   return promise;
 }
 
-/** As many members as fit into the largest body. */
+/** A body with as many members as the size limit allows. */
 const hostile = (): Buffer => Buffer.from(`{"a":[${"{},".repeat((bodyBytesMax - 10) / 3)}{}]}`);
 
-/** Values near the largest one, of more than half a million custom properties each. */
+/** Values near the size limit, with more than half a million custom properties each. */
 function legal(): Buffer {
   const properties = Array.from({ length: 560_000 }, (_, n) => `"property_${n}":"${n}"`);
   const value = `{"customProperties":{${properties.join(",")}}}`;

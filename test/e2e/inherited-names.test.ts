@@ -1,4 +1,4 @@
-/** Members of aspects with names that every object inherits. */
+/** Members of aspects that have the names of members of `Object.prototype`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";

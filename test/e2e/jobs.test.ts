@@ -1,4 +1,4 @@
-/** Jobs whose process is killed: they go on in the next one, and come to their end. */
+/** Jobs after a kill of the process: they resume at the next start, and finish. */
 import { describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";
@@ -36,7 +36,7 @@ async function ended({ act }: Started, task: string) {
   }
 }
 
-/** Events that each dataset has. */
+/** The events of each dataset. */
 async function left({ client }: Started): Promise<ReadonlySet<number>> {
   const counts = new Set<number>();
   for (let n = 0; n < 20; n++) {
@@ -48,8 +48,8 @@ async function left({ client }: Started): Promise<ReadonlySet<number>> {
   return counts;
 }
 
-describe("a job whose process is killed", () => {
-  test("truncates to the end, in the next one or the one after", async () => {
+describe("jobs of a killed process", () => {
+  test("a truncation finishes after the next start or the one after", async () => {
     const first = await start();
     await ingest(first, 6_000);
     const task = await first.act("truncateTimeseriesAspect", {
@@ -59,7 +59,7 @@ describe("a job whose process is killed", () => {
     for (let kills = 0; kills < 2; kills++) {
       await service.stop("SIGKILL");
       const next = await start();
-      // Readers see all of it or none, however far the store is.
+      // Reads return all events or none, however far the truncation is.
       for (const count of await left(next)) expect([300, 5]).toContain(count);
     }
     await service.stop();
@@ -68,7 +68,7 @@ describe("a job whose process is killed", () => {
     expect(await left(last)).toEqual(new Set([5]));
   });
 
-  test("restores from where it was", async () => {
+  test("a restore resumes at its checkpoint", async () => {
     const first = await start();
     await ingest(first, 1_000);
     const rows = { urnLike: "urn:li:dataset:%", aspect: "datasetProfile", batchSize: 1 };
@@ -77,7 +77,7 @@ describe("a job whose process is killed", () => {
     for (;;) {
       const [job] = (await first.act("listJobs", { count: 1 })).jobs;
       task = job?.id ?? "";
-      // By then it has written down where it is, which it does every other second.
+      // By then the job has written its checkpoint, which it does every two seconds.
       if (job?.counts.updated >= 9) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

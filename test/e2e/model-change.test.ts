@@ -1,6 +1,6 @@
 /**
- * Views of some size that another model made: they answer, marked, while they are rebuilt, or refuse
- * and say what mends them.
+ * Views that were built with another model: they answer with a marker while they are rebuilt, or
+ * reject requests with an error that names the fix.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,9 +70,9 @@ async function ends({ act }: Awaited<ReturnType<typeof start>>, id: string): Pro
   }
 }
 
-test("they answer and are marked until they are rebuilt, which begins by itself", async () => {
+test("stale views answer with a marker until the rebuild that the start begins has finished", async () => {
   const started = await start("--model-extension", extension);
-  // From the first moment, and of all entities.
+  // From the first request on, and with all entities.
   const first = await found(started.client);
   expect(first.body.value.numEntities).toBe(entities);
   const [job] = (await started.act("listJobs", {})).body.value.jobs;
@@ -99,13 +99,13 @@ test("they answer and are marked until they are rebuilt, which begins by itself"
   expect((await again.act("listJobs", {})).body.value.total).toBe(1);
 });
 
-test("they refuse where that is wanted, and say what mends them", async () => {
+test("stale views reject requests with --on-model-change refuse, and the error names the fix", async () => {
   const started = await start("--model-extension", extension, "--on-model-change", "refuse");
   const refused = await found(started.client);
   expect(refused.status).toBe(503);
   expect(refused.body.message).toContain('the view "search" was built with another model');
   expect(refused.body.message).toContain("rebuildViews");
-  // Of this one the annotations decide nothing.
+  // The annotations do not affect this view.
   const read = await started.client.call("GET", `/entitiesV2/${encodeURIComponent(dataset(1))}`);
   expect(read.status).toBe(200);
   const { body } = await started.act("rebuildViews", {});

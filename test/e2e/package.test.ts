@@ -1,6 +1,6 @@
 /**
- * The npm package, as a user has it: packed, installed from its tarball into an empty folder, and
- * started there with `npx annals`. Downloads the packages that it depends on.
+ * The npm package as a user installs it: packed, installed from its tarball into an empty folder,
+ * and started with `npx annals`. Downloads the packages that it depends on.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { type Client, createClient, encoded, proposal } from "../support/client.
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary-directory.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Unpacked, without dependencies. */
+/** The size limit of the unpacked package without dependencies. */
 const BYTES_MAX = 15_000_000;
 
 interface Packed {
@@ -26,7 +26,10 @@ interface Packed {
 let directory: TemporaryDirectory;
 let packed: Packed;
 
-/** Without what the test run sets for Node and for scripts of this project; options of npm remain. */
+/**
+ * The environment without the variables that the test run sets for Node and for scripts of this
+ * project; options of npm remain.
+ */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) =>
@@ -36,7 +39,7 @@ const env = Object.fromEntries(
   ),
 );
 
-/** Runs in the folder of the user. */
+/** Runs a command in the folder of the user. */
 async function run(command: string, args: readonly string[], cwd = directory.path) {
   return promisify(execFile)(command, [...args], { cwd, env, maxBuffer: 64 * 2 ** 20 });
 }
@@ -58,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => directory[Symbol.dispose]());
 
 describe("the npm package", () => {
-  test("contains what runs, the model, the sample, the browser application and the texts of the project", () => {
+  test("the package contains the program, the model, the sample, the browser application and the documents", () => {
     const paths = packed.files.map(({ path }) => path);
     const declarations = /^dist\/src\/client\/\w+\.d\.ts$/;
     const sources = paths.filter((path) => /^dist\/test\/|\.test\.|\.ts$/.test(path));
@@ -78,7 +81,7 @@ describe("the npm package", () => {
     expect(packed.unpackedSize).toBeLessThan(BYTES_MAX);
   });
 
-  test("has no path to a source file that it lacks", () => {
+  test("the package has no path to a source file that it lacks", () => {
     const installed = join(directory.path, "node_modules", "annals");
     for (const { path } of packed.files.filter((file) => file.path.endsWith(".js"))) {
       const code = readFileSync(join(installed, path), "utf8").replaceAll(
@@ -89,7 +92,7 @@ describe("the npm package", () => {
     }
   });
 
-  test("exports the client with its types", async () => {
+  test("the package exports the client with its types", async () => {
     const service = await serve();
     writeFileSync(join(directory.path, "usage.mts"), clientUsage);
     const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -104,7 +107,7 @@ describe("the npm package", () => {
     await expect(wrong).rejects.toMatchObject({ stdout: expect.stringContaining("entityUri") });
   });
 
-  test("names its own commands", async () => {
+  test("error messages name the commands of the package", async () => {
     const lost = run("npx", ["annals", "ingest", "--server", "http://127.0.0.1:1", sample()]);
     await expect(lost).rejects.toMatchObject({
       code: 1,
@@ -112,7 +115,7 @@ describe("the npm package", () => {
     });
   });
 
-  test("runs the tour of the README, and builds its views again from the log", async () => {
+  test("the package runs the tour of the README, and rebuilds its views from the log", async () => {
     const service = await serve();
     const { stdout } = await run("npx", [
       "annals",
@@ -141,7 +144,7 @@ describe("the npm package", () => {
     const again = await serve();
     expect(await reads(createClient(again.address))).toEqual(answers);
     await again.stop();
-    // Rejects for an exit code other than 0.
+    // The promise is rejected for an exit code other than 0.
     await run("npx", ["annals", "verify"]);
   });
 });
@@ -244,7 +247,7 @@ async function serve() {
   const address = /http:\S+/.exec(line)?.[0] ?? "";
   return {
     address,
-    /** Resolves when the service has closed its output, which is when it has ended. */
+    /** Resolves when the service has closed its output, which it does at its end. */
     async stop() {
       const closed = once(child, "close");
       process.kill(-(child.pid ?? 0), "SIGTERM");

@@ -1,6 +1,6 @@
 /**
- * Where the aspect view cannot take a record, its entity is read and written as the log has it: what
- * was answered with a position is seen at that position, also by a process that remembers nothing.
+ * An entity that the aspect view has parked is read from and written to the log: a read at a
+ * position returns the value that was acknowledged with it, also after a restart without caches.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -26,7 +26,7 @@ function execute(sql: string): void {
   file.close();
 }
 
-test("an entity that is parked is read and written as the log has it, after a kill, too", async () => {
+test("an entity that is parked in aspects is read and written as the log has it, also after a kill", async () => {
   const { client: first } = await service.start();
   await named(first, "sound");
   execute(`CREATE TRIGGER poison BEFORE INSERT ON aspect_value WHEN new.value LIKE '%POISON%'

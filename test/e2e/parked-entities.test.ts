@@ -1,6 +1,6 @@
 /**
- * Entities that a view has parked go on being written, deleted, truncated, dropped and rebuilt: whatever
- * comes, each view has of them what the log says, and in the end they are found again.
+ * Parked entities can be written, deleted, truncated, dropped and rebuilt: after each step every
+ * view equals the log, and after a retry the entities are found again.
  */
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -17,7 +17,7 @@ import { type RunningService, runningService } from "../support/running-service.
 
 type View = keyof typeof columns;
 
-/** What a view is made to refuse. */
+/** The table and column of each view that a trigger checks. */
 const columns = {
   aspects: { table: "aspect_value", column: "value" },
   timeseries: { table: "event", column: "value" },
@@ -27,7 +27,7 @@ const views = Object.keys(columns) as View[];
 const noon = 1_772_409_600_000;
 
 let running: RunningService;
-/** That the helpers ask. */
+/** The service that the helpers use. */
 let service: Pick<RunningService, "client" | "directory">;
 let act: Operator;
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => running[Symbol.asyncDispose]());
 beforeEach(() => {
   use(running);
-  for (const view of views) heal(view);
+  for (const view of views) acceptRows(view);
 });
 
 const open = (name: string, timeout = 5_000) =>
@@ -54,20 +54,21 @@ function execute(name: string, sql: string): void {
   file.exec(sql);
 }
 
-const healed = "DROP TRIGGER IF EXISTS poison;";
-const heal = (view: View) => execute(`${view}.sqlite`, healed);
+const dropTrigger = "DROP TRIGGER IF EXISTS poison;";
+const acceptRows = (view: View) => execute(`${view}.sqlite`, dropTrigger);
 
-/** Of a view that takes no row of which this is so. */
-const poisoned = (view: View, condition: string): string =>
-  `${healed} CREATE TRIGGER poison BEFORE INSERT ON ${columns[view].table} WHEN ${condition}
+/** SQL that makes a view reject the rows for which the condition holds. */
+const rejectingTrigger = (view: View, condition: string): string =>
+  `${dropTrigger} CREATE TRIGGER poison BEFORE INSERT ON ${columns[view].table} WHEN ${condition}
    BEGIN SELECT raise(ABORT, 'poisoned'); END`;
-const poison = (view: View, condition: string) =>
-  execute(`${view}.sqlite`, poisoned(view, condition));
+const rejectRows = (view: View, condition: string) =>
+  execute(`${view}.sqlite`, rejectingTrigger(view, condition));
 
-/** A row that tells of this. */
-const tells = (view: View, text: string | number) => `new.${columns[view].column} LIKE '%${text}%'`;
+/** The condition of rows that contain a text. */
+const containing = (view: View, text: string | number) =>
+  `new.${columns[view].column} LIKE '%${text}%'`;
 
-/** What is to be written to the file waits for as long as `during` takes. */
+/** Holds the write lock of the view's file during `during`. */
 async function holding(view: View, during: () => Promise<void>): Promise<void> {
   using file = open(`${view}.sqlite`);
   file.exec("BEGIN IMMEDIATE");
@@ -76,14 +77,14 @@ async function holding(view: View, during: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The next generation of a view, once it is grown and before it is compared: nobody reads it before this
- * is committed.
+ * Opens the staging generation of a view after it is built and before it is verified. Its readers
+ * wait until the returned transaction is committed.
  */
-async function grown(view: View, sql: string): Promise<DatabaseSync> {
+async function builtStaging(view: View, sql: string): Promise<DatabaseSync> {
   const name = basename(stagingPath(join(service.directory, `${view}.sqlite`)));
   for (const until = Date.now() + 30_000; Date.now() < until; await pause(1)) {
     if (!existsSync(join(service.directory, name))) continue;
-    // Long enough to be let in between two who read.
+    // The timeout is long enough to get the lock between two reads.
     const file = open(name, 50);
     try {
       file.exec(`BEGIN EXCLUSIVE; ${sql}`);
@@ -92,7 +93,7 @@ async function grown(view: View, sql: string): Promise<DatabaseSync> {
       file.close();
     }
   }
-  throw new Error(`${name} was never grown`);
+  throw new Error(`${name} was never built`);
 }
 
 const properties = (description: string) => ({ description, customProperties: {} });
@@ -108,7 +109,7 @@ const truncate = (upTo: number) =>
     ...{ entityType: "dataset", aspect: "operation", endTimeMillis: upTo, dryRun: false },
   });
 
-/** Many at once. */
+/** Writes many proposals. */
 async function ingest(proposals: readonly object[]): Promise<void> {
   for (let from = 0; from < proposals.length; from += 1_000) {
     const some = { proposals: proposals.slice(from, from + 1_000) };
@@ -121,27 +122,27 @@ async function ingest(proposals: readonly object[]): Promise<void> {
   }
 }
 
-/** Whether the entity is found by it, once the view has all that the log has. */
+/** Whether a search for the input finds the entity, once the view covers the log. */
 async function found(urn: string, input: string): Promise<boolean> {
   const asked = { entity: "dataset", input, start: 0, count: 50 };
   const headers = { "X-Annals-Min-Position": String(await logHead(service.client)) };
   for (;;) {
     const reply = await service.client.call("POST", "/entities?action=search", asked, headers);
     if (reply.status === 200) return reply.body.value.entities.includes(urn);
-    // It is not as far yet.
+    // The view does not cover the log yet.
     expect(reply.status).toBe(503);
     await pause(20);
   }
 }
 
-/** An entity with a description and an event, which the search view has. */
-async function begun(urn: string, description: string): Promise<void> {
+/** Creates an entity with a description and an event, and waits for the search view. */
+async function createFound(urn: string, description: string): Promise<void> {
   await described(urn, description);
   await operated(urn, noon);
   expect(await found(urn, description)).toBe(true);
 }
 
-/** The views that it is parked in. */
+/** The views in which the entity is parked. */
 async function parkedIn(urn: string): Promise<readonly string[]> {
   const { parked } = await act.value("listParked", { count: 100 });
   return parked.flatMap((one: { urn: string; view: string }) =>
@@ -172,7 +173,7 @@ async function differences(
 const check = async () => expect(await differences()).toEqual([]);
 const rebuild = async () => done(await act.value("rebuildViews", { views: ["search"] }));
 
-/** One by one, as many as are in the way; how many there were. */
+/** Drops parked values one by one until none is left; returns their number. */
 async function dropAll(view: View, urn: string): Promise<number> {
   for (let count = 0; ; count++) {
     await check();
@@ -182,8 +183,8 @@ async function dropAll(view: View, urn: string): Promise<number> {
   }
 }
 
-async function mended(view: View, urn: string): Promise<void> {
-  heal(view);
+async function expectRepaired(view: View, urn: string): Promise<void> {
+  acceptRows(view);
   await retry(view, urn);
   await parked(urn);
   await check();
@@ -195,7 +196,7 @@ test("the events of an entity that is parked in timeseries are truncated", async
   await described(urn, "sound");
   await operated(urn, sound);
   expect(await found(urn, `lastOperationTime:${sound}`)).toBe(true);
-  poison("timeseries", tells("timeseries", refused));
+  rejectRows("timeseries", containing("timeseries", refused));
   await operated(urn, refused);
   await parked(urn, "timeseries");
   await check();
@@ -207,13 +208,13 @@ test("the events of an entity that is parked in timeseries are truncated", async
   await rebuild();
   await check();
   expect(await found(urn, "again")).toBe(true);
-  await mended("timeseries", urn);
+  await expectRepaired("timeseries", urn);
 });
 
-test("parked in aspects it is deleted for good", async () => {
+test("an entity that is parked in aspects is hard-deleted", async () => {
   const urn = dataset("deleted");
-  await begun(urn, "sound");
-  poison("aspects", tells("aspects", "POISON"));
+  await createFound(urn, "sound");
+  rejectRows("aspects", containing("aspects", "POISON"));
   await described(urn, "POISON");
   await parked(urn, "aspects");
   await check();
@@ -221,14 +222,14 @@ test("parked in aspects it is deleted for good", async () => {
   await check();
   await rebuild();
   await check();
-  await mended("aspects", urn);
+  await expectRepaired("aspects", urn);
   expect(await found(urn, "sound")).toBe(false);
 });
 
-test("parked in timeseries it is deleted for good and created once more", async () => {
+test("an entity that is parked in timeseries is hard-deleted and created again", async () => {
   const urn = dataset("created");
-  await begun(urn, "sound");
-  poison("timeseries", tells("timeseries", noon + 999));
+  await createFound(urn, "sound");
+  rejectRows("timeseries", containing("timeseries", noon + 999));
   await operated(urn, noon + 999);
   await parked(urn, "timeseries");
   await check();
@@ -239,21 +240,21 @@ test("parked in timeseries it is deleted for good and created once more", async 
   await check();
   await rebuild();
   await check();
-  await mended("timeseries", urn);
+  await expectRepaired("timeseries", urn);
   expect(await found(urn, "again")).toBe(true);
 });
 
-test("a rejected document behind a truncation holds up no other entity", async () => {
+test("a rejected document after a truncation blocks no other entity", async () => {
   const [urn, other] = [dataset("behind"), dataset("other")];
-  await begun(urn, "sound");
-  poison("search", tells("search", "POISON"));
-  // Then it is told of all of them at once.
+  await createFound(urn, "sound");
+  rejectRows("search", containing("search", "POISON"));
+  // The view then reads all of the records in one batch.
   await holding("search", async () => {
     await described(dataset("first"), "first");
     await pause(100);
     const head = await logHead(service.client);
     await truncate(noon + 1);
-    // What tells of the job, and what it does.
+    // The records of the job, and of its deletions.
     await expect.poll(() => logHead(service.client)).toBeGreaterThan(head + 2);
     await described(urn, "POISON");
     await described(other, "hello");
@@ -269,10 +270,10 @@ test("a rejected document behind a truncation holds up no other entity", async (
   expect(await found(urn, "again")).toBe(true);
 });
 
-test("an entity whose document the store rejects has none until a change that it accepts", async () => {
+test("an entity whose document the store rejects has no document until a change that it accepts", async () => {
   const urn = dataset("rejected");
-  await begun(urn, "sound");
-  poison("search", tells("search", "POISON"));
+  await createFound(urn, "sound");
+  rejectRows("search", containing("search", "POISON"));
   await described(urn, "POISON 1");
   await parked(urn, "search");
   expect(await found(urn, "sound")).toBe(false);
@@ -288,8 +289,8 @@ test("an entity whose document the store rejects has none until a change that it
 
 test("a rejected document that is dropped is omitted, also by a rebuild, until the next change", async () => {
   const urn = dataset("omitted");
-  await begun(urn, "sound");
-  poison("search", tells("search", "POISON"));
+  await createFound(urn, "sound");
+  rejectRows("search", containing("search", "POISON"));
   await described(urn, "POISON");
   await parked(urn, "search");
   expect(await drop("search", urn)).toEqual({ parked: false });
@@ -303,22 +304,22 @@ test("a rejected document that is dropped is omitted, also by a rebuild, until t
   await check();
 });
 
-test("of two events that timeseries cannot take one is dropped after the other", async () => {
+test("two parked events of timeseries are dropped one at a time", async () => {
   const urn = dataset("events");
   await described(urn, "sound");
   await operated(urn, noon);
-  const bad = [noon + 5, noon + 6].map((at) => tells("timeseries", at));
-  poison("timeseries", bad.join(" OR "));
+  const bad = [noon + 5, noon + 6].map((at) => containing("timeseries", at));
+  rejectRows("timeseries", bad.join(" OR "));
   for (const at of [5, 6, 7]) await operated(urn, noon + at);
   await parked(urn, "timeseries");
   expect(await dropAll("timeseries", urn)).toBe(2);
   expect(await found(urn, `lastOperationTime:${noon + 7}`)).toBe(true);
 });
 
-test("of two values that aspects cannot take one is dropped after the other", async () => {
+test("two parked values of aspects are dropped one at a time", async () => {
   const urn = dataset("values");
   await described(urn, "sound");
-  poison("aspects", tells("aspects", "POISON"));
+  rejectRows("aspects", containing("aspects", "POISON"));
   for (const text of ["POISON 1", "POISON 2", "good"]) await described(urn, text);
   await parked(urn, "aspects");
   expect(await dropAll("aspects", urn)).toBe(2);
@@ -333,11 +334,14 @@ test("an entity that is released and parked again during a rebuild stays parked"
   await ingest(many);
   await described(urn, "zero");
   expect(await found(urn, "zero")).toBe(true);
-  poison("search", tells("search", "POISON"));
+  rejectRows("search", containing("search", "POISON"));
   await described(urn, "POISON 1");
   await parked(urn, "search");
   const job = await act.value("rebuildViews", { views: ["search"] });
-  using next = await grown("search", poisoned("search", tells("search", "POISON")));
+  using next = await builtStaging(
+    "search",
+    rejectingTrigger("search", containing("search", "POISON")),
+  );
   await described(urn, "two");
   expect(await found(urn, "two")).toBe(true);
   await described(urn, "POISON 2");
@@ -350,16 +354,16 @@ test("an entity that is released and parked again during a rebuild stays parked"
   await check();
 });
 
-describe("a service that is killed", () => {
+describe("a service that is killed while a document is parked", () => {
   const killable = killableService("annals-parked");
   const begin = async () =>
     use({ directory: killable.directory, client: (await killable.start()).client });
 
-  test("has no document that the store rejected, before it is dropped and after", async () => {
+  test("the search view has no rejected document before and after it is dropped", async () => {
     const urn = dataset("killed");
     await begin();
-    await begun(urn, "sound");
-    poison("search", tells("search", "POISON"));
+    await createFound(urn, "sound");
+    rejectRows("search", containing("search", "POISON"));
     await described(urn, "POISON");
     await parked(urn, "search");
     for (const view of ["search", undefined] as const) {

@@ -1,6 +1,7 @@
 /**
  * A value that cannot be projected into a search document is parked: the document is built from the
- * others, the value is listed, retried and dropped. Every restart of the service is a kill.
+ * other aspects, and the value is listed, retried and dropped. The service is killed before every
+ * restart.
  */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -25,7 +26,7 @@ async function start(): Promise<void> {
   act = operatorOf({ client, directory: service.directory });
 }
 
-/** Kills the service, appends a value that is no JSON, and starts it again. */
+/** Kills the service, appends a value that is not valid JSON, and starts the service again. */
 async function appendBroken(urn: string): Promise<void> {
   await service.stop("SIGKILL");
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
@@ -49,7 +50,7 @@ const described = (urn: string, description: string) =>
   client.upsert(urn, "datasetProperties", { description, customProperties: {} });
 const edited = (urn: string, description: string) => client.upsert(urn, aspect, { description });
 
-/** Whether the search finds the entity, once the view has all of the log. */
+/** Whether the search finds the entity, once the view covers the log. */
 async function found(urn: string, input: string): Promise<boolean> {
   const asked = { entity: "dataset", input, start: 0, count: 50 };
   const headers = { "X-Annals-Min-Position": String(await logHead(client)) };
@@ -80,7 +81,7 @@ const causedBy = expect.stringMatching(
   /^the aspect "editableDatasetProperties" could not be projected: /,
 );
 
-test("an entity is found without an aspect that cannot be projected, which is parked until it is dropped", async () => {
+test("an entity is found without a parked aspect until the aspect is dropped", async () => {
   const urn = dataset("values");
   const parked = { view: "search", urn };
   const reason = causedBy;

@@ -1,11 +1,9 @@
 /**
- * What rebuilding takes of the disk while it goes on: no more than what is rebuilt takes, beside what
- * is in use, from the first record to the end of putting in place; and afterwards nothing. Counted are
- * blocks of all files that are not the log's, also of those without a name that the process still has
- * open.
- *
- * A staging generation that is open for writing has an almost empty write-ahead log and the index of
- * that log as well: OPEN_BYTES_MAX.
+ * Disk usage of a rebuild: until the staging generation is live, it takes as much space as the
+ * views that are rebuilt, in addition to the live generation. Afterwards it takes none. The test
+ * counts the blocks of all files except the log, including deleted files that the process has open.
+ * A staging generation that is open for writing also has an almost empty write-ahead log with its
+ * index: OPEN_BYTES_MAX.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
@@ -24,10 +22,10 @@ import { operatorOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Views of some 9 MB. */
+/** Gives views of some 9 MB. */
 const records = 10_000;
 const OPEN_BYTES_MAX = 128 * 1024;
-/** Looks at the disk while views are rebuilt, at least; there are hundreds. */
+/** The least number of measurements during a rebuild; usually there are hundreds. */
 const looksMin = 50;
 
 const command = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
@@ -40,7 +38,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => directory[Symbol.dispose]());
 
-/** Bytes on disk: of files of these views, and of whatever else the process has open without a name. */
+/** Bytes on disk: of the files of these views, and of deleted files that the process has open. */
 function bytesOf(pid: number, views: readonly ViewName[] = viewNames): number {
   const bytes = new Map<number, number>();
   const add = (path: string, look: (path: string) => Stats) => {
@@ -48,7 +46,7 @@ function bytesOf(pid: number, views: readonly ViewName[] = viewNames): number {
       const { ino, blocks } = look(path);
       bytes.set(ino, blocks * 512);
     } catch {
-      // It is gone by now.
+      // The file was deleted meanwhile.
     }
   };
   for (const name of readdirSync(directory.path)) {
@@ -58,7 +56,7 @@ function bytesOf(pid: number, views: readonly ViewName[] = viewNames): number {
   return bytes.values().reduce((sum, one) => sum + one, 0);
 }
 
-/** Files that a process has open and nobody else can open any more. */
+/** Deleted files that a process has open. */
 function openWithoutName(pid: number): readonly string[] {
   const descriptors = `/proc/${pid}/fd`;
   const withoutName = (path: string) => {
@@ -72,12 +70,12 @@ function openWithoutName(pid: number): readonly string[] {
     const all = readdirSync(descriptors).map((name) => join(descriptors, name));
     return all.filter(withoutName);
   } catch {
-    // Not every system tells, and processes end.
+    // Not every system has /proc, and processes end.
     return [];
   }
 }
 
-/** The most that there was on disk until `work` was done, looked at about every millisecond. */
+/** The highest disk usage until `work` is done, measured about every millisecond. */
 async function peakOf(pid: number, work: Promise<unknown>): Promise<number> {
   let [peak, looks, going] = [0, 0, true];
   const end = () => {
@@ -95,12 +93,12 @@ async function peakOf(pid: number, work: Promise<unknown>): Promise<number> {
 
 const asked: readonly (readonly ViewName[])[] = [["aspects"], ["search"], viewNames];
 
-/** That all of what there was at the peak was seen. */
+/** The share of the expected peak that the measurements must reach. */
 const seenMin = 0.95;
 
-describe("rebuilding takes as much disk again as what is rebuilt", () => {
+describe("the disk usage of a rebuild is that of the rebuilt views", () => {
   test.each(asked.map((views) => [views.join(), views] as const))(
-    "offline: %s",
+    "annals rebuild: %s",
     async (_, views) => {
       const rest = bytesOf(0);
       const again = bytesOf(0, views);
@@ -116,7 +114,7 @@ describe("rebuilding takes as much disk again as what is rebuilt", () => {
     },
   );
 
-  test("in a service, time and again", async () => {
+  test("repeated rebuilds in a service", async () => {
     const service = await startService(directory.path);
     try {
       const client = createClient(service.address);
@@ -129,7 +127,7 @@ describe("rebuilding takes as much disk again as what is rebuilt", () => {
         const peak = await peakOf(service.pid, done(value, id));
         expect(peak, views.join()).toBeLessThanOrEqual(allowed);
         expect(peak, views.join()).toBeGreaterThan(rest + again * seenMin);
-        // What was read of the old generation when the other took its place is answered soon.
+        // Requests that read the old generation finish soon, and it is closed.
         await expect.poll(() => openWithoutName(service.pid)).toEqual([]);
       }
     } finally {

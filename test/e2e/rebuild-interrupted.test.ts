@@ -1,6 +1,6 @@
 /**
- * `annals rebuild` that is interrupted: the views are as they were, to the byte, and nothing else is
- * left. A terminal's Ctrl-C arrives more than once, since who started the command passes it on.
+ * An interrupted `annals rebuild` leaves every file of the views unchanged and no other file. A
+ * terminal sends Ctrl-C more than once, because the parent process passes the signal on.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -20,12 +20,12 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const command = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const directory = temporaryDirectory("annals-interrupted");
 
-/** Two threads build views of so many. */
+/** So many records that two threads build the views. */
 const records = 10_000;
 
 beforeAll(async () => {
   const config = readConfig({ data: directory.path }, {});
-  // Threads beside the first have to end, too.
+  // Other threads have to end, too.
   await fill(await openLog(config), records);
   await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
 });
@@ -33,7 +33,7 @@ afterAll(() => directory[Symbol.dispose]());
 
 const rebuildAll = () => start(process.execPath, [command, "rebuild", "--data", directory.path]);
 
-/** Every file of a view, by what it holds. */
+/** The hash of every file of a view. */
 const files = () =>
   readdirSync(directory.path)
     .filter((name) => viewNames.some((view) => name.startsWith(view)))
@@ -44,7 +44,7 @@ const read = (name: string) => readFileSync(join(directory.path, name));
 test.each<[NodeJS.Signals, ViewName]>([
   ["SIGINT", "aspects"],
   ["SIGTERM", "search"],
-])("by %s, while %s is being grown", async (signal, view) => {
+])("a rebuild interrupted by %s while %s is built changes no file", async (signal, view) => {
   const before = files();
   const { child, ended } = rebuildAll();
   while (!existsSync(join(directory.path, `${view}.sqlite.1`))) await pause(1);
@@ -60,10 +60,10 @@ test.each<[NodeJS.Signals, ViewName]>([
   expect(files()).toEqual(before);
 });
 
-test("at any moment", async () => {
+test("a rebuild interrupted at a random time changes no file", async () => {
   const begun = performance.now();
   expect((await rebuildAll().ended).code).toBe(0);
-  // The machine may have stood still meanwhile.
+  // The machine may have been suspended meanwhile.
   const wholeMs = Math.min(performance.now() - begun, 5_000);
   for (let round = 0; round < 4; round++) {
     const before = files();
@@ -71,7 +71,7 @@ test("at any moment", async () => {
     await pause(wholeMs * (round / 4 + Math.random() / 4));
     child.kill("SIGINT");
     const { code } = await ended;
-    // Before the command hears signals it is ended by them.
+    // A signal before the command handles signals ends it.
     expect([0, 130, null]).toContain(code);
     const names = files().map(([name]) => name);
     expect(names).toEqual(before.map(([name]) => name));

@@ -1,6 +1,6 @@
 /**
- * Views that are rebuilt while the service reads and writes: nothing that was shown is missing at any
- * moment, what is rebuilt equals what the log says, and a kill at any point leaves one or the other.
+ * Rebuilds while the service reads and writes: reads never return less than before, a rebuilt view
+ * equals the log, and a kill at any time leaves either the old or the new generation live.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ import { killableService } from "../support/killable-service.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { dataset, datasetProposals, shownCounts } from "./shown-counts.ts";
 
-/** Kills while views are grown, and as soon as the first generation is seen to take its place. */
-const kills = { growing: 3, taking: 2 };
+/** Kills during the build, and right after the first view has a new live generation. */
+const kills = { building: 3, replacing: 2 };
 
 const views = ["aspects", "timeseries", "graph", "search"];
 
@@ -41,7 +41,7 @@ async function ended({ value }: Started, id: string) {
   }
 }
 
-/** Until every view has what was written. */
+/** Waits until every view has applied the write. */
 async function shown(
   { client }: Started,
   { position }: { position?: number | undefined },
@@ -66,7 +66,7 @@ const generationOf = (view: string): number => {
 
 const generations = () => views.map(generationOf);
 
-/** Writes and reads until it is told to stop; fails when less is shown than was before. */
+/** Writes and reads until `stop`; fails when a read returns less than an earlier one. */
 function load(started: Started, from: number) {
   let going = true;
   let reads = 0;
@@ -89,12 +89,12 @@ function load(started: Started, from: number) {
       await pause(60);
     }
   })();
-  // Told by stop.
+  // The method stop reports errors.
   for (const one of [writing, reading]) one.catch(() => {});
   return {
     reads: () => reads,
     written: () => written,
-    /** Of a process that is killed. */
+    /** Ends the load of a killed process and ignores its errors. */
     async gone() {
       going = false;
       await Promise.allSettled([writing, reading]);
@@ -106,7 +106,7 @@ function load(started: Started, from: number) {
   };
 }
 
-/** Resolves when an generation has taken its place, or no rebuild is under way that could. */
+/** Resolves when a new generation is live, or when no rebuild is running. */
 async function changed(started: Started, before: readonly number[]): Promise<void> {
   for (;;) {
     for (let look = 0; look < 50; look++) {
@@ -123,8 +123,8 @@ async function expectViewsEqualLog(): Promise<void> {
   expect(differences).toEqual([]);
 }
 
-describe("views that are rebuilt while the service runs", () => {
-  test("show no less at any moment, are of the next generation and equal the log", async () => {
+describe("rebuilds while the service runs", () => {
+  test("reads return no less at any time, and the next generation equals the log", async () => {
     const started = await start();
     await ingest(started, 0, 700);
     const under = load(started, 700);
@@ -149,7 +149,7 @@ describe("views that are rebuilt while the service runs", () => {
     expect(readdirSync(service.directory).filter((name) => name.endsWith(".link"))).toEqual([]);
   });
 
-  test("tell how many records were read, to the last one", async () => {
+  test("a finished job reports the number of records that it read", async () => {
     const started = await start();
     await ingest(started, 0, 760);
     await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
@@ -164,7 +164,7 @@ describe("views that are rebuilt while the service runs", () => {
     }
   });
 
-  test("are one edition or the other, whole, wherever the process is killed", async () => {
+  test("a kill at any time leaves every view with one complete generation", async () => {
     let started = await start();
     await ingest(started, 0, 600);
     let written = 600;
@@ -177,14 +177,15 @@ describe("views that are rebuilt while the service runs", () => {
     await first.stop();
     written = first.written();
     const seen = new Set<string>();
-    for (let kill = 0; kill < kills.growing + kills.taking; kill++) {
+    for (let kill = 0; kill < kills.building + kills.replacing; kill++) {
       const before = generations();
       const under = load(started, written);
-      // The job of the process before may go on.
+      // The job of the killed process may resume.
       await started.act("rebuildViews", {});
-      // The first at its very beginning, and those of the second kind when it has begun to take places.
-      if (kill > 0 && kill < kills.growing) {
-        await pause((rebuildMs * (kill + Math.random())) / kills.growing);
+      // The first kill is at the start of a build, later ones at random times, and those of the
+      // second kind after a new generation is live.
+      if (kill > 0 && kill < kills.building) {
+        await pause((rebuildMs * (kill + Math.random())) / kills.building);
       } else if (kill > 0) {
         await changed(started, before);
       }
@@ -198,13 +199,13 @@ describe("views that are rebuilt while the service runs", () => {
       seen.add(after.map((one, n) => one - (before[n] ?? 0)).join(""));
       started = await start();
       expect((await shownCounts(started.client)).entities).toBeGreaterThanOrEqual(acknowledged);
-      // Whether the last ones were kept nobody knows: they are written again.
+      // The last writes may or may not be in the log: they are written again.
       written = under.written();
     }
     const { jobs } = await started.value("listJobs", { count: 50 });
     for (const { id } of jobs) {
       const { state, error } = await ended(started, id);
-      // One that was cut off again and again says so.
+      // A job that was interrupted too often fails with that error.
       expect([state, error?.slice(0, 27)]).toEqual(
         state === "done" ? ["done", undefined] : ["failed", "the process ended 4 times w"],
       );
@@ -214,11 +215,11 @@ describe("views that are rebuilt while the service runs", () => {
     await expectViewsEqualLog();
     const files = readdirSync(service.directory).filter((name) => /\.(link|regrown)/.test(name));
     expect(files).toEqual([]);
-    // Before it took the places and after.
+    // Kills came before and after new generations were live.
     expect(seen.size).toBeGreaterThan(1);
   }, 480_000);
 
-  test("are what the log says, whichever they are, while their sources are written to", async () => {
+  test("rebuilt views equal the log while their sources are written to", async () => {
     const started = await start();
     await ingest(started, 0, 300);
     let going = true;

@@ -1,6 +1,6 @@
 /**
- * A log that is scavenged: the values of events that truncations took are gone from it, all else is as
- * it was, and so is everything that is read, grown or copied from it; whenever the process is killed.
+ * Scavenging removes the values of truncated events from the log. All other records and everything
+ * that is read, built or copied from the log stay unchanged, also after kills.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function recordsIn(directory: string): Promise<readonly LogRecord[]> {
   }
 }
 
-/** Positions of events that truncations cover, the plain way. */
+/** The positions of truncated events, computed naively. */
 function covered(records: readonly LogRecord[]): ReadonlySet<number> {
   const changes = records.flatMap((record) => decodeRecord(record) ?? []);
   const cuts = changes.filter(({ timeseries, urn }) => timeseries && urn === "");
@@ -55,7 +55,7 @@ function covered(records: readonly LogRecord[]): ReadonlySet<number> {
   return new Set(gone.map(({ position: at }) => at));
 }
 
-/** A copy has records of different entities in another order. */
+/** The records sorted, because a copy has records of different entities in another order. */
 const byStream = (records: readonly LogRecord[]) =>
   records
     .map(
@@ -63,7 +63,7 @@ const byStream = (records: readonly LogRecord[]) =>
     )
     .sort();
 
-describe("over a random history", () => {
+describe("scavenging a random history", () => {
   let service: RunningService;
   beforeEach(async () => {
     service = await runningService();
@@ -76,7 +76,7 @@ describe("over a random history", () => {
     return (await service.client.call("POST", path, asked)).body.value.values;
   };
 
-  test("the log says less, and everything that follows from it the same", async () => {
+  test("the log loses the values of truncated events, and views, runs and rebuilds stay the same", async () => {
     const { value, act, ended } = operatorOf(service);
     const urns = Array.from({ length: 8 }, (_, n) => dataset(n));
     for (let round = 0; round < 2; round++) {
@@ -99,9 +99,9 @@ describe("over a random history", () => {
         ),
       );
       expect((await recordsIn(service.directory)).slice(0, before.length)).toEqual(before);
-      const told = await ended(await value("scavengeLog", { dryRun: false }));
-      expect(told).toMatchObject({ status: { deleted: gone.size, noops: 0 } });
-      const { updated, deleted, total } = told.status;
+      const job = await ended(await value("scavengeLog", { dryRun: false }));
+      expect(job).toMatchObject({ status: { deleted: gone.size, noops: 0 } });
+      const { updated, deleted, total } = job.status;
       expect(updated + deleted).toBe(total);
 
       const after = (await recordsIn(service.directory)).slice(0, before.length);
@@ -135,9 +135,9 @@ describe("over a random history", () => {
     });
   });
 
-  test("a retried request is known by its key, and a rollback finds what is left", async () => {
+  test("a retried request is recognized by its idempotency key, and a rollback deletes the remaining events", async () => {
     const { value, ended } = operatorOf(service);
-    const tell = (timestampMillis: number, key: string) =>
+    const sendProfile = (timestampMillis: number, key: string) =>
       service.client.call(
         "POST",
         "/aspects?action=ingestProposal",
@@ -149,14 +149,14 @@ describe("over a random history", () => {
         },
         { "Idempotency-Key": key },
       );
-    await tell(5_000, "new");
-    await tell(1_000, "old");
+    await sendProfile(5_000, "new");
+    await sendProfile(1_000, "old");
     const truncation = { entityType: "dataset", aspect: "datasetProfile", endTimeMillis: 2_000 };
     await ended(await value("truncateTimeseriesAspect", { ...truncation, dryRun: false }));
     await ended(await value("scavengeLog", { dryRun: false }));
     await service.restart();
     const head = (await recordsIn(service.directory)).length;
-    expect(await tell(1_000, "old")).toMatchObject({ status: 200 });
+    expect(await sendProfile(1_000, "old")).toMatchObject({ status: 200 });
     expect(await recordsIn(service.directory)).toHaveLength(head);
     expect(await profilesOf(dataset(1))).toHaveLength(1);
     const undone = await service.client.call("POST", "/runs?action=rollback", {
@@ -166,7 +166,7 @@ describe("over a random history", () => {
     expect(await profilesOf(dataset(1))).toEqual([]);
   });
 
-  test("a copy is what the log is, also one that was begun before", async () => {
+  test("a copy equals the scavenged log, also a copy that was begun before", async () => {
     const { value, ended } = operatorOf(service);
     await writeHistory(service, 60, 6);
     const copied = async (file: string) => {
@@ -193,13 +193,13 @@ describe("over a random history", () => {
     expect(byStream(late.records)).toEqual(byStream(all));
     const on = await copied(early);
     expect(on.progress).toMatchObject({ there: records.length });
-    // What the trail notes behind answers may have come since.
+    // Audit records, which are written after responses, may have been added meanwhile.
     expect(on.records.length).toBeGreaterThanOrEqual(all.length);
     expect(on.records.slice(0, records.length)).toEqual(records);
   });
 });
 
-test("a log in EventStoreDB lacks them, and its copy has their places", async () => {
+test("scavenging on EventStoreDB removes values, and a copy of the log keeps their positions", async () => {
   const server = await startEventStoreServer();
   using back = temporaryDirectory("annals-back");
   try {
@@ -211,7 +211,7 @@ test("a log in EventStoreDB lacks them, and its copy has their places", async ()
       config = readConfig({ log, data: service.directory }, {});
       const { value, ended } = operatorOf(service);
       await writeHistory(service, 100, 6);
-      // What is as new as can be stays, behind what goes.
+      // The newest event is not truncated, and its record comes after the truncated one.
       for (const timestampMillis of [1_000, 8e12]) {
         await service.client.upsert(dataset(99), "datasetProfile", {
           timestampMillis,
@@ -256,7 +256,7 @@ describe("a process that is killed while it scavenges", () => {
   const service = killableService("annals-scavenge");
   const { start } = service;
 
-  test("leaves a log that opens, and goes on to the end", async () => {
+  test("the log stays readable after each kill, and the job finishes", async () => {
     const first = await start();
     for (let from = 0; from < events; from += 1_000) {
       const proposals = Array.from({ length: 1_000 }, (_, n) =>
@@ -274,7 +274,7 @@ describe("a process that is killed while it scavenges", () => {
         ...{ endTimeMillis: events - 100, dryRun: false },
       }),
     );
-    let told = await first.value("scavengeLog", { dryRun: false });
+    let job = await first.value("scavengeLog", { dryRun: false });
     let last = first;
     const left: number[] = [];
     for (let kill = 0; kill < kills; kill++) {
@@ -286,13 +286,13 @@ describe("a process that is killed while it scavenges", () => {
       );
       left.push(covered(records).size);
       last = await start();
-      // A job that is cut off four times has failed, and says so.
-      const { state } = await last.value("getJob", { id: told });
-      if (state === "failed") told = await last.value("scavengeLog", { dryRun: false });
+      // A job that was interrupted four times fails with that error.
+      const { state } = await last.value("getJob", { id: job });
+      if (state === "failed") job = await last.value("scavengeLog", { dryRun: false });
     }
     expect(left).toEqual(left.toSorted((a, b) => b - a));
-    await last.ended(told);
-    expect(await last.value("getJob", { id: told })).toMatchObject({ state: "done" });
+    await last.ended(job);
+    expect(await last.value("getJob", { id: job })).toMatchObject({ state: "done" });
     const records = await recordsIn(service.directory);
     expect(covered(records).size).toBe(0);
     const kept = records.filter((record) => decodeRecord(record)?.aspect === "datasetProfile");

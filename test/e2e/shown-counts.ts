@@ -1,18 +1,21 @@
-/** What views show of datasets that name others: counts that never shrink while none is deleted. */
+/**
+ * Counts that views return for datasets with references to others. They never shrink while no
+ * dataset is deleted.
+ */
 import { expect } from "vitest";
 import { type Client, proposal } from "../support/client.ts";
 
 export const dataset = (n: number): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,table${n},PROD)`;
 
-/** A dataset as every view shows it: its words, its edge to the first one, and an event. */
+/** A dataset with data for every view: words, an edge to the first dataset, and an event. */
 export const datasetProposals = (n: number, profiled = n) => [
   proposal(dataset(n), "datasetProperties", { name: `table${n}`, description: `ordinary ${n}` }),
   proposal(dataset(n), "upstreamLineage", { upstreams: [{ dataset: dataset(0), type: "COPY" }] }),
   proposal(dataset(profiled), "datasetProfile", { timestampMillis: n, rowCount: n }),
 ];
 
-/** One for each view; events are those of the first dataset. */
+/** One count for each view; the events are those of the first dataset. */
 export async function shownCounts(client: Client) {
   const ok = async (path: string, body?: object) => {
     const reply = await client.call(body === undefined ? "GET" : "POST", path, body);

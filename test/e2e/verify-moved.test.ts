@@ -1,6 +1,6 @@
 /**
- * A catalog that moves from one store to another: the log copied, the views grown from it there. What
- * verification says of it is the same before and after.
+ * A catalog that moves from one store to another: the log is copied, and the views are built from
+ * the copy. The results of a verification are the same before and after.
  */
 import { cpSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -23,15 +23,15 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const quiet = { onProgress: () => {}, logger: createLogger("silent") };
 
-/** What is said of each view, but for positions, which are the store's own. */
-async function told(settings: Parameters<typeof readConfig>[0]) {
+/** The results of a verification of each view, without positions, which differ by store. */
+async function verificationOf(settings: Parameters<typeof readConfig>[0]) {
   const config = readConfig(settings, {});
   await rebuild(config, { views: [], ...quiet });
   const { found, records } = await verify(config, { views: [], repair: false, ...quiet });
   return { records, views: found.map(({ view, rows, count }) => ({ view, rows, count })) };
 }
 
-/** Leaves a catalog with a history of all kinds of changes there. */
+/** Writes a history of all kinds of changes into a directory. */
 async function fill(directory: string): Promise<void> {
   await using service = await runningService({ logLevel: "silent" });
   await writeHistory(service, 120, 12);
@@ -46,7 +46,7 @@ test("a log that is copied to EventStoreDB and back gives the same result each t
   const server = await startEventStoreServer();
   try {
     const log = server.address;
-    const here = await told({ data: first.path });
+    const here = await verificationOf({ data: first.path });
     expect(here.views.map(({ view, count }) => [view, count])).toEqual([
       ...[
         ["aspects", 0],
@@ -57,9 +57,9 @@ test("a log that is copied to EventStoreDB and back gives the same result each t
     ]);
     for (const { rows } of here.views) expect(rows).toBeGreaterThan(0);
     await copyLogTo(readConfig({ data: first.path }, {}), { to: log, ...quiet });
-    expect(await told({ data: there.path, log })).toEqual(here);
+    expect(await verificationOf({ data: there.path, log })).toEqual(here);
     await copyLogTo(readConfig({ data: there.path, log }, {}), { to: back.path, ...quiet });
-    expect(await told({ data: back.path })).toEqual(here);
+    expect(await verificationOf({ data: back.path })).toEqual(here);
   } finally {
     await server.stop();
   }
@@ -69,7 +69,7 @@ const names = ["postgres", "neo4j", "elasticsearch"] as const;
 const stores = await Promise.all(names.map((name) => reachStore(name)));
 const urls = stores.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 
-// Without the servers there is nowhere to move to; what is missing is told at the end of the run.
+// The test needs all servers; the end of the run lists the missing ones.
 test.skipIf(urls.length < names.length)(
   "views that are moved to servers, one at a time, all with the log, and back give the same result",
   { timeout: 300_000 },
@@ -88,7 +88,7 @@ test.skipIf(urls.length < names.length)(
     ];
     const server = await startEventStoreServer();
     try {
-      const here = await told({ data: first.path });
+      const here = await verificationOf({ data: first.path });
       for (const { count } of here.views) expect(count).toBe(0);
       const moves = [
         { aspects },
@@ -97,16 +97,16 @@ test.skipIf(urls.length < names.length)(
         { timeseries: elasticsearch },
       ];
       for (const moved of moves) {
-        // How much has to be read for it is the store's own.
-        const { views } = await told({ data: first.path, storeName, ...moved });
+        // The number of records read differs by store.
+        const { views } = await verificationOf({ data: first.path, storeName, ...moved });
         expect(views, Object.keys(moved).join()).toEqual(here.views);
       }
       const log = server.address;
       await copyLogTo(readConfig({ data: first.path }, {}), { to: log, ...quiet });
       const all = Object.assign({}, ...moves);
-      const { views } = await told({ data: there.path, log, storeName, ...all });
+      const { views } = await verificationOf({ data: there.path, log, storeName, ...all });
       expect(views).toEqual(here.views);
-      expect(await told({ data: first.path })).toEqual(here);
+      expect(await verificationOf({ data: first.path })).toEqual(here);
     } finally {
       await server.stop();
       for (const place of places) await place.remove();

@@ -1,7 +1,7 @@
 /**
- * Damage that no row of an entity shows: tables of names and numbers, what stores keep beside rows, and
- * pages of files. A verification finds each, and a rebuild repairs all of them: by hand, and when a
- * running service or the command repairs.
+ * Damage outside the rows of entities: in tables of names and numbers, in structures that stores
+ * keep beside the rows, and in pages of files. A verification finds each, and a rebuild repairs all
+ * of them: by hand, and by the repair of a running service or of the command.
  */
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const rules = viewRules(loadModel());
 beforeAll(async () => {
   await using service = await runningService();
   await writeHistory(service, 200, 15);
-  // So many that the index has many pages.
+  // So many entities that the index has many pages.
   const proposals = Array.from({ length: 1_500 }, (_, n) =>
     proposal(`urn:li:tag:t${n}`, "tagProperties", {
       name: `mark ${n}`,
@@ -56,7 +56,7 @@ async function copied(use: (directory: string) => Promise<void>): Promise<void> 
   await use(copy.path);
 }
 
-/** How many differences a full verification finds in a view. */
+/** The number of differences that a full verification finds in a view. */
 async function found(directory: string, view: ViewName): Promise<number> {
   const config = readConfig({ data: directory }, {});
   const log = await openLogReader(config);
@@ -85,19 +85,15 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   ["search", "the checksum of a chunk changed", "UPDATE chunk SET sum = sum + 1"],
   [
     "search",
-    "a living document deleted in the index",
+    "a live document marked as deleted in the index",
     `INSERT INTO tombstone (id, urn, turn) SELECT document, urn, 1 FROM entity
      WHERE document IS NOT NULL LIMIT 1`,
   ],
   ["search", "the last ids changed", "UPDATE state SET document = 0"],
-  [
-    "search",
-    "an entity that cannot be looked up",
-    "UPDATE entity SET hash = hash + 1 WHERE id = 3",
-  ],
+  ["search", "an entity with a wrong hash", "UPDATE entity SET hash = hash + 1 WHERE id = 3"],
   [
     "aspects",
-    "a type changed",
+    "a wrong entity type",
     "UPDATE entity_kind SET type = 'corpuser' WHERE prefix = 'urn:li:tag:'",
   ],
   ["aspects", "a type gone", "UPDATE entity_kind SET type = NULL WHERE prefix = 'urn:li:tag:'"],
@@ -106,7 +102,7 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   ["graph", "kinds of sources changed", "UPDATE edge SET source_kind = source_kind + 1"],
   [
     "graph",
-    "kinds of destinations changed",
+    "edges with a wrong destination kind",
     "UPDATE edge SET destination_kind = destination_kind + 1",
   ],
   ["graph", "kinds made the same", "UPDATE edge SET source_kind = 1, destination_kind = 1"],
@@ -118,20 +114,20 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   ["graph", "an index gone", "DROP INDEX edge_out"],
   [
     "graph",
-    "an index made otherwise",
+    "an index with a wrong condition",
     "DROP INDEX edge_in; CREATE INDEX edge_in ON edge (destination, type, position) WHERE leads = 1",
   ],
   ["timeseries", "series gone", "DELETE FROM series"],
 ];
 
-describe("damage that no row shows", () => {
-  test("is not there before", async () => {
+describe("damage outside the rows of entities", () => {
+  test("an undamaged view has no differences", async () => {
     for (const view of viewNames) {
       expect(await found(filled.path, view)).toBe(0);
     }
   });
 
-  test.each(damages)("%s: %s", async (view, _, sql) => {
+  test.each(damages)("a full verification finds damage in %s: %s", async (view, _, sql) => {
     await copied(async (directory) => {
       const database = new DatabaseSync(join(directory, `${view}.sqlite`));
       database.enableDefensive(false);
@@ -141,25 +137,28 @@ describe("damage that no row shows", () => {
     });
   });
 
-  // Each damage alone is found above. A rebuild reads nothing of the damaged view.
-  test("is gone after a rebuild of the views", async () => {
+  // The tests above find each damage alone. A rebuild reads nothing of the damaged view.
+  test("a rebuild of the views repairs all damage", async () => {
     await copied(async (directory) => {
       for (const round of rounds) damage(directory, round);
       await rebuilt(directory, viewNames);
     });
   });
 
-  test.each(viewNames)("%s: a page of an index", async (view) => {
-    await copied(async (directory) => {
-      damagePage(directory, view);
-      // A view that cannot be read is an error.
-      const outcome = await found(directory, view).catch((error: Error) => error.message);
-      expect(outcome).not.toBe(0);
-    });
-  });
+  test.each(viewNames)(
+    "a full verification finds a damaged page of an index in %s",
+    async (view) => {
+      await copied(async (directory) => {
+        damagePage(directory, view);
+        // For a view that cannot be read, the verification fails.
+        const outcome = await found(directory, view).catch((error: Error) => error.message);
+        expect(outcome).not.toBe(0);
+      });
+    },
+  );
 });
 
-/** Of each view one damage, as long as there are any. */
+/** One damage of each view at a time, until none is left. */
 const rounds = Array.from({ length: damages.length }, (_, n) =>
   viewNames.flatMap((name) => damages.filter(([view]) => view === name).slice(n, n + 1)),
 ).filter(({ length }) => length > 0);
@@ -173,7 +172,7 @@ function damage(directory: string, round: typeof damages): void {
   }
 }
 
-describe("repairing", { timeout: 120_000 }, () => {
+describe("a verification with repair", { timeout: 120_000 }, () => {
   const repairing = async (service: RunningService) => {
     const operator = operatorOf(service);
     const id = await operator.value("verify", { repair: true });
@@ -192,20 +191,20 @@ describe("repairing", { timeout: 120_000 }, () => {
     return service;
   };
 
-  test("a running service rebuilds the views of which tables are damaged", async () => {
+  test("a running service rebuilds the views with damaged tables", async () => {
     await using service = await filledService();
     const [round = []] = rounds;
     damage(service.directory, round);
     await repairing(service);
   });
 
-  test("a running service rebuilds the views of which a page is damaged", async () => {
+  test("a running service rebuilds the views with a damaged page", async () => {
     await using service = await filledService();
     for (const view of viewNames) damagePage(service.directory, view);
     await repairing(service);
   });
 
-  test("so does the command, also where a view cannot be read", async () => {
+  test("the command rebuilds damaged views, also a view that cannot be read", async () => {
     await copied(async (directory) => {
       const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
       const run = (...more: string[]) =>
@@ -233,7 +232,7 @@ function damagePage(directory: string, view: ViewName): void {
   writeFileSync(file, content);
 }
 
-/** The first page of an index that is not the table's own. */
+/** The first page of an index that is not a primary key. */
 function pageOfIndex(file: string): number {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -29,7 +29,7 @@ const online = (...args: string[]): Promise<Ended> => {
   return start(process.execPath, [main, ...args, ...where]).ended;
 };
 
-/** Another process writes to the log, and no projector runs. */
+/** Another process writes to the log while no projector runs. */
 async function appendOffline(): Promise<void> {
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
   const created = { time: 1_772_409_600_000, actor: "urn:li:corpuser:ada" };

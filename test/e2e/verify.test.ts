@@ -1,6 +1,6 @@
 /**
- * That views are what the log says is found out, whatever was done to them by hand, and mended; and
- * nothing is called wrong that is not, also while others write.
+ * A verification finds every difference between a view and the log, and repairs it. It reports no
+ * difference for views that equal the log, also under writes.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { type RunningService, runningService } from "../support/running-service.
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** Each job has a thread of its own, which gives way to everything else. */
+/** Each job has its own thread, which yields to all other work. */
 const slowly = { timeout: 120_000 };
 
 let service: RunningService;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** Changes a view behind the service's back. */
+/** Changes a view without the service. */
 function damage(view: string, statements: string): void {
   damageIn(service.directory, view, statements);
 }
@@ -59,7 +59,7 @@ async function ended(id: string, of: Operator = operator): Promise<Ended> {
   }
 }
 
-/** Every view has what was written. */
+/** Waits until every view has applied all writes. */
 async function settled(of = service): Promise<void> {
   const { position } = await of.client.upsert(user(0), "corpUserInfo", { active: true });
   const headers = { "X-Annals-Min-Position": String(position) };
@@ -73,7 +73,7 @@ async function settled(of = service): Promise<void> {
   );
 }
 
-/** No truncation is under way: until then nobody can say how many events there are. */
+/** Waits until no truncation is running: until then the number of events is undefined. */
 async function truncated(): Promise<void> {
   const path = join(service.directory, "timeseries.sqlite");
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
@@ -86,8 +86,8 @@ const verify = async (asked: object = {}) => ended(await operator.value("verify"
 const found = async (view?: string) =>
   operator.value("listDifferences", { count: 1_000, ...(view !== undefined && { view }) });
 
-describe("views that grew over a history of all kinds of changes", slowly, () => {
-  test("equal the log, also when the depths of earlier releases or a position are given", async () => {
+describe("views of a random history of all kinds of changes", slowly, () => {
+  test("a verification finds no difference, also with the options of earlier releases or with a position", async () => {
     await settled();
     expect(await verify()).toMatchObject({ state: "done" });
     const whole = await found();
@@ -109,7 +109,7 @@ describe("views that grew over a history of all kinds of changes", slowly, () =>
     }
   });
 
-  test("metrics tell up to where, and how many differences there are", async () => {
+  test("metrics state the verified position and the number of differences", async () => {
     const { body } = await service.client.get("/metrics");
     for (const view of ["aspects", "timeseries", "graph", "search"]) {
       expect(body).toMatch(new RegExp(`annals_view_verified_position{view="${view}"} [1-9]`));
@@ -118,7 +118,7 @@ describe("views that grew over a history of all kinds of changes", slowly, () =>
   });
 });
 
-/** What somebody may do to a view, and what is then said of it. */
+/** A change of a view, and the kinds of differences that a verification reports for it. */
 const damages: readonly [view: string, what: string, sql: string, kinds: string[]][] = [
   ["aspects", "rows deleted", "DELETE FROM aspect_value WHERE rowid % 3 = 0", ["missing"]],
   ["aspects", "values changed", "UPDATE aspect_value SET value = '{}'", ["different"]],
@@ -134,7 +134,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ],
   [
     "aspects",
-    "an entity added that nobody told of",
+    "an entity added that has no records",
     `INSERT INTO entity SELECT kind, 'nobody', 99999, 1, 0 FROM entity LIMIT 1;
      INSERT INTO aspect_value SELECT 99999, aspect, version, position, revision, confirmed, removed,
        time, actor, system, value FROM aspect_value LIMIT 1;
@@ -147,7 +147,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ["timeseries", "rows changed", "UPDATE event SET value = '{}'", ["different"]],
   [
     "timeseries",
-    "rows told later",
+    "rows with later positions",
     `UPDATE event SET position = -1 - position; UPDATE event SET position = -position;
      UPDATE place SET position = position + 1`,
     ["different"],
@@ -162,7 +162,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ],
   [
     "timeseries",
-    "a series added that nobody told of",
+    "a series added that has no records",
     `INSERT INTO series (urn, aspect) VALUES ('urn:li:dataset:nobody', 'datasetProfile');
      INSERT INTO event SELECT 99999, (SELECT max(id) FROM series), time, key, system, value
      FROM event LIMIT 1;
@@ -186,7 +186,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ],
   [
     "graph",
-    "edges of an entity that nobody told of",
+    "edges of an entity that has no records",
     `INSERT INTO node (kind, rest) SELECT kind, 'nobody' FROM node LIMIT 1;
      INSERT INTO edge SELECT source, type, destination, (SELECT max(id) FROM node), aspect,
        position + 1, ordinal, 0, source_kind, destination_kind, path, via, created_on, created_actor,
@@ -203,7 +203,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ],
   [
     "search",
-    "out of the index",
+    "documents deleted from the index",
     `INSERT INTO tombstone (id, urn, turn) SELECT document.id, urn, 1
      FROM document JOIN entity ON entity.document = document.id WHERE document.id % 2 = 0`,
     ["different"],
@@ -224,7 +224,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
 
 const viewNames = ["aspects", "timeseries", "graph", "search"];
 
-/** Damages of different views at once, since each view is looked at by itself; those of rows first. */
+/** One damage of each view per round; damages of rows come first. */
 const rounds = Array.from({ length: damages.length }, (_, round) =>
   viewNames.flatMap((name) => {
     const own = damages.filter(([view]) => view === name);
@@ -233,7 +233,7 @@ const rounds = Array.from({ length: damages.length }, (_, round) =>
   }),
 ).filter(({ length }) => length > 0);
 
-describe("damage by hand", slowly, () => {
+describe("damaged views", slowly, () => {
   beforeEach(async () => {
     await settled();
     await truncated();
@@ -244,16 +244,18 @@ describe("damage by hand", slowly, () => {
       round,
       what: round.map(([view, what]) => `${view}: ${what}`).join("; "),
     })),
-  )("$what", async ({ round }) => {
+  )("a verification finds and repairs: $what", async ({ round }) => {
     for (const [view, , sql] of round) damage(view, sql);
     const damaged = round.map(([view]) => view);
     expect(await verify()).toMatchObject({ state: "done" });
-    const sick = new Set((await found()).differences.map((one: { view: string }) => one.view));
-    expect([...sick].sort()).toEqual(damaged.toSorted());
+    const damagedViews = new Set(
+      (await found()).differences.map((one: { view: string }) => one.view),
+    );
+    expect([...damagedViews].sort()).toEqual(damaged.toSorted());
     for (const [view, , , kinds] of round) {
       const { differences } = await found(view);
-      const told = new Set(differences.map((one: { kind: string }) => one.kind));
-      for (const kind of kinds) expect(told, JSON.stringify(differences[0])).toContain(kind);
+      const foundKinds = new Set(differences.map((one: { kind: string }) => one.kind));
+      for (const kind of kinds) expect(foundKinds, JSON.stringify(differences[0])).toContain(kind);
     }
     expect(await verify({ repair: true })).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
@@ -270,7 +272,7 @@ describe("damage by hand", slowly, () => {
     expect((await found("graph")).total).toBe(0);
   });
 
-  test("and at last the views are as they would be if they were grown anew", async () => {
+  test("all repaired views equal rebuilt views", async () => {
     expect(await verify()).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
     await service.restart(async () => {
@@ -280,7 +282,7 @@ describe("damage by hand", slowly, () => {
   });
 });
 
-test("nothing is called wrong while others write", async () => {
+test("a verification under writes reports no differences", async () => {
   let writing = true;
   const writers = [0, 1, 2].map(async () => {
     while (writing) {
@@ -300,36 +302,37 @@ test("nothing is called wrong while others write", async () => {
   }
 });
 
-test("what a view passes over is part of what should be there", async () => {
+test("parked records are no differences, before and after they are dropped", async () => {
   await using parked = await runningService({ logLevel: "silent" });
   const check = async () => {
     const id = await operatorOf(parked).value("verify", {});
     expect(await ended(id, operatorOf(parked))).toMatchObject({ state: "done" });
     expect(await operatorOf(parked).value("listDifferences")).toMatchObject({ differences: [] });
   };
-  const [sick, well] = [dataset("sick"), dataset("well")];
-  for (const urn of [sick, well]) await parked.client.upsert(urn, "status", { removed: false });
-  // Something that no release ever wrote.
+  const [rejected, accepted] = [dataset("sick"), dataset("well")];
+  for (const urn of [rejected, accepted])
+    await parked.client.upsert(urn, "status", { removed: false });
+  // A record in a format that no release has written.
   await parked.restart(async () => {
     const log = await openSqliteChangeLog({ file: join(parked.directory, "log.sqlite") });
     const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
-    await log.append([{ stream: entityStream(sick), expected: "any", records }]);
+    await log.append([{ stream: entityStream(rejected), expected: "any", records }]);
     await log.close();
   });
-  await parked.client.upsert(well, "status", { removed: true });
+  await parked.client.upsert(accepted, "status", { removed: true });
   const act = operatorOf(parked);
   const count = async () => (await act.value("listParked")).total;
   await expect.poll(count).toBe(4);
   await check();
   for (const view of ["aspects", "timeseries", "graph", "search"]) {
-    await act.value("dropParked", { view, urn: sick });
+    await act.value("dropParked", { view, urn: rejected });
     await check();
   }
-  expect((await parked.client.upsert(sick, "status", { removed: true })).status).toBe(200);
+  expect((await parked.client.upsert(rejected, "status", { removed: true })).status).toBe(200);
   await check();
 });
 
-test("the command finds, tells and mends, and says by its exit code what is left", async () => {
+test("the command finds, lists and repairs differences, and its exit code states whether any are left", async () => {
   await using other = await runningService();
   await writeHistory(other, 60, 8);
   await settled(other);
@@ -347,11 +350,11 @@ test("the command finds, tells and mends, and says by its exit code what is left
     expect((await run("search")).code).toBe(0);
     expect((await run("--repair")).code).toBe(0);
     expect((await run()).code).toBe(0);
-    // Numbers that lead nowhere, and a count that no entity's rows show.
+    // The names of edges and a count are not in the rows of an entity.
     damageIn(other.directory, "graph", "DELETE FROM node");
     damageIn(other.directory, "aspects", "UPDATE entity_kind SET living = living + 5");
-    const grown = await run("--repair");
-    expect(grown).toMatchObject({
+    const repaired = await run("--repair");
+    expect(repaired).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("rebuilt from the log"),
     });
@@ -360,7 +363,7 @@ test("the command finds, tells and mends, and says by its exit code what is left
   });
 });
 
-test("the command asks a running service as well", async () => {
+test("the command also verifies a running service", async () => {
   const run = (...more: string[]) =>
     start(process.execPath, [
       ...[main, "verify", "--server", service.address, "--data", service.directory, ...more],
@@ -374,7 +377,7 @@ test("the command asks a running service as well", async () => {
   expect((await run()).stdout).toContain("as the log says");
 });
 
-test("what is asked is checked, and one is done at a time", async () => {
+test("a verification rejects unknown views, and only one runs at a time", async () => {
   expect(await operator.act("verify", { views: ["cellar"] })).toMatchObject({ status: 422 });
   expect(await operator.act("listDifferences", { view: "cellar" })).toMatchObject({ status: 422 });
   const first = await operator.value("verify", {});
@@ -385,7 +388,7 @@ test("what is asked is checked, and one is done at a time", async () => {
   expect(existsSync(join(service.directory, "verify.sqlite"))).toBe(true);
 });
 
-test("proposals of many entities are one batch each", async () => {
+test("a batch of proposals for many entities is verified without differences", async () => {
   const proposals = Array.from({ length: 500 }, (_, n) =>
     proposal(dataset(`many${n}`), "status", { removed: false }),
   );
@@ -395,7 +398,7 @@ test("proposals of many entities are one batch each", async () => {
   expect(await found()).toMatchObject({ total: 0 });
 });
 
-test("a document that the store rejects is no difference, and a rebuild stores it again", async () => {
+test("a document that the store rejects is no difference, and a rebuild stores it", async () => {
   await using service = await runningService({ logLevel: "silent" });
   const act = operatorOf(service);
   const check = async () => {

@@ -1,6 +1,6 @@
 /**
- * Two nodes on one log whose views nobody feeds: what one of them wrote, the other finds in the log
- * alone. What it decides and what it says must be true all the same.
+ * Two nodes on one log without a projector: each node finds the writes of the other one only in the
+ * log. Conditions and responses must be right all the same.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
@@ -8,8 +8,8 @@ import { type Cluster, type ClusterNode, reachCluster, startCluster } from "../s
 
 const stores = await reachCluster();
 
-// Two nodes need stores that they share; what is missing is told at the end of the run.
-describe.skipIf("skipped" in stores)("nodes whose views stand still", { concurrent: true }, () => {
+// Two nodes need shared stores; the end of the run lists the missing ones.
+describe.skipIf("skipped" in stores)("nodes without a projector", { concurrent: true }, () => {
   let cluster: Cluster;
   let one: ClusterNode;
   let other: ClusterNode;
@@ -29,7 +29,7 @@ describe.skipIf("skipped" in stores)("nodes whose views stand still", { concurre
       proposal: proposal(urn, "tagProperties", { name }, more),
     });
 
-  test("a condition is held against what another node wrote", async () => {
+  test("a condition is checked against the writes of another node", async () => {
     const urn = "urn:li:tag:conditional";
     await one.client.upsert(urn, "tagProperties", { name: "first" });
     const headers = { "If-Version-Match": "1" };
@@ -37,18 +37,18 @@ describe.skipIf("skipped" in stores)("nodes whose views stand still", { concurre
     expect(await ingest(one, urn, "third", { headers })).toMatchObject({ status: 422 });
   });
 
-  test("what another node deleted can be created again", async () => {
+  test("an entity that another node deleted can be created again", async () => {
     const urn = "urn:li:tag:again";
     await one.client.upsert(urn, "tagProperties", { name: "first" });
     const gone = await other.client.call("POST", "/entities?action=delete", { urn });
-    // Timeseries are counted in a view that does not come so far.
+    // A hard delete counts timeseries events in a view that does not cover the log.
     expect(gone.status).toBe(503);
     const removed = await ingest(other, urn, "", { changeType: "DELETE", aspect: undefined });
     expect(removed).toMatchObject({ status: 200 });
     expect(await ingest(one, urn, "new", { changeType: "CREATE" })).toMatchObject({ status: 200 });
   });
 
-  test("an answer does not claim to show what its view does not have", async () => {
+  test("a response does not name a position that its view does not cover", async () => {
     const urn = "urn:li:tag:shown";
     const { position } = await one.client.upsert(urn, "tagProperties", { name: "first" });
     await other.client.upsert("urn:li:tag:later", "tagProperties", { name: "later" });

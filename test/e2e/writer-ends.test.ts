@@ -1,7 +1,7 @@
 /**
- * The thread that writes the log ends again and again under load, and the service goes on: what was
- * acknowledged is kept and read, what was not is told as such, and no write is refused as a lost
- * race because the service does not know what the ended thread had committed.
+ * The thread that writes the log ends again and again under load, and the service continues:
+ * acknowledged writes are kept, others fail with an error, and no write is rejected as a lost race
+ * because the service does not know the last commits of the ended thread.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
@@ -33,7 +33,7 @@ afterEach(async () => {
 const urnOf = (n: number): string => `urn:li:tag:t${n}`;
 const health = async (): Promise<number> => (await service.client.get("/health")).status;
 
-test("a service whose log's writer ends goes on by itself", async () => {
+test("a service continues after the thread that writes its log ends", async () => {
   const acknowledged = new Set<string>();
   const statuses = new Set<number>();
   let stop = false;
@@ -75,7 +75,7 @@ test("a service whose log's writer ends goes on by itself", async () => {
     }
   }
   expect(acknowledged.difference(found)).toEqual(new Set());
-  // The last ones too are in the view then.
+  // The last writes are in the view by then.
   await service.client.call("POST", "/entities?action=listUrns", { entity: "tag", ...page });
   expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
 });
