@@ -10,7 +10,7 @@ import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postg
 import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories, byteOrder } from "../contract/aspect-table-model.ts";
-import { mendsCounts } from "../contract/restored-counts.ts";
+import { expectRestoredCounts } from "../contract/restored-counts.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { createPostgresPlaces, type PostgresPlace } from "./postgres-place.ts";
@@ -149,7 +149,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         ],
         ["left as they were", "SELECT 1"],
       ])("mends the counts of those that were %s", async (_, damage) => {
-        await mendsCounts(place, {
+        await expectRestoredCounts(place, {
           damage,
           counts: "SELECT prefix, living FROM {entity_kind} ORDER BY prefix",
           entities: "SELECT kind, urn, living FROM {entity} ORDER BY urn",

@@ -3,7 +3,7 @@ import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-as
 import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories } from "../contract/aspect-table-model.ts";
-import { mendsCounts } from "../contract/restored-counts.ts";
+import { expectRestoredCounts } from "../contract/restored-counts.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
@@ -59,7 +59,7 @@ describe("restoring entities", () => {
     ["left as they were", ""],
   ])("mends the counts of those that were %s", async (_, damage) => {
     const place = await createPlace();
-    await mendsCounts(place, {
+    await expectRestoredCounts(place, {
       damage,
       counts: "SELECT prefix, living FROM entity_kind ORDER BY prefix",
       entities: "SELECT kind, rest, living, revision FROM entity ORDER BY kind, rest",

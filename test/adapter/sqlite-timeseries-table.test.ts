@@ -49,7 +49,7 @@ sinkContract("sqlite timeseries", {
   ],
 });
 
-describe("a list", () => {
+describe("a list of events", () => {
   const range = { urn: "urn:li:dataset:a", aspect: "datasetProfile" };
   const value = JSON.stringify({ text: "x".repeat(1_000_000) });
 
@@ -64,7 +64,7 @@ describe("a list", () => {
     return { place, sink, reader: await place.openReader() };
   }
 
-  /** How often others had their turn meanwhile. */
+  /** The number of turns that other work got meanwhile. */
   async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
     let turns = 0;
     const others = setInterval(() => turns++, 0);
@@ -74,9 +74,9 @@ describe("a list", () => {
   }
 
   test.each([
-    ["however long the caller takes over an event", 200, "{}", 1],
-    ["however large the events are", 200, value, 0],
-  ])("lets others in, %s", async (_, count, text, millis) => {
+    ["when the caller is slow", 200, "{}", 1],
+    ["when the events are large", 200, value, 0],
+  ])("a list yields to other work %s", async (_, count, text, millis) => {
     const { place, sink, reader } = await written(count, text);
     try {
       let seen = 0;
@@ -102,34 +102,31 @@ describe("a list", () => {
   test.each([
     ["latest first", false],
     ["earliest first", true],
-  ])(
-    "shows nothing of what a truncation takes that comes between its pages, %s",
-    async (_, ascending) => {
-      const { place, sink, reader } = await written(1_200, "{}");
-      try {
-        let truncated: Promise<unknown> | undefined;
-        const truncation = {
-          ...{
-            op: "truncate" as const,
-            entityType: "dataset",
-            aspect: range.aspect,
-            before: 1_190,
-          },
-          ...{ batchSize: 100, position: position(1_201) },
-        };
-        const accept = (): boolean => {
-          truncated ??= sink.apply([truncation], position(1_201));
-          return true;
-        };
-        const events = await reader.list(range, { limit: 1_000, ascending, accept });
-        await truncated;
-        const left = Array.from({ length: 10 }, (_, n) => 1_190 + n);
-        expect(events.map(({ time }) => time)).toEqual(ascending ? left : left.toReversed());
-      } finally {
-        await reader.close();
-        await sink.close();
-        await place.remove();
-      }
-    },
-  );
+  ])("a truncation between two pages of a list hides its events, %s", async (_, ascending) => {
+    const { place, sink, reader } = await written(1_200, "{}");
+    try {
+      let truncated: Promise<unknown> | undefined;
+      const truncation = {
+        ...{
+          op: "truncate" as const,
+          entityType: "dataset",
+          aspect: range.aspect,
+          before: 1_190,
+        },
+        ...{ batchSize: 100, position: position(1_201) },
+      };
+      const accept = (): boolean => {
+        truncated ??= sink.apply([truncation], position(1_201));
+        return true;
+      };
+      const events = await reader.list(range, { limit: 1_000, ascending, accept });
+      await truncated;
+      const left = Array.from({ length: 10 }, (_, n) => 1_190 + n);
+      expect(events.map(({ time }) => time)).toEqual(ascending ? left : left.toReversed());
+    } finally {
+      await reader.close();
+      await sink.close();
+      await place.remove();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-/** A truncation goes through two tables: whatever comes between its parts, they fit afterwards. */
+/** A truncation deletes from two tables: writes between its parts leave both consistent. */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
@@ -49,7 +49,7 @@ async function tidied(): Promise<void> {
   while (await sink.tidy?.());
 }
 
-/** How many rows the tables have of events, of their places, and of both together. */
+/** Row counts of events, of their places, and of both joined. */
 async function rowsIn() {
   const [counts] = await place.ask(`
     SELECT (SELECT count(*) FROM event) AS events, (SELECT count(*) FROM place) AS places,
@@ -59,24 +59,25 @@ async function rowsIn() {
 
 const allOf = (count: number) => ({ events: count, places: count, fitting: count });
 
-test("takes a series part by part, and leaves in it what was told again", async () => {
+test("a truncation deletes a series in parts, and keeps repeated events", async () => {
   const count = 45_000;
   const writes = Array.from({ length: count }, (_, n) => eventAt(n + 1, n));
   await sink.apply(writes, position(count));
   const other = eventAt(count + 1, 3, "urn:li:tag:a");
   await sink.apply([other, truncateAt(count + 2, count - 5)], position(count + 2));
   let last = count + 2;
-  const tell = async (time: number) => {
+  const writeEvent = async (time: number) => {
     last++;
     await sink.apply([eventAt(last, time)], position(last));
   };
-  // While events leave; when its place is gone; and while its place is there without its event.
+  // While events are deleted; when the place of the event is deleted; and while only the place is
+  // left.
   const again: Readonly<Record<number, readonly number[]>> = { 2: [100], 5: [200, 44_000] };
   let left = 5;
   for (let steps = 0; steps < 7; steps++) {
     expect(await sink.tidy?.()).toBe(true);
     for (const time of again[steps] ?? []) {
-      await tell(time);
+      await writeEvent(time);
       left++;
     }
     expect(await reader.count({ urn })).toBe(left);
@@ -90,7 +91,7 @@ test("takes a series part by part, and leaves in it what was told again", async 
   expect(await rowsIn()).toEqual(allOf(9));
 });
 
-test("counts what left the store once, whatever is restored meanwhile", async () => {
+test("deleted events are counted once, whatever is restored meanwhile", async () => {
   const writes = Array.from({ length: 30 }, (_, n) => eventAt(n + 1, n));
   const truncation = { ...truncateAt(31, 20), batchSize: 7 } as TimeseriesWrite;
   await sink.apply([...writes, truncation], position(31));
@@ -103,7 +104,7 @@ test("counts what left the store once, whatever is restored meanwhile", async ()
   expect(await rowsIn()).toEqual(allOf(10));
 });
 
-test("comes to the same wherever its parts come between other writes, reopened or not", async () => {
+test("a truncation gives the same view however its parts and other writes interleave, reopened or not", async () => {
   const history = timeseriesHistories(1, 60);
   const steps = fc.array(fc.constantFrom("tidy", "none", "reopen"), { minLength: 1 });
   await fc.assert(

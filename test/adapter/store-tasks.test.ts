@@ -1,4 +1,4 @@
-/** A task of the engine that keeps timeseries is found by its own id. */
+/** A deletion task of the timeseries store is found by its own id. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorOf } from "../support/operator.ts";
@@ -35,17 +35,21 @@ describe.skipIf("skipped" in store)(`tasks of ${storeTitle("opensearch", store)}
     return answer.json() as Promise<{ readonly task: string }>;
   };
 
-  test("getEsTaskStatus tells what it deleted", async () => {
+  test("getEsTaskStatus returns the number of deleted documents", async () => {
     for (const n of [1, 2, 3]) await post("/_doc?refresh=true", { n });
     const query = { range: { n: { lt: 3 } } };
     const { task } = await post("/_delete_by_query?wait_for_completion=false", { query });
-    const told = await operatorOf(service).ended(task);
-    expect(told).toMatchObject({ completed: true, taskId: task, status: { total: 2, deleted: 2 } });
-    expect(told.runTimeNanos).toBeGreaterThan(0);
+    const reply = await operatorOf(service).ended(task);
+    expect(reply).toMatchObject({
+      completed: true,
+      taskId: task,
+      status: { total: 2, deleted: 2 },
+    });
+    expect(reply.runTimeNanos).toBeGreaterThan(0);
   });
 
-  test("what neither the engine nor the log knows is not a task", async () => {
-    const told = await operatorOf(service).value("getEsTaskStatus", { task: "nobody:1" });
-    expect(JSON.parse(told)).toEqual({ error: "Could not get task status for nobody:1" });
+  test("an id that neither the store nor the log knows is an error", async () => {
+    const reply = await operatorOf(service).value("getEsTaskStatus", { task: "nobody:1" });
+    expect(JSON.parse(reply)).toEqual({ error: "Could not get task status for nobody:1" });
   });
 });

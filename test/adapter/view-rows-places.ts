@@ -1,6 +1,6 @@
 /**
- * Views in servers, as a test of verification has them: grown from a log, damaged behind their backs
- * by the servers' own clients, and removed in the end.
+ * Views in servers for tests of verification: built from a log, damaged by the clients of the
+ * servers, and removed at the end.
  */
 import type { Client, estypes } from "@elastic/elasticsearch";
 import neo4j from "neo4j-driver";
@@ -20,7 +20,7 @@ export interface Damaged {
   remove(): Promise<void>;
 }
 
-/** Statements for the live generation, as PostgresPlace.change takes them. */
+/** Statements for the live generation, in the form of PostgresPlace.change. */
 export async function postgresViews(url: string): Promise<PostgresPlace> {
   return createPostgresPlaces(url)();
 }
@@ -60,7 +60,7 @@ type Change = (client: Client, hits: readonly Hit[]) => Promise<unknown>;
 
 const half = (hits: readonly Hit[]): readonly Hit[] => hits.filter((_, n) => n % 2 === 0);
 
-/** The document is what was told, and nothing that it was found by is left. */
+/** The document is unchanged, but its search fields are gone. */
 const put = (client: Client, { index, id, source }: Hit) =>
   client.index({ index, id, document: source, refresh: true });
 
@@ -71,7 +71,7 @@ const each =
   };
 
 const removed = async (client: Client, hits: readonly Hit[]) => {
-  // A truncation that goes on may have been there first.
+  // An unfinished truncation may be the first.
   for (const { index, id } of hits) {
     await client.delete({ index, id, refresh: true }, { ignore: [404] });
   }
@@ -79,7 +79,7 @@ const removed = async (client: Client, hits: readonly Hit[]) => {
 
 const asEvent = (source: Record<string, unknown>) => source as unknown as StoredEvent;
 
-/** The event under its own id, where readers look for it. */
+/** The event under its own id, where readers find it. */
 function eventHit(hit: Hit, over: Partial<StoredEvent>): Hit {
   const event = { ...asEvent(hit.source), ...over };
   const source = JSON.parse(documentOf(event as never));

@@ -9,7 +9,7 @@ const stores = await Promise.all(names.map((name) => reachStore(name)));
 const urls = stores.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 const titles = names.map((name, n) => storeTitle(name, stores[n] ?? { skipped: "" }));
 
-// Without the servers there is nothing to test; what is missing is told at the end of the run.
+// The test needs all servers; the end of the run lists the missing ones.
 describe.skipIf(urls.length < names.length)("views in servers", () => {
   viewRowsSuite(
     `on ${titles.join(", ")}`,

@@ -1,6 +1,6 @@
 /**
- * Verification of views, wherever they are: the rows that a server's view has are those of the
- * embedded one, to the letter; whatever is done to it behind its back is found, and mended.
+ * Verification of views in any store: the rows of a view in a server equal those of the embedded
+ * view, and any damage is found and repaired.
  */
 import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const quiet = { onProgress: () => {} };
 async function fillCorpus(directory: string): Promise<void> {
   await using service = await runningService({ logLevel: "silent" });
   await writeHistory(service, 150, 10);
-  // One that is told over and over, and one of no common letters.
+  // One entity with many changes, and one with uncommon characters.
   const often = dataset("often");
   for (let n = 0; n < 30; n++) {
     await service.client.upsert(often, "datasetProfile", {
@@ -63,8 +63,8 @@ async function fillCorpus(directory: string): Promise<void> {
   });
 }
 
-/** A data directory with the log of the corpus, whose views are where the settings say. */
-async function grown(corpus: string, settings: Settings) {
+/** A data directory with the log of the corpus and with the views of the settings. */
+async function builtViews(corpus: string, settings: Settings) {
   const directory = temporaryDirectory("annals-rows");
   cpSync(corpus, directory.path, { recursive: true });
   const config = readConfig({ data: directory.path, ...settings }, {});
@@ -88,7 +88,7 @@ async function urnsOf({ rows }: VerifiedView): Promise<ReadonlySet<string>> {
   return urns;
 }
 
-/** What the view has of these, however many are answered at a time. */
+/** The rows of these entities, for several sizes of requests. */
 async function rowsOf({ rows, shape }: VerifiedView, urns: readonly string[]) {
   const all = new Map<string, unknown>();
   for (let from = 0; from < urns.length; ) {
@@ -107,8 +107,8 @@ type Damages = readonly (readonly [
   kind: string,
 ])[];
 
-/** Makes entities anew as the projector does. */
-async function mend(log: ChangeLog, views: readonly View[], urns: readonly string[]) {
+/** Restores entities as the projector does. */
+async function restoreIn(log: ChangeLog, views: readonly View[], urns: readonly string[]) {
   const places = await Promise.all(
     views.map(async (view) => ({ view, position: await view.sink.position() })),
   );
@@ -122,7 +122,7 @@ export interface DamagedViews {
   remove(): Promise<void>;
 }
 
-/** `beyond`: damage that cannot be mended entity by entity. */
+/** `beyond`: damage that restoring single entities cannot repair. */
 export function viewRowsSuite(
   title: string,
   open: () => Promise<DamagedViews>,
@@ -130,8 +130,8 @@ export function viewRowsSuite(
 ): void {
   describe(title, () => {
     const corpus = temporaryDirectory("annals-corpus");
-    let own: Awaited<ReturnType<typeof grown>>;
-    let embedded: Awaited<ReturnType<typeof grown>>;
+    let own: Awaited<ReturnType<typeof builtViews>>;
+    let embedded: Awaited<ReturnType<typeof builtViews>>;
     let place: Awaited<ReturnType<typeof open>>;
     let config: Config;
     let stores: StoresConfig;
@@ -140,8 +140,8 @@ export function viewRowsSuite(
     beforeAll(async () => {
       place = await open();
       await fillCorpus(corpus.path);
-      embedded = await grown(corpus.path, {});
-      own = await grown(corpus.path, place.settings);
+      embedded = await builtViews(corpus.path, {});
+      own = await builtViews(corpus.path, place.settings);
       ({ config, stores, log } = own);
     });
     afterAll(async () => {
@@ -154,7 +154,7 @@ export function viewRowsSuite(
     const look = (views: readonly ViewName[] = viewNames, of = stores) =>
       verifyStoredViews(of, { views });
 
-    test("rows are those of the embedded views, to the letter", async () => {
+    test("the rows equal those of the embedded views", async () => {
       const [here, there] = [
         await openVerifiedViews(embedded.stores, viewNames),
         await openVerifiedViews(stores, viewNames),
@@ -168,17 +168,17 @@ export function viewRowsSuite(
         expect(new Set(urns).isSupersetOf(await urnsOf(other)), view.name).toBe(true);
         const rows = await rowsOf(view, urns);
         expect(await rowsOf(other, urns)).toEqual(rows);
-        // In any order of asking, and one by one.
+        // In any order of urns, and one by one.
         const few = urns.toReversed();
         expect(new Map([...(await rowsOf(other, few))].toReversed())).toEqual(rows);
-        const told = [...rows].filter(([, some]) => (some as unknown[]).length > 0);
+        const withRows = [...rows].filter(([, some]) => (some as unknown[]).length > 0);
         const listed = await urnsOf(other);
-        for (const [urn] of told) expect(listed.has(urn), `${view.name} ${urn}`).toBe(true);
+        for (const [urn] of withRows) expect(listed.has(urn), `${view.name} ${urn}`).toBe(true);
       }
       for (const { rows } of [...here, ...there]) await rows.close();
     });
 
-    test("the same is found of them: nothing that differs, and as many rows", async () => {
+    test("a verification finds no differences, and the same number of rows", async () => {
       const [there, here] = [await look(), await look(viewNames, embedded.stores)];
       const found = ({ views }: typeof there) =>
         views.map(({ view, position, rows, count, differences }) => ({
@@ -188,58 +188,61 @@ export function viewRowsSuite(
       for (const { count } of there.views) expect(count).toBe(0);
     });
 
-    test.each(damages)("%s: %s", async (view, _what, statement, kind) => {
-      await place.damage(view, statement);
-      const { views } = await look([view]);
-      const [found] = views;
-      expect(found?.count).toBeGreaterThan(0);
-      const told = new Set(found?.differences.map((one) => one.kind));
-      expect(told, JSON.stringify(found?.differences[0])).toContain(kind);
-      const urns = new Set(found?.differences.map(({ urn }) => urn));
-      urns.delete("");
-      const sinks = await openViews(stores, { names: [view] });
-      await mend(log, sinks, [...urns]);
-      for (const { sink } of sinks) await sink.close();
-      expect((await look([view])).views).toMatchObject([{ count: 0, differences: [] }]);
-    });
+    test.each(damages)(
+      "a verification finds and a restore repairs %s: %s",
+      async (view, _what, statement, kind) => {
+        await place.damage(view, statement);
+        const { views } = await look([view]);
+        const [found] = views;
+        expect(found?.count).toBeGreaterThan(0);
+        const kinds = new Set(found?.differences.map((one) => one.kind));
+        expect(kinds, JSON.stringify(found?.differences[0])).toContain(kind);
+        const urns = new Set(found?.differences.map(({ urn }) => urn));
+        urns.delete("");
+        const sinks = await openViews(stores, { names: [view] });
+        await restoreIn(log, sinks, [...urns]);
+        for (const { sink } of sinks) await sink.close();
+        expect((await look([view])).views).toMatchObject([{ count: 0, differences: [] }]);
+      },
+    );
 
-    test("and then all is as it was", async () => {
+    test("the repaired rows equal those of the embedded views", async () => {
       expect((await look()).views.flatMap(({ differences }) => differences)).toEqual([]);
     });
 
-    test("what no entity shows is told, and mended by growing the view anew", async () => {
+    test("damage outside the rows of entities is reported, and repaired by a rebuild", async () => {
       for (const [view, statement] of beyond) await place.damage(view, statement);
       const { found, left, rebuilt } = await verify(config, {
         ...{ views: [], repair: true, logger: console as never, ...quiet },
       });
-      const sick = beyond.map(([view]) => view);
+      const damaged = beyond.map(([view]) => view);
       for (const one of found) {
-        expect(one.count > 0, JSON.stringify(one)).toBe(sick.includes(one.view as ViewName));
+        expect(one.count > 0, JSON.stringify(one)).toBe(damaged.includes(one.view as ViewName));
       }
-      expect(rebuilt.toSorted()).toEqual([...new Set(sick)].sort());
+      expect(rebuilt.toSorted()).toEqual([...new Set(damaged)].sort());
       expect(left.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
     });
   });
 }
 
-/** What is done to documents (view-rows-places.ts). */
+/** Damages of documents (view-rows-places.ts). */
 export const storedDamages = [
   ["timeseries", "documents removed", "some removed", "missing"],
   ["timeseries", "values changed", "value changed", "different"],
-  ["timeseries", "events told later", "told later", "different"],
+  ["timeseries", "events with later positions", "told later", "different"],
   ["timeseries", "events added", "event added", "unexpected"],
-  ["timeseries", "an event that nobody told of", "event of nobody", "unexpected"],
+  ["timeseries", "an event without a record", "event of nobody", "unexpected"],
   ["timeseries", "an event that is there twice", "event astray", "unexpected"],
   ["timeseries", "events that say nothing any more", "fields gone", "missing"],
   ["timeseries", "all events removed", "emptied", "missing"],
   ["search", "documents removed", "some removed", "missing"],
   ["search", "documents changed", "document changed", "different"],
   ["search", "documents that no word finds", "words gone", "different"],
-  ["search", "a document that nobody told of", "document of nobody", "unexpected"],
+  ["search", "a document without a record", "document of nobody", "unexpected"],
   ["search", "all documents removed", "emptied", "missing"],
 ] as const satisfies Damages;
 
-/** What is done to tables, and to nodes and edges. */
+/** Damages of tables, and of nodes and edges. */
 export const tabledDamages: Damages = [
   ["aspects", "rows deleted", "DELETE FROM {aspect_value} WHERE position % 3 = 0", "missing"],
   ["aspects", "values changed", "UPDATE {aspect_value} SET value = '{}'", "different"],
@@ -253,7 +256,7 @@ export const tabledDamages: Damages = [
     "unexpected",
   ] as unknown as Damages[number],
   [
-    ...["aspects", "an entity that nobody told of"],
+    ...["aspects", "an entity without a record"],
     `INSERT INTO {entity} SELECT max(id) + 1,
        ('x' || substr(encode(sha256('${NOBODY}'), 'hex'), 1, 16))::bit(64)::bigint, 1, min(kind), true,
        '${NOBODY}' FROM {entity};
@@ -275,7 +278,7 @@ export const tabledDamages: Damages = [
     "unexpected",
   ] as unknown as Damages[number],
   [
-    ...["graph", "an edge that nobody told of"],
+    ...["graph", "an edge without a record"],
     `MATCH (d:LABEL) WITH d LIMIT 1 CREATE (:LABEL {urn: '${NOBODY}', type: 'dataset'})-[:OwnedBy
        {aspect: 'ownership', position: 1, ordinal: 0, path: '/', createdOn: 1, createdActor: '',
         updatedOn: 1, updatedActor: ''}]->(d)`,

@@ -1,4 +1,7 @@
-/** Views in servers beside an older copy of their log: a start refuses them, a rebuild replaces them. */
+/**
+ * Views in servers with an older copy of their log: a start fails, and a rebuild replaces the
+ * views.
+ */
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,7 +17,7 @@ const names = ["postgres", "neo4j", "elasticsearch"] as const;
 const stores = await Promise.all(names.map((name) => reachStore(name)));
 const urls = stores.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 
-// A machine without one of the servers cannot run it; the end of a run names what is missing.
+// The test needs all servers; the end of the run lists the missing ones.
 describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_000 }, () => {
   let service: RunningService;
   let flags: Record<string, string>;
@@ -44,7 +47,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
   const statusOf = async (name: string) =>
     (await service.client.get(`/aspects/${encoded(`urn:li:tag:${name}`)}?aspect=tagProperties`))
       .status;
-  /** Returns when every view has what was written. */
+  /** Waits until every view has applied all writes. */
   async function settled(): Promise<void> {
     const { position } = await upsert("last");
     const positions = async () => {
@@ -54,7 +57,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     await expect.poll(positions, { timeout: 120_000 }).toEqual(Array(4).fill(Number(position)));
   }
 
-  test("an older log stops the start, and a rebuild follows it", async () => {
+  test("a start with an older log fails, and rebuilt views follow the older log", async () => {
     const log = join(service.directory, "log.sqlite");
     const backup = join(service.directory, "backup.sqlite");
     await upsert("kept");

@@ -1,6 +1,6 @@
 /**
- * The cluster profile as a whole: nodes that are processes, on real stores. What it answers is what
- * the embedded profile answers; nodes come and go; in the end every view is what the log says.
+ * The cluster profile with nodes as processes on real stores: it gives the same answers as the
+ * embedded profile while nodes come and go, and at the end every view equals the log.
  */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ const searches: readonly object[] = [
   },
 ];
 
-/** Stamps and runs differ between two catalogs that were told the same. */
+/** Stamps and runs differ between two catalogs with the same writes. */
 function comparable(body: unknown): unknown {
   const text = JSON.stringify(body, (key, value) =>
     [
@@ -42,7 +42,7 @@ function comparable(body: unknown): unknown {
   return JSON.parse(text);
 }
 
-// Without the servers there is nothing to bring up; what is missing is told at the end of the run.
+// The test needs all servers; the end of the run lists the missing ones.
 describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_000 }, () => {
   let cluster: Cluster;
   let embedded: RunningService;
@@ -68,7 +68,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     await embedded?.[Symbol.asyncDispose]();
   });
 
-  test("takes in at one node what can be read at another", async () => {
+  test("an entity that is written through one node can be read through another", async () => {
     for (const address of [api.address, embedded.address]) {
       const args = [main, "ingest", sample, "--server", address];
       expect(await start(process.execPath, args).ended).toMatchObject({ code: 0 });
@@ -84,7 +84,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     }
   });
 
-  test("finds the same in the same order as the embedded profile, with the same facets", async () => {
+  test("searches return the same results, order and facets as the embedded profile", async () => {
     for (const input of searches) {
       const ask = (client: ClusterNode["client"]) =>
         client.call("POST", "/entities?action=search", input);
@@ -98,7 +98,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     expect((await complete(api.client)).body).toEqual((await complete(embedded.client)).body);
   });
 
-  test("answers /relationships and lineage from Neo4j as the embedded graph does", async () => {
+  test("/relationships and lineage from Neo4j equal those of the embedded graph", async () => {
     for (const urn of urns) {
       for (const direction of ["INCOMING", "OUTGOING"]) {
         const types = "List(OwnedBy,DownstreamOf,IsPartOf,Contains,Consumes,Produces)";
@@ -110,7 +110,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     }
   });
 
-  test("reads its own write at the node that took it, and elsewhere at its position", async () => {
+  test("a write can be read at once through its node, and through other nodes at its position", async () => {
     const urn = "urn:li:tag:fresh";
     for (const name of ["first", "second", "third"]) {
       const { position } = await api.client.upsert(urn, "tagProperties", { name });
@@ -126,7 +126,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     }
   });
 
-  test("is found well by `annals check`, which names what is not beside what is", async () => {
+  test("annals check reports no problem, and names a missing store next to the healthy ones", async () => {
     const check = (changed: Readonly<Record<string, string>> = {}) =>
       start(process.execPath, [main, "check", "--data", api.directory], {
         ...cluster.settings,
@@ -136,14 +136,14 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
       [...stdout.matchAll(/^(\w+) .* (ok|to be repaired)((?:\n {2}- .*)*)$/gm)].map(
         ([, store = "", , found = ""]) => [store, found.trim()] as const,
       );
-    const well = await check();
+    const healthy = await check();
     const places = ["directory", "log", "aspects", "timeseries", "graph", "search", "kafka"];
-    expect(findings(well.stdout).map(([store]) => store)).toEqual(places);
-    // The server of the tests gives up what a crash of the machine would need.
-    const wrong = findings(well.stdout).filter(
+    expect(findings(healthy.stdout).map(([store]) => store)).toEqual(places);
+    // The test server turns off settings that only a crash of the machine needs.
+    const wrong = findings(healthy.stdout).filter(
       ([, found]) => !/^(?:- fsync is off.*)?$/.test(found),
     );
-    expect(wrong, well.stderr).toEqual([]);
+    expect(wrong, healthy.stderr).toEqual([]);
 
     const graph = cluster.settings.ANNALS_GRAPH ?? "";
     const ill = await check({
@@ -155,12 +155,12 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     expect(found.get("kafka")).toMatch(/^- Kafka at 127\.0\.0\.1:1 does not answer/);
     const others = (stdout: string) =>
       findings(stdout).filter(([store]) => store !== "graph" && store !== "kafka");
-    expect(others(ill.stdout)).toEqual(others(well.stdout));
+    expect(others(ill.stdout)).toEqual(others(healthy.stdout));
     expect(`${ill.stdout}${ill.stderr}`).not.toContain("another-password");
     expect(ill.code).toBe(1);
   });
 
-  test("numbers what two nodes write about one entity without a gap", async () => {
+  test("writes of two nodes to one entity have versions without gaps", async () => {
     const urn = "urn:li:tag:contested";
     const names = Array.from({ length: 20 }, (_, n) => `name ${n}`);
     const replies = await Promise.all(
@@ -169,7 +169,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
       ),
     );
     const taken = names.filter((_, n) => replies[n]?.status === 200);
-    // A race that is lost too often is refused, and says so.
+    // A write that loses the race too often is rejected with that error.
     for (const { status } of replies) expect([200, 409]).toContain(status);
     await cluster.caughtUp(api);
     const found: string[] = [];
@@ -181,7 +181,7 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     expect(found.toSorted()).toEqual(taken.toSorted());
   });
 
-  test("goes on when the node that feeds the views is killed, and another takes over", async () => {
+  test("another projector takes over when the active one is killed", async () => {
     next = await cluster.startNode("projector,feed");
     await worker.stop("SIGKILL");
     const written: string[] = [];
@@ -201,11 +201,11 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     expect(body.value.entities.toSorted()).toEqual(written.toSorted());
   });
 
-  test("has views that are what the log says", async () => {
+  test("every view equals the log", async () => {
     expect(await cluster.differences()).toEqual([]);
   });
 
-  test("is verified by any node that is asked, and mended, whoever feeds the views", async () => {
+  test("any node verifies and repairs the views, whichever node projects them", async () => {
     const verify = async (node: ClusterNode, ...more: string[]) =>
       start(process.execPath, [
         ...[main, "verify", "--server", node.address, "--data", node.directory, ...more],
@@ -221,8 +221,8 @@ describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_
     const found = await verify(api, "aspects");
     expect(found.code).toBe(1);
     expect(found.stdout).toMatch(/aspects: \d+ differences/);
-    const mended = await verify(api, "--repair");
-    expect(mended.code, `${mended.stdout}${mended.stderr}`).toBe(0);
+    const repaired = await verify(api, "--repair");
+    expect(repaired.code, `${repaired.stdout}${repaired.stderr}`).toBe(0);
     expect(await cluster.differences()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Views in servers that are rebuilt while several nodes read and write: nothing that was shown is
- * missing at any moment, a node that is killed meanwhile leaves no trace, and nodes of two models
- * do not undo what the other has made.
+ * Views in servers that are rebuilt while several nodes read and write: reads never return less
+ * than before, a killed node leaves no traces, and nodes with two models do not undo each other's
+ * rebuilds.
  */
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ const extension = fileURLToPath(new URL("../data/model/extension", import.meta.u
 const stores = await reachCluster(["postgres", "neo4j", "elasticsearch"]);
 const views = ["aspects", "timeseries", "graph", "search"];
 const entities = 100;
-/** Growing gives way to whatever else the machine has to do. */
+/** Rebuilds yield to all other work of the machine. */
 const endedMsMax = 300_000;
 
 async function ingest({ client }: ClusterNode, from: number, count: number): Promise<void> {
@@ -38,7 +38,7 @@ async function ended(node: ClusterNode, id: string) {
   }
 }
 
-/** Of each view, by a metric. */
+/** The generation of each view, from a metric. */
 async function figures({ client }: ClusterNode, name: string): Promise<Record<string, number>> {
   const { body } = await client.get("/metrics");
   const lines = String(body).matchAll(
@@ -50,7 +50,7 @@ async function figures({ client }: ClusterNode, name: string): Promise<Record<st
 const soon = (what: () => Promise<unknown>) =>
   expect.poll(what, { timeout: endedMsMax, interval: 200 });
 
-// Without the servers there is nothing to bring up; what is missing is told at the end of the run.
+// The test needs all servers; the end of the run lists the missing ones.
 describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, () => {
   let cluster: Cluster;
   beforeEach(async () => {
@@ -61,14 +61,14 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  test("are rebuilt while other nodes read and write, and after one was killed that did", async () => {
+  test("views are rebuilt while other nodes read and write, also after a kill of the rebuilding node", async () => {
     const api = await cluster.startNode("api");
     const worker = await cluster.startNode("projector");
     await ingest(api, 0, entities);
     await cluster.caughtUp(api);
     let written = entities;
     let going = true;
-    /** Nobody feeds the views: what was written waits, and so do reads that have to see it. */
+    /** Without a projector, writes stay unprojected, and reads at their positions wait. */
     let waiting = false;
     let least = await counts(api);
     expect(least).toEqual([entities, entities, entities, entities]);
@@ -97,7 +97,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
     })();
     try {
       const id = await operatorOf(worker).value("rebuildViews", {});
-      // Whatever it is at by then.
+      // The kill hits the rebuild at any of its steps.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       waiting = true;
       await worker.stop("SIGKILL");
@@ -107,7 +107,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
       expect(await ended(again, id)).toMatchObject({ state: "done" });
       const whole = await operatorOf(again).value("rebuildViews", { views: ["graph"] });
       expect(await ended(again, whole)).toMatchObject({ state: "done" });
-      // Every node can tell of the job.
+      // Every node returns the job.
       expect(await operatorOf(api).value("getJob", { id: whole })).toMatchObject({ state: "done" });
     } finally {
       going = false;
@@ -119,7 +119,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
     expect(await cluster.differences()).toEqual([]);
   });
 
-  test("of two models are rebuilt once, when the last node of the old one has gone", async () => {
+  test("views of two models are rebuilt once, after the last node with the old model has ended", async () => {
     const model = ["--model-extension", extension];
     const old = await cluster.startNode("api,projector");
     await ingest(old, 0, 50);
@@ -127,7 +127,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
     const next = await cluster.startNode("api,projector", { args: model });
     const every = (value: number) => Object.fromEntries(views.map((view) => [view, value]));
     await soon(() => figures(next, "stale")).toEqual(every(1));
-    // The old one feeds them, which the new one leaves to it.
+    // The node with the old model projects the views, and the new node leaves them to it.
     for (let n = 0; n < 10; n++) {
       await ingest(old, 50 + n, 1);
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -143,7 +143,7 @@ describe.skipIf("skipped" in stores)("views in servers", { timeout: 600_000 }, (
     const { jobs } = await operatorOf(next).value("listJobs", {});
     for (const job of jobs) expect(await ended(next, job.id)).toMatchObject({ state: "done" });
 
-    // One of the old model that comes back has no say.
+    // A node with the old model that starts again does not rebuild the views.
     const back = await cluster.startNode("api,projector", { directory: old.directory });
     await soon(() => figures(back, "stale")).toEqual(every(1));
     for (let n = 0; n < 10; n++) {

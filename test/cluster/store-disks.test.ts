@@ -1,6 +1,7 @@
 /**
- * Stores whose disk is full: writes go on, the view says why it does not follow, and when there is room
- * again it has all of them. A store that ends of a full disk is started again, as its operator would.
+ * Stores with a full disk: writes continue, the view names the cause of its lag, and it catches up
+ * when there is space. A store that ends because of a full disk is started again, as an operator
+ * does.
  */
 import pg from "pg";
 import { describe, type ExpectStatic, test } from "vitest";
@@ -18,7 +19,7 @@ import type { OwnStore } from "../support/servers/store-keeper.ts";
 import { ownStore } from "../support/stores.ts";
 
 const diskMegabytes = 128;
-/** What a store may still take into files that it has. */
+/** Bytes that a store may still write into its existing files. */
 const writesMax = 400;
 const bulk = "x".repeat(20_000);
 
@@ -28,11 +29,11 @@ interface Place extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly node: ClusterNode;
   readonly acknowledged: Map<string, string>;
-  /** Of the test: several run at once. */
+  /** The `expect` of the test, because several tests run at once. */
   readonly expect: ExpectStatic;
 }
 
-/** A catalog that has one store in a server, whose disk is small. */
+/** A catalog with one store in a server that has a small disk. */
 async function openPlace(name: ClusterStore, expect: ExpectStatic): Promise<Possible<Place>> {
   const disk = smallDisk(diskMegabytes);
   if ("skipped" in disk) return disk;
@@ -53,7 +54,7 @@ async function openPlace(name: ClusterStore, expect: ExpectStatic): Promise<Poss
 
 type Catalog = Pick<Place, "node" | "acknowledged" | "expect">;
 
-/** Each tag is owned, so that every view has something of it. */
+/** Writes tags with owners, so that every view has data of each. */
 async function write({ node, acknowledged, expect }: Catalog, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const urn = `urn:li:tag:t${acknowledged.size + 1}`;
@@ -79,7 +80,7 @@ async function findAll({ node, acknowledged, expect }: Catalog): Promise<void> {
 const messageOf = async ({ client }: ClusterNode, path = "/health"): Promise<string> =>
   String((await client.get(path)).body.message);
 
-/** Writes until the view says why it does not follow, and sees that all else goes on. */
+/** Writes until the view names the cause of its lag, and checks that everything else continues. */
 async function writeUntilSaid(place: Place, view: string, why: RegExp): Promise<void> {
   const { node, expect } = place;
   for (let n = 0; n < writesMax && !why.test(await messageOf(node)); n += 5) await write(place, 5);
@@ -99,9 +100,9 @@ async function comesBack({ cluster, node, expect }: Place): Promise<void> {
   expect(await cluster.differences()).toEqual([]);
 }
 
-// Most of it is waiting for servers.
-describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, () => {
-  test("PostgreSQL refuses rows, then ends; the aspect table has all in the end", async ({
+// Most of the time is spent waiting for servers.
+describe("a store with a full disk", { timeout: 400_000, concurrent: true }, () => {
+  test("PostgreSQL rejects rows, then ends; the aspect table catches up after a restart", async ({
     skip,
     expect,
   }) => {
@@ -132,7 +133,10 @@ describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, (
     await findAll(place);
   });
 
-  test("Neo4j stops its database; the graph has all in the end", async ({ skip, expect }) => {
+  test("Neo4j stops its database; the graph view catches up after a restart", async ({
+    skip,
+    expect,
+  }) => {
     const opened = await openPlace("neo4j", expect);
     if ("skipped" in opened) return skip(opened.skipped);
     await using place = opened;
@@ -149,7 +153,10 @@ describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, (
     expect((await node.client.get(owned)).body.total).toBe(acknowledged.size);
   });
 
-  test("Kafka ends; its topics have each change once in the end", async ({ skip, expect }) => {
+  test("Kafka ends; after a restart its topics receive each change once", async ({
+    skip,
+    expect,
+  }) => {
     const opened = await openPlace("kafka", expect);
     if ("skipped" in opened) return skip(opened.skipped);
     await using place = opened;
@@ -161,19 +168,19 @@ describe("a store whose disk is full", { timeout: 400_000, concurrent: true }, (
     await store.start();
     await comesBack(place);
     const prefix = `${cluster.settings.ANNALS_STORE_NAME}.`;
-    const told = await createKafkaSpace(store.url, { prefix }).read(topics.versioned);
+    const messages = await createKafkaSpace(store.url, { prefix }).read(topics.versioned);
     const { body } = await node.client.get("/changes?from=start&limit=1000");
-    const places = told.map(({ headers }) => Number(headers["annals-position"]));
+    const places = messages.map(({ headers }) => Number(headers["annals-position"]));
     const inLog = body.changes.map(({ position }: { position: number }) => position);
     expect(places.toSorted((a, b) => a - b)).toEqual(inLog);
-    for (const messages of Map.groupBy(told, ({ key }) => key).values()) {
-      const positions = messages.map(({ headers }) => Number(headers["annals-position"]));
+    for (const ofKey of Map.groupBy(messages, ({ key }) => key).values()) {
+      const positions = ofKey.map(({ headers }) => Number(headers["annals-position"]));
       expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     }
   });
 });
 
-/** Each begins another file of its log: the server ends when it cannot have one. */
+/** Each topic begins another file of the log: the server ends when it cannot create one. */
 async function switchLogsUntilEnd(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});

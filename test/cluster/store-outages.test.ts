@@ -1,6 +1,6 @@
 /**
- * Stores that go down and come back, with what they had or empty, under a catalog that goes on
- * taking writes.
+ * Stores that go down and come back, with their data or empty, while the catalog continues to
+ * accept writes.
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,8 +15,8 @@ const own = {
 };
 const missing = "skipped" in shared || "skipped" in own.postgres || "skipped" in own.neo4j;
 
-// Only servers of the test's own may be killed, and not everywhere can they be started.
-describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, () => {
+// Only servers of the test's own may be killed, and not every machine can start them.
+describe.skipIf(missing)("a catalog with failing stores", { timeout: 240_000 }, () => {
   let cluster: Cluster;
   let node: ClusterNode;
   let written = 0;
@@ -32,7 +32,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
     for (const store of Object.values(own)) if (!("skipped" in store)) await store.stop();
   });
 
-  /** Each tag is owned, so that every view has something of it. */
+  /** Writes tags with owners, so that every view has data of each. */
   async function write(count: number): Promise<readonly string[]> {
     const urns: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -56,7 +56,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
       "com.linkedin.tag.TagProperties"
     ].name;
 
-  test("takes writes while the graph is down, says so, and has all of them when it is back", async () => {
+  test("writes continue while the graph store is down, and the graph view catches up afterwards", async () => {
     if ("skipped" in own.neo4j) return;
     await write(5);
     await cluster.caughtUp(node);
@@ -73,7 +73,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
     expect((await ownedCount()).body.total).toBe(10);
   });
 
-  test("takes writes and answers for entities while the aspect table is down", async () => {
+  test("writes and reads of entities continue while the store of the aspect table is down", async () => {
     if ("skipped" in own.postgres) return;
     const before = await write(3);
     await cluster.caughtUp(node);
@@ -92,10 +92,10 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
 
   const healthOf = async () => String((await node.client.get("/health")).body.message);
 
-  test("takes writes while views may not be written, says so, and has all of them then", async () => {
+  test("writes continue while the search index is read-only, and the search view catches up afterwards", async () => {
     if ("skipped" in own.postgres || "skipped" in shared) return;
     const settings = `${shared.elasticsearch.url}/${cluster.settings.ANNALS_STORE_NAME}.*/_settings`;
-    // What Elasticsearch does by itself when its disk is full.
+    // Elasticsearch sets this block itself when its disk is full.
     const block = async (blocked: boolean) => {
       const answer = await fetch(`${settings}?expand_wildcards=all`, {
         method: "PUT",
@@ -126,7 +126,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
     await expect.poll(async () => (await node.client.get("/health")).status).toBe(200);
   });
 
-  test("takes writes and answers for entities while the aspect table does not answer", async () => {
+  test("writes and reads of entities continue while the aspect table does not respond", async () => {
     if ("skipped" in own.postgres) return;
     const name = cluster.settings.ANNALS_STORE_NAME ?? "";
     const before = await write(3);
@@ -137,7 +137,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
       name,
     ]);
     expect(rows).not.toEqual([]);
-    // Whoever asks waits until this is over.
+    // Requests wait until the lock is released.
     await database.query("BEGIN");
     for (const { tablename } of rows) {
       await database.query(`LOCK TABLE "${name}"."${tablename}" IN ACCESS EXCLUSIVE MODE`);
@@ -152,7 +152,7 @@ describe.skipIf(missing)("a catalog whose stores fail", { timeout: 240_000 }, ()
     expect(await cluster.differences()).toEqual([]);
   });
 
-  test("grows views again that were emptied behind its back", async () => {
+  test("views that were emptied in their stores are rebuilt", async () => {
     if ("skipped" in own.postgres || "skipped" in shared) return;
     const name = cluster.settings.ANNALS_STORE_NAME ?? "";
     const database = new pg.Client({ connectionString: own.postgres.url });

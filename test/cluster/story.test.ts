@@ -1,7 +1,7 @@
 /**
- * The whole story on all real stores: a catalog is filled and read while every store and every node is
- * killed at some point and started again. Nothing that was acknowledged is lost, every view is what the
- * log says in the end, and consumers of the topics were told each change once.
+ * A catalog on all real stores is filled and read while every store and every node is killed and
+ * restarted. No acknowledged write is lost, every view equals the log at the end, and consumers of
+ * the topics receive each change once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ const sample = fileURLToPath(new URL("../data/sample/catalog.json", import.meta.
 const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 const roles = ["api", "api", "projector,feed", "projector,feed"] as const;
 const writers = 4;
-/** Of a writer, on average. */
+/** The average time between two writes of a writer. */
 const pauseMs = 300;
 
 const [postgres, neo4j, elasticsearch, kafka] = await Promise.all(
@@ -35,30 +35,30 @@ const stores = [postgres, neo4j, elasticsearch, kafka].filter(isThere);
 const between = (least: number, most: number): number =>
   least + Math.floor(Math.random() * (most - least + 1));
 
-/** Undefined where the connection broke with the node's process. */
+/** Undefined if the connection broke with the process of the node. */
 const unlessKilled = <T>(asking: Promise<T>): Promise<T | undefined> =>
   asking.catch((error: unknown) => {
     if (!(error instanceof TypeError)) throw error;
     return undefined;
   });
 
-/** What can be killed and comes back with what it had. */
+/** Processes that are killed and restarted with their data. */
 interface Mortal {
   readonly name: string;
   kill(): Promise<unknown>;
   start(): Promise<unknown>;
 }
 
-// Only servers of the test's own may be killed, and not everywhere can they be started.
+// Only servers of the test's own may be killed, and not every machine can start them.
 describe.skipIf(stores.length < clusterStores.length)(
-  "a cluster of which every part is killed",
-  // A second attempt needs new servers: a run of the whole file has them.
+  "a cluster whose stores and nodes are killed",
+  // A second attempt needs new servers, which only a run of the whole file starts.
   { timeout: 900_000, retry: 0 },
   () => {
     let log: EventStoreServer;
     let cluster: Cluster;
     const nodes: ClusterNode[] = [];
-    /** The name of each tag that was acknowledged last. */
+    /** The last acknowledged name of each tag. */
     const acknowledged = new Map<string, string>();
     const profiles = new Map<string, number>();
     let written = 0;
@@ -69,7 +69,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       if (!isThere(postgres) || !isThere(neo4j)) return;
       if (!isThere(elasticsearch) || !isThere(kafka)) return;
       log = await startEventStoreServer();
-      // A busy machine answers late: a write may wait for a log that is there.
+      // On a busy machine responses are slow: a write may wait for a log that is available.
       const address = `${log.address}&defaultDeadline=60000`;
       cluster = await startCluster({ postgres, neo4j, elasticsearch, kafka }, address);
       nodes.push(...(await Promise.all(roles.map((role) => cluster.startNode(role)))));
@@ -104,7 +104,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       node: ClusterNode,
     ) => Promise<{ readonly status: number; readonly body: unknown }>;
 
-    /** The node that acknowledged it in the end; one that was killed is left for another. */
+    /** Returns the node that acknowledged the write; a killed node is replaced by another. */
     async function insist(write: Write, choose: () => ClusterNode = anApi): Promise<ClusterNode> {
       for (;;) {
         const node = choose();
@@ -113,7 +113,7 @@ describe.skipIf(stores.length < clusterStores.length)(
           written++;
           return node;
         }
-        // As long as the log takes writes, the catalog does.
+        // The catalog accepts writes as long as the log does.
         if (reply !== undefined) {
           expect([reply.status, logIsAway], JSON.stringify(reply.body)).toEqual([503, true]);
         }
@@ -121,7 +121,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       }
     }
 
-    /** Each writer has tags of its own. */
+    /** Each writer has its own tags. */
     async function writeOn(writer: number): Promise<void> {
       for (let n = 0; !isOver; n++) {
         const urn = `urn:li:tag:story-${writer}-${n % 25}`;
@@ -131,13 +131,13 @@ describe.skipIf(stores.length < clusterStores.length)(
         const profile = { timestampMillis: 1_700_000_000_000 + n, rowCount: n };
         const taker = await insist(({ client }) => client.upsert(urn, "tagProperties", { name }));
         acknowledged.set(urn, name);
-        // Whatever is down, a node tells what it took.
+        // Whichever store is down, a node returns the writes that it accepted.
         const found = await unlessKilled(nameAt(taker, urn));
         if (found !== undefined && !logIsAway) expect(found).toBe(name);
         await insist(({ client }) => client.upsert(urn, "ownership", { owners: [owner] }));
         await insist(({ client }) => client.upsert(series, "datasetProfile", profile));
         profiles.set(series, n + 1);
-        // While a server starts, which takes seconds, there is no more to see in more writes.
+        // A server starts within seconds; more writes in this time would test nothing more.
         await sleep(between(0, 2 * pauseMs));
       }
     }
@@ -147,7 +147,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       await expect.poll(() => isOver || written >= aim, { timeout: 240_000 }).toBe(true);
     }
 
-    /** Of some at once. */
+    /** Reads some tags at once. */
     async function outage(dead: readonly Mortal[]): Promise<void> {
       const names = dead.map(({ name }) => name);
       const withoutLog = names.includes("log");
@@ -179,8 +179,8 @@ describe.skipIf(stores.length < clusterStores.length)(
       }
     }
 
-    test("goes on, and loses nothing that it acknowledged", async () => {
-      // The first that fails ends the story.
+    test("the catalog continues after each kill, and loses no acknowledged write", async () => {
+      // The first failure ends the run.
       const writing = Promise.all(Array.from({ length: writers }, (_, n) => writeOn(n)));
       writing.catch(() => {
         isOver = true;
@@ -193,7 +193,7 @@ describe.skipIf(stores.length < clusterStores.length)(
         await progress(between(1, 40));
         await outage(left.splice(0, between(3, 5)));
       }
-      // All stores but the log at once.
+      // Kill all stores except the log at once.
       await outage(mortals.slice(0, stores.length));
       await progress(between(1, 30));
       isOver = true;
@@ -201,7 +201,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       expect(acknowledged.size).toBeGreaterThan(writers);
     });
 
-    test("every node comes to see all that there is", async () => {
+    test("every node catches up with all writes", async () => {
       for (const node of nodes) await cluster.caughtUp(node);
       await findAll();
       const { client } = nodeAt(1);
@@ -222,18 +222,18 @@ describe.skipIf(stores.length < clusterStores.length)(
       }
     });
 
-    test("every view is what the log says", async () => {
+    test("every view equals the log", async () => {
       expect(await cluster.differences()).toEqual([]);
     });
 
-    test("consumers of the topics were told each change once, in the order of its entity", async () => {
+    test("consumers of the topics receive each change once, in the order of its entity", async () => {
       if (!isThere(kafka)) return;
       const prefix = `${cluster.settings.ANNALS_STORE_NAME}.`;
       const space = createKafkaSpace(kafka.url, { prefix });
       const read = await Promise.all(
         [topics.versioned, topics.timeseries].map((topic) => space.read(topic)),
       );
-      const told = read.flat().map(({ key, headers }) => ({
+      const messages = read.flat().map(({ key, headers }) => ({
         ...{ urn: key, position: Number(headers["annals-position"]) },
       }));
       const changes: { readonly urn: string; readonly position: number }[] = [];
@@ -243,7 +243,7 @@ describe.skipIf(stores.length < clusterStores.length)(
         if (body.changes.length === 0) break;
         from = `after=${body.position}`;
       }
-      const inOrder = told.toSorted((a, b) => a.position - b.position);
+      const inOrder = messages.toSorted((a, b) => a.position - b.position);
       expect(inOrder).toEqual(changes);
       expect(changes.length).toBeGreaterThan(acknowledged.size);
       for (const messages of read) {

@@ -1,6 +1,6 @@
 /**
- * A running service whose views are in servers: they are verified, listed and mended as embedded
- * ones are, nothing is called wrong while others write, and what is parked is no difference.
+ * A running service with views in servers: views are verified, listed and repaired as embedded ones
+ * are, writes cause no reported differences, and parked records are no differences.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,10 +21,10 @@ const names = ["postgres", "neo4j", "elasticsearch"] as const;
 const stores = await Promise.all(names.map((name) => reachStore(name)));
 const urls = stores.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 const views = ["aspects", "timeseries", "graph", "search"];
-/** Each job gives way to whatever else the machine has to do. */
+/** Each job yields to all other work of the machine. */
 const endedMsMax = 120_000;
 
-// Without the servers there is nothing to verify; what is missing is told at the end of the run.
+// The test needs all servers; the end of the run lists the missing ones.
 describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_000 }, () => {
   let service: RunningService;
   let operator: Operator;
@@ -52,7 +52,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     for (const place of Object.values(places)) await place.remove();
   });
 
-  /** Every view has what was written. */
+  /** Waits until every view has applied all writes. */
   async function settled(): Promise<void> {
     const { position } = await service.client.upsert(user(0), "corpUserInfo", { active: true });
     const until = Date.now() + endedMsMax;
@@ -82,7 +82,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
 
   const found = () => operator.value("listDifferences", { count: 1_000 });
 
-  test("are what the log says, by a job, and metrics tell so", async () => {
+  test("a verification job finds no difference, and metrics report that", async () => {
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, views: views.map((view) => ({ view })) });
     const { body } = await service.client.get("/metrics");
@@ -92,7 +92,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     }
   });
 
-  test("are called wrong by nobody while others write", async () => {
+  test("a verification under writes reports no differences", async () => {
     let writing = true;
     const writers = [0, 1].map(async () => {
       while (writing) await writeHistory(service, 10, 8);
@@ -109,29 +109,29 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     await settled();
   });
 
-  test("are mended when somebody has damaged them", async () => {
+  test("a verification with repair repairs damaged views", async () => {
     await places.aspects?.damage("UPDATE {aspect_value} SET value = '{}' WHERE position % 7 = 0");
     await places.graph?.damage("MATCH (:LABEL)-[r:OwnedBy]->() DELETE r");
     await places.search?.damage("words gone");
     await places.timeseries?.damage("some removed");
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
     const { differences } = await found();
-    const sick = new Set(differences.map((one: { view: string }) => one.view));
-    expect([...sick].sort()).toEqual(views.toSorted());
+    const damaged = new Set(differences.map((one: { view: string }) => one.view));
+    expect([...damaged].sort()).toEqual(views.toSorted());
     expect(await verify({ repair: true })).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
     expect(await found()).toMatchObject({ total: 0, differences: [] });
   });
 
-  test("pass over what is parked, which is no difference", async () => {
-    const sick = dataset("sick");
-    await service.client.upsert(sick, "status", { removed: false });
-    // Something that no release ever wrote.
+  test("parked records are no differences", async () => {
+    const rejected = dataset("sick");
+    await service.client.upsert(rejected, "status", { removed: false });
+    // A record in a format that no release has written.
     await service.restart(async () => {
       const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
       const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
-      await log.append([{ stream: entityStream(sick), expected: "any", records }]);
+      await log.append([{ stream: entityStream(rejected), expected: "any", records }]);
       await log.close();
     });
     operator = operatorOf(service);
@@ -140,7 +140,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     await settled();
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
     expect((await found()).differences).toEqual([]);
-    for (const view of views) await operator.value("dropParked", { view, urn: sick });
+    for (const view of views) await operator.value("dropParked", { view, urn: rejected });
     expect(await verify({ full: true })).toMatchObject({ state: "done" });
     expect((await found()).differences).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
- * What every aspect table promises (src/views/aspects/aspect-table.ts), whatever keeps it. Its sink's own
- * promises are in sink.contract.ts.
+ * The contract of every aspect table (src/views/aspects/aspect-table.ts). The contract of its sink
+ * is in sink.contract.ts.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -51,11 +51,11 @@ export function aspectTableContract(
   let last: Position;
   let revisions: Map<string, number>;
 
-  type Told = { urn: string; aspect?: string } & Partial<AspectWrite>;
+  type WriteFields = { urn: string; aspect?: string } & Partial<AspectWrite>;
 
-  /** Writes one after the other: a value by default, of the key aspect by default. */
-  async function tell(...told: readonly Told[]): Promise<void> {
-    const writes = told.map((one) => {
+  /** Applies writes one after the other: by default, a value of the key aspect. */
+  async function write(...fields: readonly WriteFields[]): Promise<void> {
+    const writes = fields.map((one) => {
       last = position(last + 1);
       const next = (revisions.get(one.urn) ?? -1) + 1;
       revisions.set(one.urn, next);
@@ -90,25 +90,25 @@ export function aspectTableContract(
 
     const [ada = "", upper = "", ...others] = urns;
 
-    test("says how far it is, writes or not", async () => {
+    test("the position advances with each batch, also with one without writes", async () => {
       expect(await reader.position()).toBe(0);
-      await tell({ urn: ada }, { urn: upper });
+      await write({ urn: ada }, { urn: upper });
       expect(await reader.position()).toBe(last);
       await sink.apply([], position(100));
       expect(await reader.position()).toBe(100);
     });
 
     describe("an entity", () => {
-      test("that nobody told of is unknown", async () => {
-        await tell({ urn: ada });
+      test("an entity without records is unknown", async () => {
+        await write({ urn: ada });
         for (const urn of [upper, "urn:li:gadget:x", "urn:li:", "", "no urn", `${ada} `]) {
           expect(await stateOf(urn)).toEqual(unknownEntity(urn));
         }
       });
 
-      test("has the newest value of each aspect and the revision of its last record", async () => {
-        await tell({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
-        await tell({ urn: ada, aspect: "status", version: 2, value: '{"removed":true}' });
+      test("an entity has the newest value of each aspect and the revision of its last record", async () => {
+        await write({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
+        await write({ urn: ada, aspect: "status", version: 2, value: '{"removed":true}' });
         expect(await stateOf(ada)).toEqual({
           urn: ada,
           revision: 2,
@@ -141,9 +141,9 @@ export function aspectTableContract(
         });
       });
 
-      test("takes a confirmation's system metadata, and nothing else of it", async () => {
-        await tell({ urn: ada, aspect: "status" });
-        await tell({ op: "confirm", urn: ada, aspect: "status", system: '{"lastObserved":99}' });
+      test("a confirmation changes only the system metadata", async () => {
+        await write({ urn: ada, aspect: "status" });
+        await write({ op: "confirm", urn: ada, aspect: "status", system: '{"lastObserved":99}' });
         const state = await stateOf(ada);
         expect(state?.revision).toBe(1);
         expect(state?.aspects.get("status")).toMatchObject({
@@ -154,9 +154,9 @@ export function aspectTableContract(
         });
       });
 
-      test("keeps a removed aspect as removed, with its number, until it has a value again", async () => {
-        await tell({ urn: ada }, { urn: ada, aspect: "status", value: '{"removed":true}' });
-        await tell({ op: "remove", urn: ada, aspect: "status" });
+      test("a removed aspect keeps its version until it has a value again", async () => {
+        await write({ urn: ada }, { urn: ada, aspect: "status", value: '{"removed":true}' });
+        await write({ op: "remove", urn: ada, aspect: "status" });
         const state = await stateOf(ada);
         expect(state?.revision).toBe(2);
         expect(state?.aspects.get("status")).toMatchObject({
@@ -165,16 +165,16 @@ export function aspectTableContract(
           value: '{"removed":true}',
         });
         expect(state?.aspects.get("corpuserKey")?.removed).toBe(false);
-        await tell({ urn: ada, aspect: "status", version: 2 });
+        await write({ urn: ada, aspect: "status", version: 2 });
         expect((await stateOf(ada))?.aspects.get("status")).toMatchObject({
           removed: false,
           version: 2,
         });
       });
 
-      test("that was removed has all aspects removed, and can come back", async () => {
-        await tell({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
-        await tell({ op: "remove_entity", urn: ada });
+      test("a removed entity has all aspects removed, and can be created again", async () => {
+        await write({ urn: ada }, { urn: ada, aspect: "status" }, { urn: upper });
+        await write({ op: "remove_entity", urn: ada });
         const gone = await stateOf(ada);
         expect(gone?.revision).toBe(2);
         expect([...(gone?.aspects.values() ?? [])].map(({ removed }) => removed)).toEqual([
@@ -182,24 +182,24 @@ export function aspectTableContract(
           true,
         ]);
         expect((await stateOf(upper))?.aspects.get("corpuserKey")?.removed).toBe(false);
-        await tell({ urn: ada, version: 2 });
+        await write({ urn: ada, version: 2 });
         const back = await stateOf(ada);
         expect(back?.aspects.get("corpuserKey")).toMatchObject({ version: 2, removed: false });
         expect(back?.aspects.get("status")?.removed).toBe(true);
       });
 
-      test("keeps the revision of a record that touches no value", async () => {
-        await tell({ op: "remove", urn: ada, aspect: "status" });
+      test("a record without a value advances the revision of its entity", async () => {
+        await write({ op: "remove", urn: ada, aspect: "status" });
         expect(await stateOf(ada)).toEqual({ urn: ada, revision: revision(0), aspects: new Map() });
-        await tell({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
-        await tell({ op: "confirm", urn: ada, aspect: "status", version: 1, system: "{}" });
+        await write({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
+        await write({ op: "confirm", urn: ada, aspect: "status", version: 1, system: "{}" });
         expect((await stateOf(ada))?.revision).toBe(3);
-        await tell({ op: "remove_entity", urn: upper });
+        await write({ op: "remove_entity", urn: upper });
         expect((await stateOf(upper))?.revision).toBe(0);
       });
 
-      test("is read in the order of the question, as often as it is asked for", async () => {
-        await tell(...urns.map((urn) => ({ urn })));
+      test("entities are returned in the order of the request, with repetitions", async () => {
+        await write(...urns.map((urn) => ({ urn })));
         const asked = [...urns, "urn:li:corpuser:nobody", ...urns.toReversed(), ada, ada];
         const states = await reader.getEntities(asked);
         expect(states.map(({ urn }) => urn)).toEqual(asked);
@@ -209,29 +209,29 @@ export function aspectTableContract(
         expect(await reader.getEntities([])).toEqual([]);
       });
 
-      test("is read with a thousand others", async () => {
+      test("a thousand entities are read in one call", async () => {
         const many = Array.from({ length: 1_000 }, (_, n) => `urn:li:tag:${n}`);
-        await tell(...many.map((urn) => ({ urn, value: JSON.stringify({ name: urn }) })));
+        await write(...many.map((urn) => ({ urn, value: JSON.stringify({ name: urn }) })));
         const states = await reader.getEntities(many);
         expect(states.map(({ aspects }) => aspects.get("tagKey")?.value)).toEqual(
           many.map((urn) => JSON.stringify({ name: urn })),
         );
       });
 
-      test("keeps text as it is, a megabyte of it too", async () => {
+      test("text is stored unchanged, also a megabyte of it", async () => {
         const value = JSON.stringify({ text: "\u0000☃\u{1F3D4}'\"\\%_".repeat(100_000) });
         const actor = "urn:li:corpuser:o'hara \u{1F3D4}";
-        await tell({ urn: ada, value, actor, aspect: 'it\'s "so"' });
+        await write({ urn: ada, value, actor, aspect: 'it\'s "so"' });
         expect((await stateOf(ada))?.aspects.get('it\'s "so"')).toMatchObject({ value, actor });
       });
     });
 
     describe("a value", () => {
-      test("is found by its number for ever, from 1", async () => {
-        await tell({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
-        await tell({ op: "remove", urn: ada, aspect: "status" });
-        await tell({ op: "confirm", urn: ada, aspect: "status", version: 2, system: '{"a":1}' });
-        await tell({ op: "remove_entity", urn: ada });
+      test("a value is found by its version for ever, starting with 1", async () => {
+        await write({ urn: ada, aspect: "status" }, { urn: ada, aspect: "status", version: 2 });
+        await write({ op: "remove", urn: ada, aspect: "status" });
+        await write({ op: "confirm", urn: ada, aspect: "status", version: 2, system: '{"a":1}' });
+        await write({ op: "remove_entity", urn: ada });
         expect(await reader.findValue(ada, "status", 1)).toEqual({
           version: 1,
           value: '{"n":1}',
@@ -242,8 +242,8 @@ export function aspectTableContract(
         expect((await reader.findValue(ada, "status", 2))?.system).toBe('{"a":1}');
       });
 
-      test("that is not there is undefined", async () => {
-        await tell({ urn: ada, aspect: "status" });
+      test("a missing value is undefined", async () => {
+        await write({ urn: ada, aspect: "status" });
         for (const version of [0, 2, -1, Number.MAX_SAFE_INTEGER]) {
           expect(await reader.findValue(ada, "status", version)).toBeUndefined();
         }
@@ -254,8 +254,8 @@ export function aspectTableContract(
     });
 
     describe("the entities of a type", () => {
-      test("are listed in byte order of their urns", async () => {
-        await tell(...urns.map((urn) => ({ urn })));
+      test("the entities of a type are listed in byte order of their urns", async () => {
+        await write(...urns.map((urn) => ({ urn })));
         const { urns: listed } = await reader.listUrns("corpuser", { start: 0, count: 100 });
         expect(listed).toEqual([
           "urn:li:corpuser:Ada",
@@ -268,9 +268,9 @@ export function aspectTableContract(
         ]);
       });
 
-      test("are all on some page, and on one only", async () => {
+      test("each entity of a type is on exactly one page", async () => {
         const many = Array.from({ length: 25 }, (_, n) => `urn:li:tag:${n}`);
-        await tell(...many.map((urn) => ({ urn })), { urn: ada });
+        await write(...many.map((urn) => ({ urn })), { urn: ada });
         for (const count of [1, 4, 25, 100]) {
           const pages: string[] = [];
           for (let start = 0; start < 25; start += count) {
@@ -294,9 +294,9 @@ export function aspectTableContract(
         });
       });
 
-      test("are listed together however their urns spell the type", async () => {
+      test("the entities of a type are listed together, whatever the case of the type in their urns", async () => {
         const spelt = ["urn:li:Gadget:b", "urn:li:gadget:a", "urn:x:gadget:a", "urn:li:Gadget:a"];
-        await tell(...spelt.map((urn) => ({ urn, aspect: "k", key: true, entityType: "gadget" })));
+        await write(...spelt.map((urn) => ({ urn, aspect: "k", key: true, entityType: "gadget" })));
         const sorted = spelt.toSorted();
         for (const start of [0, 1, 2, 3]) {
           const page = await reader.listUrns("gadget", { start, count: 2 });
@@ -305,65 +305,71 @@ export function aspectTableContract(
         expect(await reader.countEntities()).toEqual(new Map([["gadget", 4]]));
       });
 
-      test("are those that exist: with a key, and not removed", async () => {
-        await tell({ urn: ada }, { urn: upper, aspect: "status" }, { urn: others[0] ?? "" });
-        await tell({ op: "remove_entity", urn: others[0] ?? "" });
+      test("the listed entities are those with a key aspect that are not removed", async () => {
+        await write({ urn: ada }, { urn: upper, aspect: "status" }, { urn: others[0] ?? "" });
+        await write({ op: "remove_entity", urn: others[0] ?? "" });
         expect(await reader.listUrns("corpuser", { start: 0, count: 9 })).toEqual({
           urns: [ada],
           total: 1,
         });
-        await tell({ urn: upper }, { urn: others[0] ?? "", version: 2 });
+        await write({ urn: upper }, { urn: others[0] ?? "", version: 2 });
         expect((await reader.listUrns("corpuser", { start: 0, count: 9 })).total).toBe(3);
       });
 
-      test("are counted", async () => {
+      test("the entities of a type are counted", async () => {
         expect(await reader.countEntities()).toEqual(new Map());
-        await tell(...urns.map((urn) => ({ urn })), { urn: ada, version: 2 });
-        await tell({ op: "remove_entity", urn: ada }, { op: "remove_entity", urn: ada });
+        await write(...urns.map((urn) => ({ urn })), { urn: ada, version: 2 });
+        await write({ op: "remove_entity", urn: ada }, { op: "remove_entity", urn: ada });
         const counts = await reader.countEntities();
         expect(counts.get("corpuser")).toBe(6);
         expect(counts.get("dataset")).toBe(5);
         expect(counts.has("gadget")).toBe(false);
-        await tell({ urn: "urn:li:gadget:a", aspect: "status", entityType: "gadget" });
+        await write({ urn: "urn:li:gadget:a", aspect: "status", entityType: "gadget" });
         expect((await reader.countEntities()).get("gadget")).toBe(0);
       });
     });
 
     describe("the entities that have an aspect", () => {
-      test("are counted as they are now", async () => {
-        await tell({ urn: ada, aspect: "status" }, { urn: upper, aspect: "status" }, { urn: ada });
+      test("the entities with an aspect are counted by their present state", async () => {
+        await write({ urn: ada, aspect: "status" }, { urn: upper, aspect: "status" }, { urn: ada });
         expect(await reader.countAspect("status")).toBe(2);
-        await tell({ urn: ada, aspect: "status", version: 2 });
+        await write({ urn: ada, aspect: "status", version: 2 });
         expect(await reader.countAspect("status")).toBe(2);
-        await tell({ op: "remove", urn: ada, aspect: "status" });
+        await write({ op: "remove", urn: ada, aspect: "status" });
         expect(await reader.countAspect("status")).toBe(1);
-        await tell({ op: "remove_entity", urn: upper }, { urn: ada, aspect: "status", version: 3 });
+        await write(
+          { op: "remove_entity", urn: upper },
+          { urn: ada, aspect: "status", version: 3 },
+        );
         expect(await reader.countAspect("status")).toBe(1);
         expect(await reader.countAspect("ownership")).toBe(0);
       });
 
-      test.each(patterns)("are counted by urns like %j", async (pattern) => {
-        await tell(...urns.map((urn) => ({ urn, aspect: "status" })));
-        const like = likeRegExp(pattern);
-        expect(await reader.countAspect("status", pattern)).toBe(
-          urns.filter((urn) => like.test(urn)).length,
-        );
-      });
+      test.each(patterns)(
+        "the entities with an aspect are counted by urns like %j",
+        async (pattern) => {
+          await write(...urns.map((urn) => ({ urn, aspect: "status" })));
+          const like = likeRegExp(pattern);
+          expect(await reader.countAspect("status", pattern)).toBe(
+            urns.filter((urn) => like.test(urn)).length,
+          );
+        },
+      );
 
-      test("are counted in no time by a pattern made to take for ever", async () => {
-        await tell({ urn: `urn:li:tag:${"a".repeat(500)}`, aspect: "status" });
+      test("a pattern with exponential backtracking is counted fast", async () => {
+        await write({ urn: `urn:li:tag:${"a".repeat(500)}`, aspect: "status" });
         expect(await reader.countAspect("status", `${"%a".repeat(200)}b`)).toBe(0);
       });
 
-      test("are counted where there are many", async () => {
+      test("the entities with an aspect are counted among many", async () => {
         const many = Array.from({ length: 4_500 }, (_, n) => `urn:li:tag:${n}`);
-        await tell(...many.map((urn) => ({ urn, aspect: "status" })), { urn: ada });
+        await write(...many.map((urn) => ({ urn, aspect: "status" })), { urn: ada });
         expect(await reader.countAspect("status")).toBe(4_500);
         expect(await reader.countAspect("status", "urn:li:tag:1%")).toBe(1_111);
       });
     });
 
-    test("gives the answers of a simple model after any history", async () => {
+    test("the table equals a simple model after any history", async () => {
       await fc.assert(
         fc.asyncProperty(aspectHistories(1, 150), async (history) => {
           await sink.reset();
@@ -394,7 +400,7 @@ export function aspectTableContract(
       );
     });
 
-    test("is unavailable when it is closed, which may be said twice", async () => {
+    test("a closed table is unavailable, and closing twice is allowed", async () => {
       await reader.close();
       await reader.close();
       const unavailable = expect.objectContaining({ code: "unavailable" });
@@ -407,7 +413,7 @@ export function aspectTableContract(
   });
 }
 
-/** LIKE as SQL defines it, said in another language. */
+/** LIKE of SQL, as a regular expression. */
 const likeRegExp = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern

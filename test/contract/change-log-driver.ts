@@ -1,4 +1,4 @@
-/** What tests of change logs say often: appends and records as text, reading to the end. */
+/** Helpers for tests of change logs: appends and records as text, and reads to the end. */
 import { type Revision, revision, START } from "../../src/core/position.ts";
 import type { Append, ChangeLog, LogRecord } from "../../src/log/change-log.ts";
 
@@ -6,14 +6,14 @@ export const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(te
 
 export const text = (record: LogRecord): string => Buffer.from(record.data).toString();
 
-/** An id of 16 bytes per number. */
+/** A 16-byte id for each number. */
 export function idOf(number: number): Uint8Array {
   const id = new Uint8Array(16);
   new DataView(id.buffer).setUint32(12, number);
   return id;
 }
 
-/** An append of texts; `withId` names it. */
+/** An append of texts; `withId` sets its id. */
 export function entry(
   stream: string,
   expected: number | "any",

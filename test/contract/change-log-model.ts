@@ -1,6 +1,6 @@
 /**
- * A change log as an array in memory: what a real one must look like after any history of calls.
- * Histories are random, calls are made several at a time.
+ * A model of a change log: an array in memory that a real log must equal after any history of
+ * calls. Histories are random, with several calls at a time.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -8,7 +8,7 @@ import { revision, START } from "../../src/core/position.ts";
 import { type Append, type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
 import { bytes, idOf, readEverything, readWholeStream, text } from "./change-log-driver.ts";
 
-/** An append as it is drawn; what it expects is relative to where the stream is by then. */
+/** A generated append; its expected revision is relative to the current revision of the stream. */
 interface DrawnAppend {
   readonly stream: string;
   readonly expects: "any" | "right" | "low" | "high";
@@ -18,7 +18,7 @@ interface DrawnAppend {
 
 type Call = readonly DrawnAppend[];
 
-/** Calls of one step are made at the same time; then the step is awaited, perhaps. */
+/** Calls of one step are concurrent; after the step, some histories wait for them. */
 export type History = readonly { readonly calls: readonly Call[]; readonly awaited: boolean }[];
 
 const STREAMS = ["a", "b", "entity-urn:li:tag:ü"];
@@ -54,14 +54,14 @@ interface ModelRecord {
   readonly text: string;
 }
 
-/** Undefined: any. No revision is lower than that of an empty stream. */
+/** Undefined: any revision. No revision is lower than that of an empty stream. */
 function expectationOf(expects: DrawnAppend["expects"], actual: number): number | undefined {
   if (expects === "any") return undefined;
   if (expects === "right") return actual;
   return expects === "high" || actual < 0 ? actual + 1 : actual - 1;
 }
 
-/** What a call comes to: revisions and repetitions, or the stream that refused it. */
+/** The result of a call: revisions and repetitions, or the stream that rejected it. */
 type OperationResult =
   | { readonly refusedBy: string; readonly actual: number }
   | readonly { readonly revision: number; readonly repeated: boolean }[];
@@ -72,7 +72,7 @@ function createModel() {
   const endOf = (list: readonly ModelRecord[], stream: string): number =>
     list.filter((record) => record.stream === stream).length - 1;
 
-  /** The call with expectations filled in, and what it comes to. */
+  /** The call with its expected revisions, and its result. */
   function apply(call: Call): {
     readonly appends: readonly Append[];
     readonly outcome: OperationResult;
@@ -114,7 +114,7 @@ function createModel() {
   return { apply, records: () => records };
 }
 
-/** Plays the history on a log that is empty, and compares every answer and all that is read. */
+/** Runs the history on an empty log, and compares every result and all reads with the model. */
 export async function checkHistory(
   log: ChangeLog,
   history: History,
@@ -156,9 +156,9 @@ async function checkReads(
   supports: { readonly orderAcrossStreams: boolean },
 ): Promise<void> {
   const all = await readEverything(log);
-  const told = all.map((r) => ({ stream: r.stream, revision: r.revision, text: text(r) }));
-  if (supports.orderAcrossStreams) expect(told).toEqual(model);
-  else expect(byStream(told)).toEqual(byStream(model));
+  const records = all.map((r) => ({ stream: r.stream, revision: r.revision, text: text(r) }));
+  if (supports.orderAcrossStreams) expect(records).toEqual(model);
+  else expect(byStream(records)).toEqual(byStream(model));
   expect(await log.head()).toBe(all.at(-1)?.position ?? START);
   expect(await log.readAll("end", { limit: 1_000, backward: true })).toEqual(all.toReversed());
   for (const stream of STREAMS) {
@@ -169,6 +169,6 @@ async function checkReads(
   }
 }
 
-/** The same records, the streams one after the other. */
+/** The same records, one stream after the other. */
 const byStream = (records: readonly ModelRecord[]): readonly ModelRecord[] =>
   STREAMS.flatMap((stream) => records.filter((record) => record.stream === stream));

@@ -1,6 +1,6 @@
 /**
- * What every change log promises (src/log/change-log.ts), whatever keeps it. An adapter's test
- * calls changeLogContract with a harness and adds only what is peculiar to it.
+ * The contract of every change log (src/log/change-log.ts). The test of an adapter calls
+ * changeLogContract with a harness, and adds tests for its own details.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,31 +10,31 @@ import { type ChangeLog, WrongRevision } from "../../src/log/change-log.ts";
 import { bytes, entry, idOf, readEverything, readWholeStream, text } from "./change-log-driver.ts";
 import { checkHistory, historyArbitrary } from "./change-log-model.ts";
 
-/** Where one log lives. */
+/** The location of one log. */
 export interface LogPlace {
-  /** Every call opens the same log anew, beside those that are open already. */
+  /** Every call opens the same log again, while earlier ones may still be open. */
   open(): Promise<ChangeLog>;
-  /** Called when all are closed. */
+  /** Removes the location when all logs are closed. */
   remove(): Promise<void>;
 }
 
 export interface ChangeLogHarness {
-  /** A place with an empty log. */
+  /** A location with an empty log. */
   createPlace(): Promise<LogPlace>;
-  /** Largest record that the store takes: the port's limit, unless the store has a lower one. */
+  /** The largest record of the store: the limit of the port, unless the store has a lower one. */
   readonly recordBytesMax: number;
-  /** What the store cannot do is `false`, with its reason beside it in the adapter's test. */
+  /** Features that the store lacks are `false`; the test of the adapter states the reason. */
   readonly supports: {
-    /** A refused call leaves nothing in any of its streams. */
+    /** A rejected call writes nothing to any of its streams. */
     readonly atomicAcrossStreams: boolean;
     /** The n-th record of the log has position n. */
     readonly gaplessPositions: boolean;
-    /** A repeated id is answered as the first time whatever the append expects. */
+    /** A repeated id gets the first response, whatever the append expects. */
     readonly idsUnderAnyExpectation: boolean;
-    /** Calls that are made at the same time come in their order, also those of other streams. */
+    /** Concurrent calls are appended in their order, also those of different streams. */
     readonly orderAcrossStreams: boolean;
   };
-  /** Most that the records of one append may have together in bytes; no limit when absent. */
+  /** The most bytes of all records of one append; no limit if absent. */
   readonly appendBytesMax?: number;
 }
 
@@ -69,7 +69,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
     });
 
     describe("append", () => {
-      test("gives every record of a stream the next revision, and the log one order", async () => {
+      test("the records of a stream get consecutive revisions, and the log has one order", async () => {
         const first = await log.append([entry("a", "any", "a0", "a1")]);
         const second = await log.append([entry("b", "any", "b0")]);
         const third = await log.append([entry("a", "any", "a2")]);
@@ -89,7 +89,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(third).toEqual([{ position: positions[3], revision: 2, repeated: false }]);
       });
 
-      test(`${supports.gaplessPositions ? "counts" : "may not count"} positions from 1 without gaps`, async () => {
+      test(`positions start at 1 and ${supports.gaplessPositions ? "have no gaps" : "may have gaps"}`, async () => {
         await log.append([entry("a", "any", "a0", "a1"), entry("b", "any", "b0")]);
         await expect(log.append([entry("a", 7, "no")])).rejects.toThrow(WrongRevision);
         await log.append([entry("b", "any", "b1")]);
@@ -102,22 +102,25 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         { state: "an unknown stream", records: 0 },
         { state: "a stream of one record", records: 1 },
         { state: "a stream of three records", records: 3 },
-      ])("to $state", ({ records }) => {
-        test.each([-1, 0, 1, 2, 3])("expecting revision %i", async (expected) => {
-          for (let i = 0; i < records; i++) await log.append([entry("a", "any", `old ${i}`)]);
-          const actual = records - 1;
-          const outcome = log.append([entry("a", expected, "new")]);
-          if (expected === actual) {
-            expect(await outcome).toMatchObject([{ revision: records, repeated: false }]);
-            expect((await readWholeStream(log, "a")).map(text).at(-1)).toBe("new");
-          } else {
-            await expect(outcome).rejects.toThrow(WrongRevision);
-            await expect(outcome).rejects.toMatchObject({ stream: "a", expected, actual });
-            expect(await readWholeStream(log, "a")).toHaveLength(records);
-          }
-        });
+      ])("an append to $state", ({ records }) => {
+        test.each([-1, 0, 1, 2, 3])(
+          "the append with expected revision %i succeeds only if that is the current one",
+          async (expected) => {
+            for (let i = 0; i < records; i++) await log.append([entry("a", "any", `old ${i}`)]);
+            const actual = records - 1;
+            const outcome = log.append([entry("a", expected, "new")]);
+            if (expected === actual) {
+              expect(await outcome).toMatchObject([{ revision: records, repeated: false }]);
+              expect((await readWholeStream(log, "a")).map(text).at(-1)).toBe("new");
+            } else {
+              await expect(outcome).rejects.toThrow(WrongRevision);
+              await expect(outcome).rejects.toMatchObject({ stream: "a", expected, actual });
+              expect(await readWholeStream(log, "a")).toHaveLength(records);
+            }
+          },
+        );
 
-        test("expecting any revision", async () => {
+        test("the append with any expected revision succeeds", async () => {
           for (let i = 0; i < records; i++) await log.append([entry("a", "any", `old ${i}`)]);
           expect(await log.append([entry("a", "any", "new")])).toMatchObject([
             { revision: records },
@@ -125,7 +128,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         });
       });
 
-      test("writes to several streams in one call, in the order of its appends", async () => {
+      test("one call appends to several streams in the order of its appends", async () => {
         const answers = await log.append([
           entry("a", -1, "a0", "a1"),
           entry("b", -1, "b0"),
@@ -139,7 +142,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         );
       });
 
-      test("takes the same stream twice in one call, one after the other", async () => {
+      test("one call appends twice to the same stream, one after the other", async () => {
         const answers = await log.append([
           entry("a", -1, "a0"),
           entry("b", -1, "b0"),
@@ -149,7 +152,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0", "a1"]);
       });
 
-      test("with a wrong revision refuses the whole call", async () => {
+      test("a wrong revision rejects the whole call", async () => {
         await log.append([entry("b", -1, "b0")]);
         const call = log.append([
           entry("a", -1, "a0"),
@@ -160,17 +163,17 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readWholeStream(log, "b")).map(text)).toEqual(["b0"]);
         if (supports.atomicAcrossStreams) {
           expect((await readEverything(log)).map(text)).toEqual(["b0"]);
-          // What was refused left no trace in what the log knows of its streams either.
+          // A rejected call also leaves no trace in the log's cache of streams.
           expect(await log.append([entry("a", -1, "a0")])).toMatchObject([{ revision: 0 }]);
         } else {
-          // What was appended to others stands whole or not at all.
+          // The appends to other streams are written completely or not at all.
           for (const stream of ["a", "c"]) {
             expect((await readWholeStream(log, stream)).length).toBeLessThanOrEqual(1);
           }
         }
       });
 
-      test("that fails halfway writes nothing", async () => {
+      test("a call that fails halfway writes nothing", async () => {
         const tooLarge = new Uint8Array(harness.recordBytesMax + 1);
         const call = log.append([
           entry("a", -1, "a0"),
@@ -181,7 +184,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await log.head()).toBe(START);
       });
 
-      test("that is refused hurts no call made beside it", async () => {
+      test("a rejected call does not affect concurrent calls", async () => {
         const tooLarge = new Uint8Array(harness.recordBytesMax + 1);
         const outcomes = await Promise.allSettled([
           log.append([entry("a", -1, "a0")]),
@@ -202,7 +205,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readEverything(log)).map(text)).toEqual(["a0", "a1", "a2"]);
       });
 
-      test("keeps the order in which calls were made", async () => {
+      test("appends keep the order of their calls", async () => {
         const count = 300;
         const names = Array.from({ length: count }, (_, i) => String(i));
         await Promise.all(
@@ -211,7 +214,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readEverything(log)).map(text)).toEqual(names);
       });
 
-      test("lets one of two racing writers win", async () => {
+      test("one of two racing writers wins", async () => {
         const other = await open();
         for (let round = 0; round < 10; round++) {
           const outcomes = await Promise.allSettled([
@@ -225,14 +228,14 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await readWholeStream(log, "a")).toHaveLength(10);
       });
 
-      test("of nothing is answered with nothing", async () => {
+      test("an empty call returns an empty result", async () => {
         expect(await log.append([])).toEqual([]);
         expect(await log.head()).toBe(START);
       });
     });
 
     describe("an append with an id", () => {
-      test("happens once, and is answered as the first time", async () => {
+      test("a repeated id is appended once, and gets the first response", async () => {
         const [first] = await log.append([entry("a", -1, "a0", "a1").withId(1)]);
         await log.append([entry("b", "any", "b0")]);
         const [again] = await log.append([entry("a", -1, "a0", "a1").withId(1)]);
@@ -240,7 +243,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readEverything(log)).map(text)).toEqual(["a0", "a1", "b0"]);
       });
 
-      test("happens once when it is made twice at the same time", async () => {
+      test("concurrent repetitions of an id are appended once", async () => {
         const answers = await Promise.all([
           log.append([entry("a", -1, "a0").withId(1)]),
           log.append([entry("a", -1, "a0").withId(1)]),
@@ -250,7 +253,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await readEverything(log)).toHaveLength(1);
       });
 
-      test("is known after the log was closed and opened", async () => {
+      test("an id is known after the log is closed and reopened", async () => {
         const [first] = await log.append([entry("a", -1, "a0").withId(1)]);
         const later = await reopen();
         expect(await later.append([entry("a", -1, "a0").withId(1)])).toEqual([
@@ -259,7 +262,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await readEverything(later)).toHaveLength(1);
       });
 
-      test("is another one on another stream, and with another id", async () => {
+      test("another stream or another id is another append", async () => {
         await log.append([entry("b", "any", "old"), entry("a", "any", "a0").withId(1)]);
         const answers = await log.append([
           entry("b", "any", "b0").withId(1),
@@ -269,7 +272,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readEverything(log)).map(text)).toEqual(["old", "a0", "b0", "a1"]);
       });
 
-      test("may be repeated beside new ones in one call", async () => {
+      test("one call may contain repeated and new appends", async () => {
         const [first] = await log.append([entry("a", -1, "a0").withId(1)]);
         const answers = await log.append([
           entry("a", -1, "a0").withId(1),
@@ -282,7 +285,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect((await readEverything(log)).map(text)).toEqual(["a0", "b0"]);
       });
 
-      test("is not known when its call was refused", async () => {
+      test("the id of a rejected call is not known", async () => {
         const refused = log.append([entry("a", 4, "a0").withId(1)]);
         await expect(refused).rejects.toThrow(WrongRevision);
         expect(await log.append([entry("a", -1, "a0").withId(1)])).toMatchObject([
@@ -291,7 +294,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       });
 
       test.runIf(supports.idsUnderAnyExpectation)(
-        "is known whatever the repetition expects, and wherever the stream is by then",
+        "a repeated id is known whatever it expects, and whatever the stream's revision is",
         async () => {
           const [first] = await log.append([entry("a", "any", "a0").withId(1)]);
           await log.append([entry("a", "any", "a1")]);
@@ -304,7 +307,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       );
 
       test.runIf(supports.idsUnderAnyExpectation)(
-        "happens once when one call has it twice",
+        "an id that one call contains twice is appended once",
         async () => {
           const answers = await log.append([
             entry("a", -1, "a0").withId(1),
@@ -317,7 +320,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       );
 
       test.runIf(!supports.idsUnderAnyExpectation)(
-        "that expects another revision when it is repeated is never appended a second time unseen",
+        "a repetition that expects another revision is rejected or appended with a result that shows it",
         async () => {
           await log.append([entry("a", -1, "a0").withId(1)]);
           const [again] = await log.append([entry("a", "any", "a0").withId(1)]);
@@ -328,7 +331,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
     });
 
     describe("what goes in", () => {
-      test("comes out byte for byte", async () => {
+      test("records are returned byte for byte", async () => {
         const every = Uint8Array.from({ length: 256 }, (_, i) => i);
         const records = [every, new Uint8Array(0), every.toReversed()];
         await log.append([{ stream: "a", expected: "any", records }]);
@@ -336,7 +339,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(read.map((r) => [...r.data])).toEqual(records.map((r) => [...r]));
       });
 
-      test("may be a record of 1 MB, and many of them", async () => {
+      test("many records of 1 MB are appended and read", async () => {
         const records = [1, 2, 3, 4].map((fill) => new Uint8Array(1_000_000).fill(fill));
         const atOnce = (harness.appendBytesMax ?? Number.POSITIVE_INFINITY) > 4_100_000;
         if (atOnce) await log.append([{ stream: "a", expected: "any", records }]);
@@ -352,7 +355,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         ]);
       });
 
-      test("may be the largest record, but not one byte more", async () => {
+      test("the largest record is accepted, and one byte more is rejected", async () => {
         const largest = new Uint8Array(harness.recordBytesMax).fill(7);
         await log.append([{ stream: "a", expected: "any", records: [largest] }]);
         const [read] = await log.readStream("a", revision(0), { limit: 1 });
@@ -366,7 +369,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         );
       });
 
-      test("may be of streams whose names hold every odd character", async () => {
+      test("names of streams may contain any character", async () => {
         const urns = [
           "urn:li:dataset:(urn:li:dataPlatform:hive,a b/c%2Cd#e?f&g=h+i,PROD)",
           "urn:li:dataset:(urn:li:dataPlatform:s3,straße/東京/🚀/é,PROD)",
@@ -392,7 +395,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
     });
 
     describe("an empty log", () => {
-      test("has nothing to read, and its head is START", async () => {
+      test("an empty log returns no records, and its head is START", async () => {
         expect(await log.head()).toBe(START);
         for (const backward of [false, true]) {
           const froms = supports.gaplessPositions ? [START, position(5), "end"] : [START, "end"];
@@ -417,7 +420,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         await log.append([entry("a", 2, "a3")]);
       });
 
-      test("give every limit of the log after and before every position", async () => {
+      test("reads return the right records for every limit and every position in both directions", async () => {
         const records = await readEverything(log);
         expect(records.map(text)).toEqual(all);
         const froms = [START, ...records.map((r) => r.position)];
@@ -432,7 +435,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         }
       });
 
-      test("from the end of the log see nothing forward and the newest backward", async () => {
+      test("reads from the head return nothing forward and the newest records backward", async () => {
         expect(await log.readAll("end", { limit: 3 })).toEqual([]);
         const newest = await log.readAll("end", { limit: 3, backward: true });
         expect(newest.map(text)).toEqual(["a3", "b1", "c3"]);
@@ -440,7 +443,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(whole.map(text)).toEqual(all.toReversed());
       });
 
-      test("from beyond the end see nothing forward and the newest backward", async () => {
+      test("reads from beyond the head return nothing forward and the newest records backward", async () => {
         const beyond = position((await log.head()) + 1_000);
         expect(await log.readAll(beyond, { limit: 3 })).toEqual([]);
         const newest = await log.readAll(beyond, { limit: 2, backward: true });
@@ -467,7 +470,11 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         },
       );
 
-      test.each(["a", "b", "c"])("give every limit of stream %s from every revision", async (s) => {
+      test.each([
+        "reads of stream %s return the right records for every limit and every revision",
+        "b",
+        "c",
+      ])("give every limit of stream %s from every revision", async (s) => {
         const records = (await readEverything(log)).filter((r) => r.stream === s);
         expect(records.map((r) => r.revision)).toEqual(records.map((_, i) => i));
         for (let from = -1; from <= records.length; from++) {
@@ -489,16 +496,16 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await log.readStream(s, "end", { limit: 2 })).toEqual([]);
       });
 
-      test("of an unknown stream give none", async () => {
+      test("a read of an unknown stream returns nothing", async () => {
         expect(await log.readStream("A", revision(0), { limit: 10 })).toEqual([]);
         expect(await log.readStream("", "end", { limit: 10, backward: true })).toEqual([]);
       });
 
-      test("know the position of the last record", async () => {
+      test("the head is the position of the last record", async () => {
         expect(await log.head()).toBe((await readEverything(log)).at(-1)?.position);
       });
 
-      test("see what was appended through another opening of the log", async () => {
+      test("reads return records that were appended through another handle of the log", async () => {
         const other = await open();
         const [answer] = await other.append([entry("d", -1, "d0")]);
         expect(await log.head()).toBe(answer?.position);
@@ -506,7 +513,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await log.append([entry("d", 0, "d1")])).toMatchObject([{ revision: 1 }]);
       });
 
-      test("find everything in its place after the log was closed and opened", async () => {
+      test("all records are unchanged after the log is closed and reopened", async () => {
         const before = await readEverything(log);
         const later = await reopen();
         expect(await readEverything(later)).toEqual(before);
@@ -524,7 +531,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         for (const name of named.toReversed()) await log.append([entry(name, "any", "x", "y")]);
       });
 
-      test("come in byte order, page by page", async () => {
+      test("the names of streams are returned in byte order, page by page", async () => {
         expect(await log.listStreams("b-", { limit: 100 })).toEqual(some);
         const pages: string[] = [];
         for (;;) {
@@ -536,7 +543,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(pages).toEqual(some);
       });
 
-      test("may begin after what is no stream, or with nothing in particular", async () => {
+      test("a page of names may begin after a name that is not a stream, or at the start", async () => {
         expect(await log.listStreams("b-", { after: "b-100", limit: 1 })).toEqual(["b-2"]);
         expect(await log.listStreams("b-", { after: "a", limit: 1 })).toEqual(["b-1"]);
         expect(await log.listStreams("b-", { after: "c", limit: 1 })).toEqual([]);
@@ -546,7 +553,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
     });
 
     describe("tail", () => {
-      test("gives what is there, then what comes, without gap or repeat", async () => {
+      test("a tail returns existing and then new records without gaps or repetitions", async () => {
         const count = 500;
         const half = count / 2;
         for (let i = 0; i < half; i++) void log.append([entry(`s${i % 5}`, "any", String(i))]);
@@ -570,7 +577,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(positions).toEqual((await readEverything(log)).map((r) => r.position));
       });
 
-      test("begins after the position it is given", async () => {
+      test("a tail begins after the given position", async () => {
         await log.append([entry("a", "any", "a0", "a1", "a2")]);
         const [, second] = await readEverything(log);
         const stop = new AbortController();
@@ -583,7 +590,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(seen).toEqual(["a2", "b0"]);
       });
 
-      test("sees what is appended through another opening of the log", async () => {
+      test("a tail returns records that are appended through another handle of the log", async () => {
         const other = await open();
         const stop = new AbortController();
         const seen: string[] = [];
@@ -595,7 +602,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(seen).toEqual(["later"]);
       });
 
-      test("serves several at once", async () => {
+      test("several tails run at once", async () => {
         const stop = new AbortController();
         const follow = async (): Promise<string[]> => {
           const seen: string[] = [];
@@ -611,7 +618,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await following).toEqual([expected, expected, expected]);
       });
 
-      test("ends at once when the signal is aborted, before, while waiting and between pages", async () => {
+      test("an aborted signal ends a tail at once, before the start, while it waits and between pages", async () => {
         const before = log.tail(START, AbortSignal.abort());
         expect(await Array.fromAsync(before)).toEqual([]);
 
@@ -631,7 +638,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(pages).toEqual([["a0"]]);
       });
 
-      test("ends without an error when the log closes", async () => {
+      test("a tail ends without an error when the log closes", async () => {
         const { signal } = new AbortController();
         const ending = Array.fromAsync(log.tail(START, signal));
         setTimeout(() => void log.close(), 20);
@@ -640,7 +647,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
     });
 
     describe("close", () => {
-      test("waits for the appends that were begun", async () => {
+      test("a close waits for running appends", async () => {
         const calls = Array.from({ length: 50 }, (_, i) =>
           log.append([entry("a", "any", String(i))]),
         );
@@ -650,14 +657,14 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         expect(await readWholeStream(later, "a")).toHaveLength(50);
       });
 
-      test("makes every later call unavailable", async () => {
+      test("a closed log rejects every call as unavailable", async () => {
         await log.append([entry("a", "any", "a0")]);
         const closing = log.close();
         const refused = { name: "CatalogError", code: "unavailable" };
-        // 1. While it closes.
+        // 1. While the log closes.
         await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
         await closing;
-        // 2. And after.
+        // 2. After the log is closed.
         await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
         await expect(log.append([])).rejects.toMatchObject(refused);
         await expect(log.readAll(START, { limit: 1 })).rejects.toMatchObject(refused);
@@ -667,13 +674,13 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         await expect(tail).rejects.toMatchObject(refused);
       });
 
-      test("may be called twice", async () => {
+      test("closing twice is allowed", async () => {
         await Promise.all([log.close(), log.close()]);
         await log.close();
       });
     });
 
-    test("behaves as a simple model does, whatever is appended in whatever order", async () => {
+    test("the log equals a simple model after any history", async () => {
       await fc.assert(
         fc.asyncProperty(historyArbitrary(supports), async (history) => {
           const fresh = await harness.createPlace();
@@ -689,7 +696,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       );
     });
 
-    test("is scavenged of what a stream begins with: the rest is as it was, and goes on", async () => {
+    test("scavenging removes the first records of a stream, and the rest of the log stays unchanged", async () => {
       for (let i = 0; i < 4; i++) {
         await log.append([entry("a", i - 1, `a${i}`).withId(i), entry("b", i - 1, `b${i}`)]);
       }
@@ -706,7 +713,8 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         );
         const rest = await readWholeStream(one, "a");
         expect(rest.at(-1)).toEqual(others.findLast(({ stream }) => stream === "a"));
-        // What was given is in the place of what is gone, where the store has such places.
+        // The replacement is at the position of the removed record in stores that keep such
+        // positions.
         const left = rest.slice(0, -1).map((record) => [record.position, text(record)]);
         expect([[], emptied.map(({ position: at }) => [at, "-"])]).toContainEqual(left);
       }
@@ -720,7 +728,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       await expect(later.scavenge?.(emptied)).rejects.toMatchObject({ code: "unavailable" });
     });
 
-    test("remembers ids of 16 bytes that differ in any byte", async () => {
+    test("ids of 16 bytes differ if any of their bytes differs", async () => {
       const ids = Array.from({ length: 16 }, (_, i) => idOf(0).fill(1, i, i + 1));
       for (const id of ids) {
         const [answer] = await log.append([

@@ -1,6 +1,6 @@
 /**
- * The graph in its simplest form, to hold a real one against: a list of edges that is searched from
- * end to end. And histories of writes such as the projection makes them.
+ * A model of the graph view: a list of edges that is searched from end to end; and random writes in
+ * the form that the projection returns.
  */
 import fc from "fast-check";
 import { position } from "../../src/core/position.ts";
@@ -16,7 +16,7 @@ import type {
   Steps,
 } from "../../src/views/graph/graph.ts";
 
-/** Urns that engines and query languages trip over; some of types that no model has. */
+/** Urns with special characters of engines and query languages; some have unknown types. */
 export const urns: readonly string[] = [
   "urn:li:dataset:(urn:li:dataPlatform:hive,a.b,PROD)",
   "urn:li:dataset:(urn:li:dataPlatform:hive,a'b\"c;--,PROD)",
@@ -44,7 +44,7 @@ export const types: readonly string[] = [
 
 export const aspects: readonly string[] = ["ownership", "upstreamLineage", "constructor"];
 
-/** What leads on, whatever it means. */
+/** An aspect or edge type with this name has edges that lineage follows. */
 export const someSteps: Steps = new Map([
   [
     "dataset",
@@ -91,11 +91,11 @@ function stepAmong(urn: fc.Arbitrary<string>, type: fc.Arbitrary<string>): fc.Ar
       stamp: fc.record({ time, actor: urn }),
       edges,
     })
-    .map((told) => ({
-      ...told,
+    .map((write) => ({
+      ...write,
       op: "replace" as const,
       edges: withoutRepeats(
-        told.edges.map(([edge, chance]) => (chance === 0 ? edge : { ...edge, source: told.urn })),
+        write.edges.map(([edge, chance]) => (chance === 0 ? edge : { ...edge, source: write.urn })),
       ),
     }));
   return fc.oneof(
@@ -106,8 +106,8 @@ function stepAmong(urn: fc.Arbitrary<string>, type: fc.Arbitrary<string>): fc.Ar
 }
 
 /**
- * Writes of a log of so many records; not every record has one. Some are about a few urns, which
- * then have many edges in common.
+ * Writes for a log with the given number of records; some records have no write. Some writes are
+ * for a few urns, which share many edges.
  */
 export const graphHistories = (
   minLength: number,
@@ -129,10 +129,10 @@ export const graphHistories = (
   });
 
 function withoutRepeats(edges: readonly Edge[]): readonly Edge[] {
-  const told = new Set<string>();
+  const written = new Set<string>();
   return edges.filter((edge) => {
     const key = JSON.stringify([edge.source, edge.type, edge.destination]);
-    return told.size < told.add(key).size;
+    return written.size < written.add(key).size;
   });
 }
 
@@ -177,7 +177,7 @@ export function createGraphModel(): GraphModel {
     rows = [...rows.filter((row) => !own(row)), ...now];
   }
 
-  /** One edge for each pair: the first. */
+  /** The first edge of each pair. */
   const pairs = (): readonly GraphRow[] => {
     const ordered = [...rows].sort((a, b) => a.position - b.position || a.ordinal - b.ordinal);
     return ordered.filter((row, i) => ordered.findIndex((other) => samePair(row, other)) === i);

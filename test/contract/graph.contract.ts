@@ -1,5 +1,5 @@
 /**
- * What every graph promises (src/views/graph/graph.ts), whatever keeps it. Its sink's own promises are in
+ * The contract of every graph view (src/views/graph/graph.ts). The contract of its sink is in
  * sink.contract.ts.
  */
 import fc from "fast-check";
@@ -36,7 +36,7 @@ const directions: readonly Direction[] = ["OUTGOING", "INCOMING", "UNDIRECTED"];
 
 interface GraphHarness {
   createPlace(): Promise<GraphPlace>;
-  /** Every question costs much: fewer cases of what is held against a model, and smaller hubs. */
+  /** True if every query is slow: fewer random cases, and smaller hubs. */
   readonly slow?: boolean;
 }
 
@@ -54,8 +54,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
     await sink.apply(placed, last);
   }
 
-  /** What the aspect of an entity tells: destinations of edges of one type, or edges. */
-  const tells = (
+  /** A write of an aspect of an entity: destinations of edges of one type, or edges. */
+  const writeOf = (
     urn: string,
     ends: readonly (string | Partial<Edge>)[],
     more: { type?: string; aspect?: string; stamp?: { time: number; actor: string } } = {},
@@ -98,20 +98,20 @@ export function graphContract(name: string, harness: GraphHarness): void {
     });
 
     describe("neighbours", () => {
-      test("are at the other end, in the direction asked for", async () => {
-        await apply(tells(a, [b, c]), tells(b, [c]));
+      test("neighbours are returned at the other end, in the requested direction", async () => {
+        await apply(writeOf(a, [b, c]), writeOf(b, [c]));
         expect(await near(a, "OUTGOING")).toEqual([b, c]);
         expect(await near(a, "INCOMING")).toEqual([]);
         expect(await near(c, "INCOMING")).toEqual([a, b]);
         expect(await near(b, "UNDIRECTED")).toEqual([c, a]);
       });
 
-      test("come by type as asked for, then in the order of telling", async () => {
+      test("neighbours are sorted by the requested types, then by the order of the writes", async () => {
         const owners = ["urn:li:corpuser:z", "urn:li:corpGroup:a"];
         await apply(
-          tells(a, [c, b]),
-          tells(a, owners, { type: OWNED, aspect: "ownership" }),
-          tells(b, [a]),
+          writeOf(a, [c, b]),
+          writeOf(a, owners, { type: OWNED, aspect: "ownership" }),
+          writeOf(b, [a]),
         );
         expect(await near(a, "OUTGOING", [OWNED, DOWNSTREAM])).toEqual([...owners, c, b]);
         expect(await near(a, "OUTGOING", [DOWNSTREAM, OWNED, DOWNSTREAM])).toEqual([
@@ -121,12 +121,12 @@ export function graphContract(name: string, harness: GraphHarness): void {
         expect(await near(a, "UNDIRECTED", [OWNED, DOWNSTREAM])).toEqual([...owners, c, b]);
       });
 
-      test("are told once per type, however many aspects and directions tell them", async () => {
+      test("a neighbour is returned once per type, however many aspects and directions state the edge", async () => {
         await apply(
-          tells(a, [b, { destination: b, type: OWNED }]),
-          tells(a, [c, b], { aspect: "other" }),
-          tells(c, [{ source: a, destination: b }]),
-          tells(b, [a]),
+          writeOf(a, [b, { destination: b, type: OWNED }]),
+          writeOf(a, [c, b], { aspect: "other" }),
+          writeOf(c, [{ source: a, destination: b }]),
+          writeOf(b, [a]),
         );
         expect(await near(a, "OUTGOING")).toEqual([b, c]);
         expect(await near(a, "UNDIRECTED")).toEqual([b, c]);
@@ -134,17 +134,17 @@ export function graphContract(name: string, harness: GraphHarness): void {
         expect(await total(a, "UNDIRECTED")).toBe(2);
       });
 
-      test("may be the entity itself, and what does not exist", async () => {
-        await apply(tells(a, [a, "urn:li:nothing:at all"]));
+      test("an entity may be its own neighbour, and a neighbour need not exist", async () => {
+        await apply(writeOf(a, [a, "urn:li:nothing:at all"]));
         expect(await near(a, "UNDIRECTED")).toEqual([a, "urn:li:nothing:at all"]);
         expect(await near("urn:li:nothing:at all", "INCOMING")).toEqual([a]);
       });
 
-      test("tell what the first edge runs through", async () => {
+      test("a neighbour has the via entity of its first edge", async () => {
         const via = "urn:li:query:q";
         await apply(
-          tells(a, [{ destination: b, via }, c]),
-          tells(a, [{ destination: c, via }], { aspect: "other" }),
+          writeOf(a, [{ destination: b, via }, c]),
+          writeOf(a, [{ destination: c, via }], { aspect: "other" }),
         );
         const query = { urn: a, direction: "OUTGOING", types: [DOWNSTREAM] } as const;
         expect((await reader.neighbours({ ...query, start: 0, count: 9 })).neighbours).toEqual([
@@ -153,8 +153,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
         ]);
       });
 
-      test("are none of a urn, a type or a list of types that nothing has", async () => {
-        await apply(tells(a, [b]));
+      test("unknown urns, unknown types and empty lists of types have no neighbours", async () => {
+        await apply(writeOf(a, [b]));
         const none = { neighbours: [], total: 0 };
         const page = { start: 0, count: 10 };
         for (const direction of directions) {
@@ -170,12 +170,12 @@ export function graphContract(name: string, harness: GraphHarness): void {
         }
       });
 
-      test("come in pages, each with the number of all", async () => {
+      test("pages of neighbours contain the total", async () => {
         const owners = Array.from({ length: 7 }, (_, i) => `urn:li:corpuser:${i}`);
         await apply(
-          tells(a, [b, c]),
-          tells(a, owners, { type: OWNED, aspect: "ownership" }),
-          tells(b, [a]),
+          writeOf(a, [b, c]),
+          writeOf(a, owners, { type: OWNED, aspect: "ownership" }),
+          writeOf(b, [a]),
         );
         const asked = [DOWNSTREAM, OWNED];
         const all = [b, c, ...owners];
@@ -189,8 +189,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
         }
       });
 
-      test("are all paged, none twice, while others are added and told again", async () => {
-        const added = (i: number) => tells(dataset(i), [a], { stamp: { time: i, actor: ada } });
+      test("paging returns every neighbour once, while edges are added and written again", async () => {
+        const added = (i: number) => writeOf(dataset(i), [a], { stamp: { time: i, actor: ada } });
         await apply(...Array.from({ length: 250 }, (_, i) => added(i)));
         const seen: string[] = [];
         const count = harness.slow ? 25 : 10;
@@ -200,10 +200,10 @@ export function graphContract(name: string, harness: GraphHarness): void {
           if (page.length === 0) break;
           seen.push(...page);
           if (start >= 400) continue;
-          // Told again, told again by another, and new.
+          // The same edge again, the same edge of another aspect, and a new edge.
           await apply(
             added(start),
-            tells(dataset(start + 1), [a], { aspect: "other" }),
+            writeOf(dataset(start + 1), [a], { aspect: "other" }),
             ...[0, 1, 2].map((i) => added(1_000 + start * 3 + i)),
           );
         }
@@ -212,10 +212,10 @@ export function graphContract(name: string, harness: GraphHarness): void {
         expect(seen.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, i) => dataset(i)));
       });
 
-      test("of a hub come from its far end as well", async () => {
+      test("the neighbours of a hub are also found from the far end", async () => {
         const size = harness.slow ? 2_000 : 12_000;
         const all = Array.from({ length: size }, (_, i) => dataset(i));
-        await apply(...all.map((urn) => tells(urn, [a])), tells(b, all));
+        await apply(...all.map((urn) => writeOf(urn, [a])), writeOf(b, all));
         expect(await near(a, "INCOMING", [DOWNSTREAM], { start: size - 10 })).toEqual(
           all.slice(-10),
         );
@@ -226,88 +226,88 @@ export function graphContract(name: string, harness: GraphHarness): void {
     });
 
     describe("edges", () => {
-      test("are replaced by the next telling of their aspect, and by no other's", async () => {
+      test("a write replaces the edges of its aspect, and no others", async () => {
         await apply(
-          tells(a, [b, c]),
-          tells(a, [c], { aspect: "other" }),
-          tells(b, [c], { aspect: "upstreamLineage" }),
+          writeOf(a, [b, c]),
+          writeOf(a, [c], { aspect: "other" }),
+          writeOf(b, [c], { aspect: "upstreamLineage" }),
         );
-        await apply(tells(a, [b]));
+        await apply(writeOf(a, [b]));
         expect(await near(a, "OUTGOING")).toEqual([b, c]);
-        await apply(tells(a, []));
+        await apply(writeOf(a, []));
         expect(await near(a, "OUTGOING")).toEqual([c]);
-        await apply(tells(a, [], { aspect: "other" }));
+        await apply(writeOf(a, [], { aspect: "other" }));
         expect(await near(a, "OUTGOING")).toEqual([]);
         expect(await near(b, "OUTGOING")).toEqual([c]);
         expect(await total(c, "INCOMING")).toBe(1);
       });
 
-      test("keep their place when they are told again, in whatever order", async () => {
+      test("edges keep their order when they are written again in any order", async () => {
         const d = dataset("d");
-        await apply(tells(a, [b, c]), tells(a, [d, c, b]));
+        await apply(writeOf(a, [b, c]), writeOf(a, [d, c, b]));
         expect(await near(a, "OUTGOING")).toEqual([b, c, d]);
-        await apply(tells(a, [d, c]), tells(a, [b, c, d]));
+        await apply(writeOf(a, [d, c]), writeOf(a, [b, c, d]));
         expect(await near(a, "OUTGOING")).toEqual([c, d, b]);
       });
 
-      test("give their place to the next one of their pair when they go", async () => {
+      test("a removed edge gives its position to the next edge of the same pair", async () => {
         const one = { aspect: "one" };
         const two = { aspect: "two" };
-        await apply(tells(a, [b], one), tells(a, [c]), tells(a, [b], two));
+        await apply(writeOf(a, [b], one), writeOf(a, [c]), writeOf(a, [b], two));
         expect(await near(a, "OUTGOING")).toEqual([b, c]);
-        await apply(tells(a, [], one));
+        await apply(writeOf(a, [], one));
         expect(await near(a, "OUTGOING")).toEqual([c, b]);
-        await apply(tells(a, [b], one), tells(a, [], two));
+        await apply(writeOf(a, [b], one), writeOf(a, [], two));
         expect(await near(a, "OUTGOING")).toEqual([c, b]);
         expect(await total(b, "INCOMING")).toBe(1);
-        await apply(tells(a, [], one));
+        await apply(writeOf(a, [], one));
         expect(await total(b, "INCOMING")).toBe(0);
       });
 
-      test("keeps what another entity tells when both tellings of an entity go", async () => {
+      test("an edge that another entity states stays when both aspects of an entity are replaced", async () => {
         const loop = [{ source: a, destination: a }];
         await apply(
-          tells(a, loop, { aspect: "first" }),
-          tells(a, loop, { aspect: "second" }),
-          tells(b, loop),
+          writeOf(a, loop, { aspect: "first" }),
+          writeOf(a, loop, { aspect: "second" }),
+          writeOf(b, loop),
           { op: "remove_entity", urn: a },
         );
         expect(await near(a, "OUTGOING")).toEqual([a]);
         expect(await near(a, "INCOMING")).toEqual([a]);
       });
 
-      test("of an entity that is removed go, those of others to it stay", async () => {
+      test("the edges of a removed entity are deleted, and edges of other entities to it stay", async () => {
         await apply(
-          tells(a, [b]),
-          tells(a, [{ source: c, destination: b }], { aspect: "other" }),
-          tells(c, [a, b]),
+          writeOf(a, [b]),
+          writeOf(a, [{ source: c, destination: b }], { aspect: "other" }),
+          writeOf(c, [a, b]),
         );
         await apply({ op: "remove_entity", urn: a });
         expect(await near(a, "OUTGOING")).toEqual([]);
         expect(await near(a, "INCOMING")).toEqual([c]);
         expect(await near(b, "INCOMING")).toEqual([c]);
-        await apply(tells(a, [b]));
+        await apply(writeOf(a, [b]));
         expect(await near(a, "OUTGOING")).toEqual([b]);
       });
 
-      test("of a urn that is forgotten go at both ends, until they are told anew", async () => {
+      test("the edges of a forgotten urn are deleted at both ends until they are written again", async () => {
         await apply(
-          tells(a, [b]),
-          tells(b, [c]),
-          tells(c, [b, a]),
-          tells(b, [{ source: a, destination: c }], { aspect: "other" }),
+          writeOf(a, [b]),
+          writeOf(b, [c]),
+          writeOf(c, [b, a]),
+          writeOf(b, [{ source: a, destination: c }], { aspect: "other" }),
         );
         await apply({ op: "forget", urn: b });
         expect(await near(b, "UNDIRECTED")).toEqual([]);
         expect(await near(a, "UNDIRECTED")).toEqual([c]);
-        await apply(tells(c, [a, b]));
+        await apply(writeOf(c, [a, b]));
         expect(await near(b, "UNDIRECTED")).toEqual([c]);
       });
 
-      test("go without a trace when there were none, or are removed twice", async () => {
-        await apply(tells(a, []), { op: "remove_entity", urn: b }, { op: "forget", urn: c });
+      test("removing an entity without edges, or twice, leaves no trace", async () => {
+        await apply(writeOf(a, []), { op: "remove_entity", urn: b }, { op: "forget", urn: c });
         await apply(
-          tells(a, [b]),
+          writeOf(a, [b]),
           { op: "remove_entity", urn: a },
           { op: "remove_entity", urn: a },
         );
@@ -319,11 +319,11 @@ export function graphContract(name: string, harness: GraphHarness): void {
       const pair = { source: a, type: DOWNSTREAM, destination: b };
       const otto = "urn:li:corpuser:otto";
 
-      test("are the edge's own, or those of the telling", async () => {
+      test("an edge has its own stamps, or those of its write", async () => {
         const own = { createdOn: 1, createdActor: otto, updatedOn: 2, updatedActor: ada };
         const properties = { source: "UI", "a'b": "" };
         await apply(
-          tells(a, [{ destination: b, ...own, properties }, c], {
+          writeOf(a, [{ destination: b, ...own, properties }, c], {
             stamp: { time: 9, actor: otto },
           }),
         );
@@ -333,10 +333,10 @@ export function graphContract(name: string, harness: GraphHarness): void {
         ]);
       });
 
-      test("keep who made the edge and tell who told it last", async () => {
+      test("an edge keeps its creation stamp, and its update stamp is that of the last write", async () => {
         await apply(
-          tells(a, [b], { stamp: { time: 1, actor: ada } }),
-          tells(a, [b, c], { stamp: { time: 2, actor: otto } }),
+          writeOf(a, [b], { stamp: { time: 1, actor: ada } }),
+          writeOf(a, [b, c], { stamp: { time: 2, actor: otto } }),
         );
         const [stamps] = await reader.stamps([pair]);
         expect(stamps).toEqual({
@@ -347,13 +347,13 @@ export function graphContract(name: string, harness: GraphHarness): void {
         });
       });
 
-      test("are those of the first edge of the pair, and none where there is no edge", async () => {
-        await apply(tells(a, [b], { stamp: { time: 1, actor: ada } }));
-        await apply(tells(a, [b], { aspect: "other", stamp: { time: 2, actor: otto } }));
+      test("stamps are those of the first edge of the pair, and absent without an edge", async () => {
+        await apply(writeOf(a, [b], { stamp: { time: 1, actor: ada } }));
+        await apply(writeOf(a, [b], { aspect: "other", stamp: { time: 2, actor: otto } }));
         expect((await reader.stamps([pair]))[0]?.createdOn).toBe(1);
-        await apply(tells(a, []));
+        await apply(writeOf(a, []));
         expect((await reader.stamps([pair]))[0]?.createdOn).toBe(2);
-        await apply(tells(a, [], { aspect: "other" }));
+        await apply(writeOf(a, [], { aspect: "other" }));
         const unknown = { ...pair, source: dataset("unknown") };
         expect(await reader.stamps([pair, unknown, { ...pair, type: "?" }])).toEqual([
           ...[undefined, undefined, undefined],
@@ -376,11 +376,11 @@ export function graphContract(name: string, harness: GraphHarness): void {
       ]);
       const all = { edgesMax: 100_000 };
 
-      test("gives the edges of all urns, by urn, then by step, then as told", async () => {
+      test("lineage returns the edges of all urns, by urn, then by step, then in the order of the writes", async () => {
         await apply(
-          tells(a, [c, b]),
-          tells(job, [b], { type: "Consumes" }),
-          tells(job, [a], { type: "Produces", aspect: "other" }),
+          writeOf(a, [c, b]),
+          writeOf(job, [b], { type: "Consumes" }),
+          writeOf(job, [a], { type: "Produces", aspect: "other" }),
         );
         const { edges, complete } = await reader.follow([job, b, a], steps, all);
         expect(complete).toBe(true);
@@ -395,15 +395,15 @@ export function graphContract(name: string, harness: GraphHarness): void {
         ]);
       });
 
-      test("leads to entities of the step's types alone", async () => {
+      test("lineage follows edges only to entities of the step's types", async () => {
         const field = `urn:li:schemaField:(${b},x)`;
-        await apply(tells(a, [field, b, job, "urn:li:nobody:x"]), tells(field, [a]));
+        await apply(writeOf(a, [field, b, job, "urn:li:nobody:x"]), writeOf(field, [a]));
         const { edges } = await reader.follow([a, field, "urn:li:nobody:x", ""], steps, all);
         expect(edges.map(({ to }) => to)).toEqual([b]);
       });
 
-      test("stops at the bound and says so", async () => {
-        await apply(tells(a, [b, c]), tells(b, [c, a]));
+      test("lineage stops at its limit and reports that", async () => {
+        await apply(writeOf(a, [b, c]), writeOf(b, [c, a]));
         const upTo = async (edgesMax: number) => {
           const { edges, complete } = await reader.follow([a, b], steps, { edgesMax });
           return [edges.map(({ to }) => to), complete];
@@ -413,13 +413,13 @@ export function graphContract(name: string, harness: GraphHarness): void {
         expect(await upTo(1)).toEqual([[b], false]);
       });
 
-      test("comes through hubs and with many urns at once", async () => {
+      test("lineage passes hubs, and starts from many urns at once", async () => {
         const size = harness.slow ? 1_900 : 9_500;
         const many = Array.from({ length: size }, (_, i) => dataset(`n${i}`));
         await apply(
-          tells(a, [job, ...many]),
-          ...many.slice(0, 500).map((urn) => tells(urn, [b, c])),
-          tells(b, [c]),
+          writeOf(a, [job, ...many]),
+          ...many.slice(0, 500).map((urn) => writeOf(urn, [b, c])),
+          writeOf(b, [c]),
         );
         const from = [b, a, ...many.slice(0, 498)];
         const { edges, complete } = await reader.follow(from, steps, all);
@@ -434,8 +434,8 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
     });
 
-    describe("whatever happened", () => {
-      test("holds what a naive recomputation gives", async () => {
+    describe("any history", () => {
+      test("the graph equals a naive recomputation", async () => {
         await fc.assert(
           fc.asyncProperty(graphHistories(1, 60), async (history) => {
             await sink.reset();
@@ -464,7 +464,7 @@ export function graphContract(name: string, harness: GraphHarness): void {
       });
     });
 
-    test("is unavailable when its reader is closed, which may be said twice", async () => {
+    test("a closed reader is unavailable, and closing twice is allowed", async () => {
       await reader.close();
       await reader.close();
       const unavailable = expect.objectContaining({ code: "unavailable" });
@@ -475,18 +475,18 @@ export function graphContract(name: string, harness: GraphHarness): void {
       await expect(reader.stamps([pair])).rejects.toEqual(unavailable);
     });
 
-    test("keeps names that mean something to a query language as they are", async () => {
-      const told: Neighbour[] = urns.flatMap((urn) => types.map((type) => ({ type, urn })));
+    test("names with special characters of query languages are stored unchanged", async () => {
+      const written: Neighbour[] = urns.flatMap((urn) => types.map((type) => ({ type, urn })));
       await apply(
-        tells(
+        writeOf(
           a,
-          told.map(({ type, urn }) => ({ type, destination: urn })),
+          written.map(({ type, urn }) => ({ type, destination: urn })),
         ),
       );
       const query = { urn: a, direction: "OUTGOING", types, start: 0, count: 1_000 } as const;
       const { neighbours } = await reader.neighbours(query);
       expect(new Set(neighbours.map((one) => JSON.stringify(one)))).toEqual(
-        new Set(told.map((one) => JSON.stringify(one))),
+        new Set(written.map((one) => JSON.stringify(one))),
       );
     });
   });

@@ -1,4 +1,4 @@
-/** Counts of entities that were damaged by hand are right again once the entities were restored. */
+/** Counts of entities that were damaged are right again after the entities are restored. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -11,8 +11,10 @@ interface Place {
   change(statements: string): Promise<void>;
 }
 
-/** `counts` and `entities`: queries of the store, of the living by kind and of all, in an order. */
-export async function mendsCounts(
+/**
+ * `counts` and `entities`: ordered queries for the existing entities by kind, and for all entities.
+ */
+export async function expectRestoredCounts(
   place: Place,
   { damage, counts, entities }: Record<"damage" | "counts" | "entities", string>,
 ): Promise<void> {

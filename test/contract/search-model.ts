@@ -1,6 +1,7 @@
 /**
- * The search view in its simplest form, to hold a real one against: documents that are looked at
- * one by one (src/views/search/evaluate.ts), sorted whole. And documents, histories and questions at random.
+ * A model of the search view: documents that are evaluated one by one
+ * (src/views/search/evaluate.ts) and sorted as a whole; and random documents, histories and
+ * queries.
  */
 import fc from "fast-check";
 import { type Position, position, START } from "../../src/core/position.ts";
@@ -127,7 +128,9 @@ function nearWordsIn(documents: readonly SearchDocument[], word: string): readon
   return nearest(found.values());
 }
 
-/** The least of a document's values ascending, the greatest descending; null for none. */
+/**
+ * The least value of a document when ascending, the greatest when descending; null without values.
+ */
 function sortKeyOf(document: SearchDocument, { field, order }: SortBy): Key {
   const keys = fieldValues(document.values, field)
     .map((value) => (typeof value === "string" ? value.toLowerCase() : Number(value)))
@@ -209,7 +212,7 @@ function frequentOf(
     .slice(0, limit);
 }
 
-/** What engines and query languages trip over. */
+/** Texts with special characters of engines and query languages. */
 const oddTexts: readonly string[] = [
   "",
   "A",
@@ -253,7 +256,7 @@ const values: Readonly<Record<string, readonly FieldValue[]>> = {
   constructor: ["x", "toString"],
 };
 
-/** So many entities that some are written again and again. */
+/** So many entities that some are written repeatedly. */
 const urns: readonly string[] = entityTypes.flatMap((type) =>
   ["a", "b", "B", "é", "\ufb03", "\u{1F600}", "x'y", "c", "d", "e"].map(
     (name) => `urn:li:${type}:${name}`,
@@ -292,7 +295,7 @@ const documentOf = (urn: fc.Arbitrary<string>): fc.Arbitrary<SearchDocument> =>
 
 type Step = { readonly put: SearchDocument } | { readonly remove: string };
 
-/** Writes of a log of so many records; not every record has one. */
+/** Writes for a log with the given number of records; some records have no write. */
 export const searchHistories = (
   minLength: number,
   maxLength: number,
@@ -316,7 +319,7 @@ export const searchHistories = (
     });
 };
 
-/** Documents of so many entities, each once. */
+/** One document for each of the given number of entities. */
 export const corpora = (length: number): fc.Arbitrary<readonly SearchDocument[]> =>
   fc
     .array(documentOf(fc.constantFrom(...urns)), {

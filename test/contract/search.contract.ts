@@ -1,6 +1,6 @@
 /**
- * What every search view promises (src/views/search/search.ts), whatever keeps it. What it finds is held
- * against documents that are looked at one by one (search-model.ts). Its sink's own promises are in
+ * The contract of every search view (src/views/search/search.ts). Its results are compared with
+ * documents that are evaluated one by one (search-model.ts). The contract of its sink is in
  * sink.contract.ts.
  */
 import fc from "fast-check";
@@ -32,7 +32,7 @@ import {
 export interface SearchPlace {
   openSink(): Promise<SearchSink>;
   openReader(): Promise<SearchReader>;
-  /** Makes what was applied findable, in a store where that takes its time. */
+  /** Refreshes the index, in a store where applied writes are not visible at once. */
   refresh?(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export function searchContract(
   name: string,
   harness: {
     createPlace(): Promise<SearchPlace>;
-    /** Takes tens of milliseconds for each batch, and more for a reset: fewer are made at random. */
+    /** True if a batch takes tens of milliseconds, and a reset more: fewer random ones. */
     readonly slow?: boolean;
   },
 ): void {
@@ -128,11 +128,11 @@ export function searchContract(
   const namesOf = ({ hits }: SearchAnswer): readonly string[] =>
     hits.map(({ document }) => document.urn.replace("urn:li:dataset:", ""));
 
-  /** Names in order. */
+  /** The names of the hits, sorted. */
   const find = async (asked: Expression | Partial<SearchQuery>): Promise<readonly string[]> =>
     namesOf(await search("kind" in asked ? { expression: asked as Expression } : asked));
 
-  /** Names of what fulfils a condition, in order. */
+  /** The names of the documents that meet a condition, sorted. */
   const fulfilling = (condition: Condition): Promise<readonly string[]> => find({ condition });
 
   const scores = async (expression: Expression): Promise<Readonly<Record<string, number>>> =>
@@ -166,12 +166,12 @@ export function searchContract(
     });
 
     describe("documents", () => {
-      test("there are none at first", async () => {
+      test("a new view has no documents", async () => {
         expect(await search()).toEqual({ hits: [], total: 0, facets: [], position: START });
         expect(await reader.documents(["urn:li:dataset:a"])).toEqual([undefined]);
       });
 
-      test("come back as they were put, in the order of the urns asked for", async () => {
+      test("documents are returned unchanged, in the order of the requested urns", async () => {
         const a = documentOf("a", { tags: ["x", "y"], count: [1.5], removed: [false] }, [
           { field: "name", value: "A b", folded: "a b", words: ["a", "b"], boost: 0.5 },
           { field: "description", value: "Été", folded: "ete", words: ["ete"], suggested: true },
@@ -184,7 +184,7 @@ export function searchContract(
         expect((await search()).hits.map(({ document }) => document)).toEqual([a, b]);
       });
 
-      test("are replaced whole", async () => {
+      test("a write replaces the whole document", async () => {
         await put(documentOf("a", { tags: ["x"] }, [{ words: ["old"] }]));
         await put(documentOf("a", { platform: ["p"] }, [{ words: ["new"] }]));
         expect(await find(word("old"))).toEqual([]);
@@ -194,7 +194,7 @@ export function searchContract(
         expect((await search()).total).toBe(1);
       });
 
-      test("leave nothing behind when they are removed, and may come again", async () => {
+      test("a removed document leaves no trace, and can be written again", async () => {
         const a = documentOf("a", { tags: ["x"] }, [{ words: ["w"] }]);
         await put(a, documentOf("b"));
         await remove(a.urn, "urn:li:dataset:unheard");
@@ -207,7 +207,7 @@ export function searchContract(
         expect(await find(word("w"))).toEqual(["a"]);
       });
 
-      test("stay as they are with a write that changes nothing, and follow the next", async () => {
+      test("a write without changes leaves a document unchanged, and later writes apply", async () => {
         const a = documentOf("a", {}, [{ words: ["w"] }]);
         await put(a, documentOf("b"));
         await put(a);
@@ -217,7 +217,7 @@ export function searchContract(
         expect([await find(word("w")), await find(word("x"))]).toEqual([[], ["a"]]);
       });
 
-      test("may come before their batch, which then says where they are", async () => {
+      test("documents may be amended before their batch sets the position", async () => {
         const [a, b] = [documentOf("a", { rows: [1] }), documentOf("b", { rows: [2] })];
         await put(a, b);
         const before = last;
@@ -234,7 +234,7 @@ export function searchContract(
         ]);
       });
 
-      test("may be made when they are read: one that cannot be leaves all as it was", async () => {
+      test("documents may be created lazily: one that fails leaves the view unchanged", async () => {
         const made: string[] = [];
         const later = (document: SearchDocument): SearchWrite => ({
           ...{ op: "put", position: last, urn: document.urn },
@@ -264,13 +264,13 @@ export function searchContract(
         expect(made).toHaveLength(2);
       });
 
-      test("that have a value of a field are told page by page", async () => {
+      test("documents with a value in a field are listed page by page", async () => {
         const numbered = Array.from({ length: 2_100 }, (_, n) =>
           documentOf(`n${n}`, n % 2 === 0 ? { rows: [n] } : { "a field.of\u{1F3D4}": ["x"] }),
         );
         await put(...numbered, documentOf("none"), documentOf("empty", { rows: [] }));
         await put(documentOf("urn:li:chart:c", { rows: [1] }));
-        const told = async (...fields: string[]) => {
+        const listed = async (...fields: string[]) => {
           const urns: string[] = [];
           for (let from: string | undefined; ; ) {
             const page = await sink.holding("dataset", fields, from);
@@ -281,17 +281,17 @@ export function searchContract(
         };
         const with_ = (odd: boolean) =>
           numbered.filter(({ values }) => "rows" in values !== odd).map(({ urn }) => urn);
-        expect(await told("rows")).toEqual(with_(false).sort());
-        expect(await told("a field.of\u{1F3D4}", "row")).toEqual(with_(true).sort());
-        expect(await told("rows", "a field.of\u{1F3D4}")).toEqual(
+        expect(await listed("rows")).toEqual(with_(false).sort());
+        expect(await listed("a field.of\u{1F3D4}", "row")).toEqual(with_(true).sort());
+        expect(await listed("rows", "a field.of\u{1F3D4}")).toEqual(
           numbered.map(({ urn }) => urn).sort(),
         );
-        expect(await told("unheard")).toEqual([]);
+        expect(await listed("unheard")).toEqual([]);
         expect(await sink.holding("dataset", [])).toEqual({ urns: [] });
         expect(await sink.holding("notebook", ["rows"])).toEqual({ urns: [] });
       });
 
-      test("are told by an answer up to its position", async () => {
+      test("a response contains the documents up to its position", async () => {
         await put(documentOf("a"));
         await apply([], position(40));
         expect((await search()).position).toBe(40);
@@ -299,7 +299,7 @@ export function searchContract(
         expect((await reader.folders(folders)).position).toBe(40);
       });
 
-      test("are gone after a reset, whatever was read before", async () => {
+      test("a reset deletes all documents, also for readers that have read before", async () => {
         await put(documentOf("a", { tags: ["x"] }), documentOf("b", { tags: ["y"] }));
         const facets = [{ fields: ["tags"] as const, limit: 9 }];
         expect((await search({ facets })).total).toBe(2);
@@ -311,7 +311,7 @@ export function searchContract(
         expect(answer.facets).toEqual([[{ values: ["y"], count: 1 }]]);
       });
 
-      test("are found by readers that were opened at any time", async () => {
+      test("readers that were opened at any time find the documents", async () => {
         await put(documentOf("a"));
         const other = await place.openReader();
         try {
@@ -326,14 +326,14 @@ export function searchContract(
     });
 
     describe("expressions", () => {
-      test("all: every document of the types that are asked for, with score 1", async () => {
+      test("all: matches every document of the requested types with score 1", async () => {
         await put(documentOf("a"), documentOf("urn:li:chart:b"), documentOf("urn:li:tag:c"));
         expect(await scores(all)).toEqual({ a: 1, "urn:li:chart:b": 1, "urn:li:tag:c": 1 });
         expect(await find({ entityTypes: ["chart", "unheard"] })).toEqual(["urn:li:chart:b"]);
         expect(await find({ entityTypes: ["unheard"] })).toEqual([]);
       });
 
-      test("word: letter for letter, whatever is beside it", async () => {
+      test("word: matches letter for letter, whatever the neighbouring characters are", async () => {
         await put(
           documentOf("a", {}, [{ words: ["order"] }]),
           documentOf("b", {}, [{ words: ["orders"] }, { words: ["x", "order", "y"] }]),
@@ -344,7 +344,7 @@ export function searchContract(
         expect(await find(word(""))).toEqual([]);
       });
 
-      test("word: with prefix what begins so, itself included", async () => {
+      test("word: with prefix matches words that begin with the text, and the text itself", async () => {
         await put(
           documentOf("a", {}, [{ words: ["order"] }]),
           documentOf("b", {}, [{ words: ["orders"] }]),
@@ -356,7 +356,7 @@ export function searchContract(
         expect(await find(beginning(""))).toEqual(["a", "b", "c"]);
       });
 
-      test("word: the greatest weight times boost counts", async () => {
+      test("word: the score is the greatest weight times the boost", async () => {
         await put(
           documentOf("a", {}, [{ words: ["order"], boost: 4 }]),
           documentOf("b", {}, [{ words: ["orders"], boost: 10 }]),
@@ -373,7 +373,7 @@ export function searchContract(
         expect(await scores({ kind: "word", any: [] })).toEqual({});
       });
 
-      test("word: within suggested texts, those alone count", async () => {
+      test("word: within suggested texts, other texts do not match", async () => {
         await put(
           documentOf("a", {}, [{ words: ["order"], boost: 4 }]),
           documentOf("b", {}, [
@@ -386,7 +386,7 @@ export function searchContract(
         expect(await scores({ kind: "word", any })).toEqual({ a: 4, b: 10 });
       });
 
-      test("phrase: words one after the other in one text; the greatest boost counts", async () => {
+      test("phrase: matches consecutive words of one text, and the greatest boost is the score", async () => {
         await put(
           documentOf("a", {}, [{ words: ["x", "daily", "orders"], boost: 4 }]),
           documentOf("b", {}, [{ words: ["orders", "daily"] }]),
@@ -405,7 +405,7 @@ export function searchContract(
         expect(await find(phrase())).toEqual([]);
       });
 
-      test("phrase: a word of all documents beside a word of one", async () => {
+      test("phrase: matches a word of all documents next to a word of one document", async () => {
         const urns = Array.from({ length: 20 }, (_, n) => `${n}`.padStart(2, "0"));
         await put(
           ...urns.map((urn, n) =>
@@ -419,7 +419,7 @@ export function searchContract(
         }
       });
 
-      test("whole: the folded value, or its beginning", async () => {
+      test("whole: matches the folded value, or its beginning", async () => {
         await put(
           documentOf("a", {}, [{ value: "Daily Orders", boost: 4 }]),
           documentOf("b", {}, [{ value: "daily orders 2", boost: 10 }]),
@@ -431,7 +431,7 @@ export function searchContract(
         expect(await find(whole("Daily Orders"))).toEqual([]);
       });
 
-      test("whole: within suggested texts, those alone count", async () => {
+      test("whole: within suggested texts, other texts do not match", async () => {
         await put(
           documentOf("a", {}, [{ value: "Daily Orders", boost: 4 }]),
           documentOf("b", {}, [
@@ -452,7 +452,7 @@ export function searchContract(
         expect(await scores(suggested("", true))).toEqual({ b: 1, c: 1 });
       });
 
-      test("whole: texts that differ where they are long", async () => {
+      test("whole: long texts that differ at the end are different", async () => {
         const long = "x".repeat(5_000);
         await put(
           documentOf("a", {}, [{ value: `${long}a` }]),
@@ -465,7 +465,7 @@ export function searchContract(
         expect(await find(whole("x".repeat(200)))).toEqual(["c"]);
       });
 
-      test("and: all hold, scores are added; an empty one holds with 0", async () => {
+      test("and: all must match, scores are added, and an empty one matches with score 0", async () => {
         await put(
           documentOf("a", { tags: ["x"] }, [{ words: ["v", "w"], boost: 4 }]),
           documentOf("b", {}, [{ words: ["v"] }]),
@@ -476,7 +476,7 @@ export function searchContract(
         expect(await scores(and(word("v"), word("unheard")))).toEqual({});
       });
 
-      test("or: one holds, the greatest score counts; an empty one does not hold", async () => {
+      test("or: one must match, the greatest score is used, and an empty one does not match", async () => {
         await put(
           documentOf("a", {}, [{ words: ["v"], boost: 4 }, { words: ["w"] }]),
           documentOf("b", {}, [{ words: ["w"] }]),
@@ -486,7 +486,7 @@ export function searchContract(
         expect(await scores(or())).toEqual({});
       });
 
-      test("not: holds with score 0 where the other does not", async () => {
+      test("not: matches with score 0 where its operand does not match", async () => {
         await put(
           documentOf("a", {}, [{ words: ["v", "w"] }]),
           documentOf("b", {}, [{ words: ["v"] }]),
@@ -496,7 +496,7 @@ export function searchContract(
         expect(await scores(not(not(word("w"))))).toEqual({ a: 0 });
       });
 
-      test("prefer: what is preferred comes on top, the greatest of it", async () => {
+      test("prefer: documents that match a preference are ranked first, by the greatest preference", async () => {
         await put(
           documentOf("a", {}, [{ value: "v", words: ["v"] }]),
           documentOf("b", {}, [{ value: "v w", words: ["v", "w"] }]),
@@ -517,7 +517,7 @@ export function searchContract(
         });
       });
 
-      test("condition: holds with score 1", async () => {
+      test("condition: matches with score 1", async () => {
         await put(
           documentOf("a", { tags: ["x"], f: [1] }),
           documentOf("b"),
@@ -532,7 +532,7 @@ export function searchContract(
     });
 
     describe("conditions", () => {
-      test("equal: of the same type, letter for letter", async () => {
+      test("equal: compares values of the same type, letter for letter", async () => {
         await put(
           documentOf("text", { f: ["1", "Abc"] }),
           documentOf("number", { f: [1] }),
@@ -548,7 +548,7 @@ export function searchContract(
         expect(await fulfilling(equal("unheard", 1))).toEqual([]);
       });
 
-      test("equal: values that differ where they are long", async () => {
+      test("equal: long values that differ at the end are different", async () => {
         const long = "urn".repeat(500);
         await put(documentOf("a", { f: [`${long}a`] }), documentOf("b", { f: [`${long}b`, long] }));
         expect(await fulfilling(equal("f", `${long}a`))).toEqual(["a"]);
@@ -561,7 +561,7 @@ export function searchContract(
         ]);
       });
 
-      test("like: without letter case, by beginning, end, part or all", async () => {
+      test("like: ignores case, and matches the beginning, the end, a part or all of a value", async () => {
         await put(
           documentOf("a", { f: ["Daily_Orders"] }),
           documentOf("b", { f: ["x", "orders"] }),
@@ -590,7 +590,7 @@ export function searchContract(
         expect(await like("starts", "Daily")).toEqual([]);
       });
 
-      test("a condition like treats a backslash as an ordinary character", async () => {
+      test("like: a backslash is an ordinary character", async () => {
         await put(
           documentOf("a", { f: ["MILL\\mara"] }),
           documentOf("b", { f: ["MILLmara", "c:\\*"] }),
@@ -607,7 +607,7 @@ export function searchContract(
         expect(await like("contains", "\\\\")).toEqual(["c"]);
       });
 
-      test("range: numbers with numbers, texts with texts, one value between all ends", async () => {
+      test("range: compares numbers with numbers and texts with texts, and one value must be within all limits", async () => {
         await put(
           documentOf("one", { f: [1] }),
           documentOf("two", { f: [2, 20] }),
@@ -627,7 +627,7 @@ export function searchContract(
         expect(await range({})).toEqual(["one", "text", "two"]);
       });
 
-      test("range: texts by UTF-16 code unit", async () => {
+      test("range: compares texts by UTF-16 code unit", async () => {
         await put(
           documentOf("ligature", { f: ["\ufb03"] }),
           documentOf("smile", { f: ["\u{1F600}"] }),
@@ -636,7 +636,7 @@ export function searchContract(
         expect(await fulfilling(condition)).toEqual(["ligature"]);
       });
 
-      test("exists: there is a value, whatever it is", async () => {
+      test("exists: matches documents with any value", async () => {
         await put(
           documentOf("a", { f: [""] }),
           documentOf("b", { f: [false] }),
@@ -647,7 +647,7 @@ export function searchContract(
         expect(await fulfilling({ kind: "exists", field: "constructor" })).toEqual([]);
       });
 
-      test("every, any, not: as they say", async () => {
+      test("every, any and not: combine conditions", async () => {
         await put(
           documentOf("a", { f: ["x"], g: ["x"] }),
           documentOf("b", { f: ["x"] }),
@@ -666,7 +666,7 @@ export function searchContract(
         ]);
       });
 
-      test("narrow what an expression finds", async () => {
+      test("a condition restricts the results of an expression", async () => {
         await put(
           documentOf("a", { f: ["x"] }, [{ words: ["w"] }]),
           documentOf("b", { f: ["y"] }, [{ words: ["w"] }]),
@@ -679,7 +679,7 @@ export function searchContract(
     });
 
     describe("order", () => {
-      test("by score, then by urn in UTF-16 code units", async () => {
+      test("hits are sorted by score, then by urn in UTF-16 code units", async () => {
         const names = ["b", "a", "B", "é", "\ufb03", "\u{1F600}", "aa", "%", "日"];
         await put(
           ...names.map((one) => documentOf(one, {}, [{ words: ["w"] }])),
@@ -689,7 +689,7 @@ export function searchContract(
         expect(await find(word("w"))).toEqual(["z", ...expected]);
       });
 
-      test("by a field: numbers and booleans by size, then texts without letter case", async () => {
+      test("hits are sorted by a field: numbers and booleans by size, then texts ignoring case", async () => {
         await put(
           documentOf("a", { f: ["b"] }),
           documentOf("b", { f: ["A"] }),
@@ -705,7 +705,7 @@ export function searchContract(
         expect(await sorted("f", "DESCENDING")).toEqual([..."ahbcdefig"]);
       });
 
-      test("by the least of several values ascending, by the greatest descending", async () => {
+      test("hits are sorted by the least value when ascending, and by the greatest when descending", async () => {
         await put(
           documentOf("a", { f: [5, 1] }),
           documentOf("b", { f: [2, 3] }),
@@ -715,7 +715,7 @@ export function searchContract(
         expect(await sorted("f", "DESCENDING")).toEqual(["c", "a", "b"]);
       });
 
-      test("by several criteria, then by score and urn", async () => {
+      test("hits are sorted by several criteria, then by score and urn", async () => {
         await put(
           documentOf("a", { f: [1], g: [1] }, [{ words: ["w"] }]),
           documentOf("b", { f: [1], g: [2] }, [{ words: ["w"] }]),
@@ -730,7 +730,7 @@ export function searchContract(
         expect(await find({ expression: word("w"), sort })).toEqual(["c", "d", "b", "a", "e"]);
       });
 
-      test("follows values that change, come and go", async () => {
+      test("the order follows values that change, are added and are removed", async () => {
         await put(documentOf("a", { f: ["m"] }), documentOf("b", { f: ["n"] }));
         expect(await sorted("f", "ASCENDING")).toEqual(["a", "b"]);
         await put(documentOf("a", { f: ["o"] }), documentOf("c", { f: ["B"] }));
@@ -740,7 +740,7 @@ export function searchContract(
         expect(await sorted("f", "DESCENDING")).toEqual(["c", "b"]);
       });
 
-      test("of a fixed corpus: exact before prefix before part, name before description", async () => {
+      test("a fixed corpus is ranked: exact before prefix before part, name before description", async () => {
         const text = (field: string, value: string, boost: number): Partial<DocumentText> => ({
           field,
           value,
@@ -780,7 +780,7 @@ export function searchContract(
     describe("pages", () => {
       const names = Array.from({ length: 25 }, (_, n) => String.fromCharCode(97 + n));
 
-      test("start and count pick from all; the total does not change", async () => {
+      test("start and count select a page, and the total stays the same", async () => {
         await put(...names.map((one) => documentOf(one)));
         for (const [start, count] of [
           [0, 10],
@@ -795,7 +795,7 @@ export function searchContract(
         }
       });
 
-      test("what comes after a hit, whatever the order; the rest is told over the whole", async () => {
+      test("a page may begin after a hit in any order, and totals and facets cover all hits", async () => {
         await put(
           ...names.map((one, n) => documentOf(one, n % 3 === 0 ? {} : { f: [n % 5, "x"] })),
         );
@@ -815,7 +815,7 @@ export function searchContract(
         }
       });
 
-      test("a place in the order is one, whether there is a document or not", async () => {
+      test("a page may begin after a position in the order that has no document", async () => {
         await put(...["a", "c", "e"].map((one, n) => documentOf(one, { f: [n * 2] })));
         expect(await find({ after: [1, "urn:li:dataset:b"] })).toEqual(["c", "e"]);
         expect(await find({ after: [2, "urn:li:dataset:z"] })).toEqual(["a", "c", "e"]);
@@ -828,7 +828,7 @@ export function searchContract(
         expect(await find({ after: [1, "urn:li:dataset:c"] })).toEqual(["e"]);
       });
 
-      test("one after the other tell every document once while others are written", async () => {
+      test("consecutive pages return every document once while others are written", async () => {
         const staying = Array.from({ length: 300 }, (_, n) => documentOf(`s${n}`, { f: [n % 7] }));
         await put(...staying);
         const sort = [{ field: "f", order: "DESCENDING" as const }];
@@ -846,12 +846,12 @@ export function searchContract(
           );
           await remove(`urn:li:dataset:x${page - 2}`);
         }
-        const told = seen.filter((one) => one.startsWith("s"));
-        expect(new Set(told).size).toBe(told.length);
-        expect(told.toSorted()).toEqual(staying.map(({ urn }) => urn.slice(15)).toSorted());
+        const returned = seen.filter((one) => one.startsWith("s"));
+        expect(new Set(returned).size).toBe(returned.length);
+        expect(returned.toSorted()).toEqual(staying.map(({ urn }) => urn.slice(15)).toSorted());
       });
 
-      test("no answer has more hits than the most", async () => {
+      test("a response has no more hits than the limit", async () => {
         const many = Array.from({ length: hitsMax + 1 }, (_, n) => documentOf(`${n}`));
         await put(...many);
         const answer = await search({ count: hitsMax + 1 });
@@ -863,7 +863,7 @@ export function searchContract(
     });
 
     describe("facets", () => {
-      test("count documents by value, the most frequent first, equals by text", async () => {
+      test("facets count documents by value, sorted by count, then by text", async () => {
         await put(
           documentOf("a", { f: ["y", "x", "x"] }),
           documentOf("b", { f: ["y"] }),
@@ -879,7 +879,7 @@ export function searchContract(
         expect(facets).toEqual([counted, counted.slice(0, 2), []]);
       });
 
-      test("count over the whole scope, whatever the page", async () => {
+      test("facets count all hits, whatever the page", async () => {
         await put(
           documentOf("a", { f: ["x"] }, [{ words: ["w"] }]),
           documentOf("b", { f: ["x"] }, [{ words: ["w"] }]),
@@ -898,7 +898,7 @@ export function searchContract(
         expect(facets).toEqual([[{ values: ["x"], count: 2 }], []]);
       });
 
-      test("tell values as texts; those with the same text are one", async () => {
+      test("facet values are texts, and values with the same text are counted together", async () => {
         await put(
           documentOf("a", { f: [1, "1", true] }),
           documentOf("b", { f: ["1", "true", 0.5] }),
@@ -911,7 +911,7 @@ export function searchContract(
         ]);
       });
 
-      test("count combinations of the values of two fields", async () => {
+      test("facets count combinations of the values of two fields", async () => {
         await put(
           documentOf("a", { f: ["x", "y"], g: [1] }),
           documentOf("b", { f: ["x"], g: [1, 2] }),
@@ -925,7 +925,7 @@ export function searchContract(
         ]);
       });
 
-      test("count values that are named, however rare, in any of some fields", async () => {
+      test("facets count given values, however rare, in any of several fields", async () => {
         const long = "long ".repeat(3_000);
         await put(
           documentOf("a", { f: ["x", "y"], g: ["y"], h: [1, "1"] }),
@@ -959,10 +959,10 @@ export function searchContract(
             { fields: ["f"], limit: 1 },
           ],
         });
-        const told = facets.map((counted) =>
+        const counts = facets.map((counted) =>
           counted.map(({ values, count }) => [...values, count]),
         );
-        expect(told).toEqual([
+        expect(counts).toEqual([
           [
             ["y", 1],
             ["x", 3],
@@ -991,7 +991,7 @@ export function searchContract(
         ).toEqual([[]]);
       });
 
-      test("follow documents that change", async () => {
+      test("facets follow changes of documents", async () => {
         const facets = [{ fields: ["f"] as const, limit: 9 }];
         await put(documentOf("a", { f: ["x"] }), documentOf("b", { f: ["x", "y"] }));
         expect((await search({ facets })).facets[0]?.length).toBe(2);
@@ -1009,7 +1009,7 @@ export function searchContract(
       const folders = (path: string, more: Partial<SearchQuery> = {}) =>
         reader.folders({ ...query(more), field: "path", separator: "/", path });
 
-      test("are those of one level, with the documents in and below them", async () => {
+      test("the folders of one level are returned with the number of documents in and below them", async () => {
         await put(
           documentOf("a", { path: ["/prod/hive/x"] }),
           documentOf("b", { path: ["/prod/kafka"] }),
@@ -1035,7 +1035,7 @@ export function searchContract(
         expect(await folders("/pro")).toMatchObject({ folders: [], total: 0 });
       });
 
-      test("count a document once, wherever it lies in them", async () => {
+      test("a document in several folders of a path is counted once", async () => {
         await put(
           documentOf("a", { path: ["/x/1", "/x/2", "/y"] }),
           documentOf("b", { path: ["/y"] }),
@@ -1049,14 +1049,14 @@ export function searchContract(
         });
       });
 
-      test("come by number of documents, then by name in UTF-16 code units", async () => {
+      test("folders are sorted by number of documents, then by name in UTF-16 code units", async () => {
         const paths = ["/b", "/\ufb03", "/\u{1F600}", "/B", "/c", "/c"];
         await put(...paths.map((path, n) => documentOf(`${n}`, { path: [path] })));
         const names = (await folders("")).folders.map((folder) => folder.name);
         expect(names).toEqual(["c", "B", "b", "\u{1F600}", "\ufb03"]);
       });
 
-      test("are those of the scope; an empty name is none", async () => {
+      test("folders are limited to the hits of the query, and an empty name is no folder", async () => {
         await put(
           documentOf("a", { path: ["/x/y"], f: [1] }),
           documentOf("b", { path: ["/x", "/", "//z", "/x/"] }),
@@ -1069,7 +1069,7 @@ export function searchContract(
         });
       });
 
-      test("may have a separator of any kind", async () => {
+      test("folders may have any separator", async () => {
         await put(documentOf("a", { path: ["␟urn:li:container:a/b␟c"] }));
         const asked = { ...query(), field: "path", separator: "␟" };
         const root = await reader.folders({ ...asked, path: "" });
@@ -1090,14 +1090,14 @@ export function searchContract(
         return (await search({ expression: or(), nearWordsOf, ...scope })).nearWords;
       };
 
-      /** The near words of one word, without their numbers. */
+      /** The near words of one word, without their counts. */
       const near = async (asked: string, scope: Partial<SearchQuery> = {}) =>
         (await nearWords(asked, scope))?.[0]?.map((one) => one.word);
 
       const withWords = (name: string, ...words: readonly string[]) =>
         documentOf(name, {}, [{ words }]);
 
-      test("are returned for each word of a query without matches", async () => {
+      test("near words are returned for each word of a query without matches", async () => {
         await put(
           documentOf("a", {}, [{ words: ["daily", "orders"], boost: 4 }, { words: ["orders"] }]),
           documentOf("b", {}, [{ words: ["orders", "customer"], suggested: true }]),
@@ -1111,14 +1111,14 @@ export function searchContract(
         expect(await nearWords("ordrs", { expression: word("ordrs"), count: 0 })).toHaveLength(1);
       });
 
-      test("are absent if a document matches, or if they are not asked for", async () => {
+      test("near words are absent if a document matches, or if they are not requested", async () => {
         await put(withWords("a", "orders"));
         const found = await search({ expression: all, nearWordsOf: ["ordrs"], start: 9 });
         expect([found.total, found.nearWords]).toEqual([1, undefined]);
         expect((await search({ expression: or() })).nearWords).toBeUndefined();
       });
 
-      test("differ by an insertion, a deletion, a replacement or a swap of neighbours", async () => {
+      test("near words differ by an insertion, a deletion, a replacement or a swap of neighbours", async () => {
         await put(withWords("a", "order", "harvest"));
         for (const asked of [
           "oder",
@@ -1136,7 +1136,7 @@ export function searchContract(
         }
       });
 
-      test("have the same first character", async () => {
+      test("near words have the same first character", async () => {
         await put(withWords("a", "order", "\u{1F600}abc"));
         expect(await near("border")).toEqual([]);
         expect(await near("roder")).toEqual([]);
@@ -1144,7 +1144,7 @@ export function searchContract(
         expect(await near("\u{1F601}abc")).toEqual([]);
       });
 
-      test("are one edit away from words of 4 to 7 characters, two from longer ones", async () => {
+      test("near words are one edit away from words of 4 to 7 characters, and two from longer ones", async () => {
         await put(withWords("a", "abd", "abcdefx", "abcdefgx", "w".repeat(64), "日本語版日本語"));
         expect(await near("abc")).toEqual([]);
         expect(await near("abdd")).toEqual(["abd"]);
@@ -1158,7 +1158,7 @@ export function searchContract(
         expect(await near(`${"w".repeat(64)}x`)).toEqual([]);
       });
 
-      test("come by distance, then by number of documents, then by UTF-16 code unit", async () => {
+      test("near words are sorted by distance, then by number of documents, then by UTF-16 code unit", async () => {
         await put(
           ...["customers", "customers", "customer", "custamer", "custbmer", "custbmer"].map(
             (one, n) => withWords(`${n}`, one),
@@ -1176,14 +1176,14 @@ export function searchContract(
         expect(await near("ordex")).toEqual(["orde\u{1F600}", "orde\ufb03"]);
       });
 
-      test("are none for a word that begins a word of a document", async () => {
+      test("a word that is a prefix of a word of a document has no near words", async () => {
         await put(withWords("a", "orders", "order"), withWords("b", "harvests"));
         expect(await near("orders")).toEqual([]);
         expect(await near("orde")).toEqual([]);
         expect(await near("harv")).toEqual([]);
       });
 
-      test("are in documents of the types and the condition of the query", async () => {
+      test("near words come from documents that match the types and the condition of the query", async () => {
         await put(
           documentOf("a", { tags: ["x"] }, [{ words: ["orders"] }]),
           documentOf("b", { tags: ["y"] }, [{ words: ["ordrs", "ordars"] }]),
@@ -1198,7 +1198,7 @@ export function searchContract(
         expect(await near("ordxrs", { condition: others })).toEqual(["ordars", "ordrs", "ordurs"]);
       });
 
-      test("are in no document that was replaced or removed", async () => {
+      test("near words come from no document that was replaced or removed", async () => {
         await put(withWords("a", "orders"), withWords("b", "harvest"), withWords("c", "harvest"));
         await put(withWords("a", "other"));
         await remove("urn:li:dataset:b");
@@ -1208,7 +1208,7 @@ export function searchContract(
         ]);
       });
 
-      test("are the same as those of documents looked at one by one", async () => {
+      test("near words equal those of documents that are evaluated one by one", async () => {
         const some = fc.string({
           unit: fc.constantFrom("a", "b", "é", "\u{1F600}"),
           maxLength: 10,
@@ -1268,7 +1268,7 @@ export function searchContract(
         ...["^", "^41", "__proto__", "constructor", "x".repeat(10_000), "日".repeat(10_000)],
       ];
 
-      test("is looked for as it is, as a word, phrase, whole value or value", async () => {
+      test("hostile text is searched unchanged, as a word, phrase, whole value or value", async () => {
         await put(documentOf("a", { f: ["a", "b"] }, [{ value: "a b", words: ["a", "b"] }]));
         for (const text of hostile) {
           expect(await find(word(text)), text).toEqual([]);
@@ -1282,7 +1282,7 @@ export function searchContract(
         }
       });
 
-      test("is found where documents hold it", async () => {
+      test("hostile text is found in documents that contain it", async () => {
         const texts = hostile.filter((text) => text.isWellFormed());
         await put(
           ...texts.map((text, n) =>
@@ -1302,7 +1302,7 @@ export function searchContract(
         expect(facets[0]?.map(({ values: [value] }) => value)).toEqual(texts.toSorted());
       });
 
-      test("half a character counts as U+FFFD", async () => {
+      test("a lone surrogate is equal to U+FFFD", async () => {
         const text = { value: "\ud83d", folded: "\ud83d", words: ["a\ud83d"] };
         const smile = { value: "\u{1F600}", folded: "\u{1F600}", words: ["\u{1F600}"] };
         await put(
@@ -1318,7 +1318,7 @@ export function searchContract(
         expect(await fulfilling(equal("f", "x\ufffd"))).toEqual(["a"]);
       });
 
-      test("words of any length are told apart", async () => {
+      test("words of any length are distinguished", async () => {
         const long = "w".repeat(20_000);
         await put(
           documentOf("a", {}, [{ words: [`${long}a`], suggested: true }]),
@@ -1331,7 +1331,7 @@ export function searchContract(
         expect(await find(phrase(`${long}a`, "c"))).toEqual([]);
       });
 
-      test("a thousand leaves, alternatives, values and filters", async () => {
+      test("a query may have a thousand leaves, alternatives, values and filters", async () => {
         await put(
           documentOf("a", { f: ["v7"] }, [{ words: ["w3"] }]),
           documentOf("b", { f: ["v1023"] }, [{ words: ["w1023", "w1"] }]),
@@ -1369,7 +1369,7 @@ export function searchContract(
         expect(document?.values.columns).toEqual(names);
       });
 
-      test("words that begin alike may be any number", async () => {
+      test("any number of words may have the same beginning", async () => {
         await put(
           ...Array.from({ length: 400 }, (_, n) =>
             documentOf(`${n}`, {}, [{ words: [`customer${n}`], boost: n % 2 === 0 ? 4 : 0.5 }]),
@@ -1380,7 +1380,7 @@ export function searchContract(
       });
     });
 
-    describe("like documents looked at one by one", () => {
+    describe("comparison with documents that are evaluated one by one", () => {
       async function compare(model: SearchModel, asked: SearchQuery): Promise<void> {
         const expected = model.search(asked);
         expect(await reader.search(asked)).toEqual(expected);
@@ -1390,7 +1390,7 @@ export function searchContract(
         expect(await reader.search(next)).toEqual(model.search(next));
       }
 
-      test("any question after any history", async () => {
+      test("the view gives the same results for any query after any history", async () => {
         await fc.assert(
           fc.asyncProperty(
             searchHistories(1, 60),
@@ -1417,7 +1417,7 @@ export function searchContract(
         );
       });
 
-      test("any question of many documents", async () => {
+      test("the view gives the same results for any query of many documents", async () => {
         const [documents = []] = fc.sample(corpora(1_500), { numRuns: 1, seed: 11 });
         const model = createSearchModel();
         const writes = documents.map(

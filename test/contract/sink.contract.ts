@@ -1,6 +1,6 @@
 /**
- * What every sink promises (src/projector/sink.ts), whatever view it writes and whatever keeps it.
- * Views are compared by everything that they hold (src/storage/compare.ts).
+ * The contract of every sink (src/projector/sink.ts), for all views and stores. Views are compared
+ * by all of their rows (src/storage/compare.ts).
  */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,14 +8,14 @@ import { type Position, position, START } from "../../src/core/position.ts";
 import type { Sink } from "../../src/projector/sink.ts";
 import type { Dump } from "../../src/storage/compare.ts";
 
-/** Where one view lives. */
+/** The location of one view. */
 export interface ViewPlace<W, Row> {
   openSink(): Promise<Sink<W>>;
-  /** Reads beside a sink; the place has had one open before. */
+  /** Opens a reader next to a sink; a sink was opened at the place before. */
   openReader(): Promise<Dump<Row> & { close(): Promise<void> }>;
-  /** Changes what is kept behind the view's back, with the adapter's own statements. */
+  /** Changes stored rows without the sink, by statements of the adapter. */
   change(statements: string): Promise<void>;
-  /** The process is killed now: what was open is lost, and so is what was not yet kept. */
+  /** Kills the process: open sinks and writes that are not durable are lost. */
   crash(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -23,25 +23,25 @@ export interface ViewPlace<W, Row> {
 export interface SinkHarness<W, Row> {
   createPlace(): Promise<ViewPlace<W, Row>>;
   /**
-   * Writes as a projection makes them from a log of so many records: positions rise, not every one
-   * has a write.
+   * Writes in the form of a projection, for a log with the given number of records: positions
+   * increase, and some records have no write.
    */
   histories(minLength: number, maxLength: number): fc.Arbitrary<readonly W[]>;
-  /** The entity that a write is about; undefined for one about entities of all kinds. */
+  /** The entity of a write; undefined for a write of several entities. */
   urnOf(write: W): string | undefined;
-  /** Whether a write bears on what the view has of an entity; where it is not just its own. */
+  /** True if a write affects the rows of an entity; by default the writes of that entity. */
   bearsOn?(write: W, urn: string): boolean;
-  /** The entity that a row belongs to. */
+  /** The entity of a row. */
   ownerOf(row: Row): string;
-  /** What may happen to what is kept of an entity (statements of ViewPlace.change). */
+  /** Damages of the stored rows of an entity (statements of ViewPlace.change). */
   readonly damages: readonly (readonly [what: string, statements: (urn: string) => string])[];
-  /** A new place, and every batch, costs much: fewer cases of each property, and more time. */
+  /** True if a new place and every batch are slow: fewer cases of each property, and more time. */
   readonly slow?: boolean;
 }
 
 type Placed = { readonly position: Position };
 
-/** Largest batch that a projector makes. */
+/** The largest batch of a projector. */
 const BATCH_MAX = 5_000;
 
 export function sinkContract<W extends Placed, Row>(
@@ -49,7 +49,7 @@ export function sinkContract<W extends Placed, Row>(
   { createPlace, histories, urnOf, bearsOn, ownerOf, damages, slow }: SinkHarness<W, Row>,
 ): void {
   const runs = slow ? { numRuns: 2 } : { numRuns: 8 };
-  /** Writes of a history that is made at random, and of one that is told one by one. */
+  /** Writes of a random history, and of a small one for batches of one write. */
   const [longest, oneByOne] = slow ? [20, 15] : [80, 200];
   const time = slow ? { timeout: 120_000 } : {};
   let places: ViewPlace<W, Row>[];
@@ -57,7 +57,7 @@ export function sinkContract<W extends Placed, Row>(
   const length = slow ? 400 : 1_200;
   const [history = []] = fc.sample(histories(length, length), { numRuns: 1, seed: 7 });
   const upTo = position(lastOf(history) + 3);
-  /** What a place that was given the whole history has, which the batches make no difference to. */
+  /** The rows after the whole history, which do not depend on the batches. */
   let whole: Promise<readonly Row[]> | undefined;
 
   async function fresh(): Promise<ViewPlace<W, Row>> {
@@ -82,12 +82,12 @@ export function sinkContract<W extends Placed, Row>(
   }
 
   const wholeRows = (): Promise<readonly Row[]> => {
-    whole ??= grown(history, BATCH_MAX);
+    whole ??= rowsAfter(history, BATCH_MAX);
     return whole;
   };
 
-  /** Rows of a view that was given the writes in batches of a size. */
-  async function grown(writes: readonly W[], size: number): Promise<readonly Row[]> {
+  /** The rows of a view after the writes in batches of a size. */
+  async function rowsAfter(writes: readonly W[], size: number): Promise<readonly Row[]> {
     const place = await fresh();
     const sink = await open(place);
     for (const batch of batchesOf(writes, size)) await sink.apply(batch, lastOf(batch));
@@ -109,14 +109,14 @@ export function sinkContract<W extends Placed, Row>(
       for (const place of places) await place.remove();
     });
 
-    test("begins at the start, with nothing in it", async () => {
+    test("a new view is empty, and its position is the start", async () => {
       const place = await fresh();
       const sink = await open(place);
       expect(await sink.position()).toBe(START);
       expect(await rowsOf(place)).toEqual([]);
     });
 
-    test("takes a batch whole, and is then where it was told", async () => {
+    test("a batch is applied as a whole and sets the position", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply(history, upTo);
@@ -141,13 +141,13 @@ export function sinkContract<W extends Placed, Row>(
       expect(await again.lastRecord?.()).toBeUndefined();
     });
 
-    test("gives the same view in batches of one and of the most", async () => {
+    test("batches of one write and of the largest size give the same view", async () => {
       const few = history.slice(0, oneByOne);
-      expect(await grown(few, 1)).toEqual(await grown(few, few.length));
-      expect(await grown(history, 97)).toEqual(await wholeRows());
+      expect(await rowsAfter(few, 1)).toEqual(await rowsAfter(few, few.length));
+      expect(await rowsAfter(history, 97)).toEqual(await wholeRows());
     });
 
-    test("is the same after a batch that is applied twice", async () => {
+    test("a batch that is applied twice gives the same view", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply(history, upTo);
@@ -157,7 +157,7 @@ export function sinkContract<W extends Placed, Row>(
       expect(await sink.position()).toBe(upTo);
     });
 
-    test("is never undone by an earlier write", async () => {
+    test("an earlier write does not undo a later one", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply(history, upTo);
@@ -170,7 +170,7 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(rows);
     });
 
-    test("goes past records that it has no writes for", async () => {
+    test("records without writes advance the position", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply([], position(41));
@@ -180,7 +180,7 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual([]);
     });
 
-    test("is where it was when it is opened again", async () => {
+    test("a reopened sink has the same position", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply(history, upTo);
@@ -190,21 +190,25 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(rows);
     });
 
-    test("goes on after a batch that failed halfway as if it had not been", async () => {
+    test("a batch that fails halfway changes nothing, and later batches apply", async () => {
       const place = await fresh();
       const sink = await open(place);
       const [first = [], second = [], ...rest] = batchesOf(history, 300);
-      await expect(sink.apply([...first, spoilt<W>()], lastOf(first))).rejects.toThrow("spoilt");
+      await expect(sink.apply([...first, unreadableWrite<W>()], lastOf(first))).rejects.toThrow(
+        "unreadable",
+      );
       expect(await sink.position()).toBe(START);
       expect(await rowsOf(place)).toEqual([]);
       await sink.apply(first, lastOf(first));
-      await expect(sink.apply([...second, spoilt<W>()], lastOf(second))).rejects.toThrow("spoilt");
+      await expect(sink.apply([...second, unreadableWrite<W>()], lastOf(second))).rejects.toThrow(
+        "unreadable",
+      );
       expect(await sink.position()).toBe(lastOf(first));
       for (const batch of [second, ...rest]) await sink.apply(batch, lastOf(batch));
       expect(await rowsOf(place)).toEqual(await wholeRows());
     });
 
-    test("has after a crash what its position says, and grows on to the same", async () => {
+    test("after a crash the view equals the history up to its position, and later batches apply", async () => {
       const place = await fresh();
       const sink = await open(place);
       const batches = batchesOf(history, 300);
@@ -213,13 +217,13 @@ export function sinkContract<W extends Placed, Row>(
       const after = await open(place);
       const at = await after.position();
       const kept = history.filter((write) => write.position <= at);
-      expect(await rowsOf(place)).toEqual(await grown(kept, 300));
+      expect(await rowsOf(place)).toEqual(await rowsAfter(kept, 300));
       const missing = history.filter((write) => write.position > at);
       for (const batch of batchesOf(missing, 300)) await after.apply(batch, lastOf(batch));
       expect(await rowsOf(place)).toEqual(await wholeRows());
     });
 
-    test("is empty after a reset, and comes out the same from the same log", async () => {
+    test("a reset view is empty, and the same log gives the same view", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.apply(history, upTo);
@@ -231,7 +235,7 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(rows);
     });
 
-    test("takes from a batch that begins too early what is new", async () => {
+    test("a batch that begins before the position applies only the new writes", async () => {
       const place = await fresh();
       const sink = await open(place);
       const half = history.slice(0, history.length / 2);
@@ -240,46 +244,41 @@ export function sinkContract<W extends Placed, Row>(
       expect(await rowsOf(place)).toEqual(await wholeRows());
     });
 
-    test(
-      "comes to the same whatever is told again, reopened or lost on the way",
-      time,
-      async () => {
-        const interruption = fc.constantFrom("none", "again", "from the start", "reopen", "crash");
-        const way = fc.array(fc.record({ size: fc.integer({ min: 1, max: 40 }), interruption }), {
-          minLength: 3,
-          maxLength: 8,
-        });
-        await fc.assert(
-          fc.asyncProperty(histories(1, longest), way, async (writes, steps) => {
-            const place = await fresh();
-            let sink = await open(place);
-            for (let next = 0, n = 0; next < writes.length; n++) {
-              const step = steps[n % steps.length] ?? { size: 1, interruption: "none" };
-              const batch = writes.slice(next, next + step.size);
-              const at = lastOf(batch);
-              await sink.apply(batch, at);
-              next += batch.length;
-              expect(n, "steps until the end").toBeLessThan(1_000);
-              if (step.interruption === "again") await sink.apply(batch, at);
-              if (step.interruption === "from the start")
-                await sink.apply(writes.slice(0, next), at);
-              if (step.interruption === "reopen") await sink.close();
-              if (step.interruption === "crash") await place.crash();
-              if (step.interruption === "reopen" || step.interruption === "crash") {
-                sink = await open(place);
-                const kept = await sink.position();
-                next = writes.findIndex((write) => write.position > kept);
-                if (next < 0) next = writes.length;
-              }
+    test("repetitions, reopened sinks and crashes give the same view", time, async () => {
+      const interruption = fc.constantFrom("none", "again", "from the start", "reopen", "crash");
+      const way = fc.array(fc.record({ size: fc.integer({ min: 1, max: 40 }), interruption }), {
+        minLength: 3,
+        maxLength: 8,
+      });
+      await fc.assert(
+        fc.asyncProperty(histories(1, longest), way, async (writes, steps) => {
+          const place = await fresh();
+          let sink = await open(place);
+          for (let next = 0, n = 0; next < writes.length; n++) {
+            const step = steps[n % steps.length] ?? { size: 1, interruption: "none" };
+            const batch = writes.slice(next, next + step.size);
+            const at = lastOf(batch);
+            await sink.apply(batch, at);
+            next += batch.length;
+            expect(n, "steps until the end").toBeLessThan(1_000);
+            if (step.interruption === "again") await sink.apply(batch, at);
+            if (step.interruption === "from the start") await sink.apply(writes.slice(0, next), at);
+            if (step.interruption === "reopen") await sink.close();
+            if (step.interruption === "crash") await place.crash();
+            if (step.interruption === "reopen" || step.interruption === "crash") {
+              sink = await open(place);
+              const kept = await sink.position();
+              next = writes.findIndex((write) => write.position > kept);
+              if (next < 0) next = writes.length;
             }
-            expect(await rowsOf(place)).toEqual(await grown(writes, 1));
-          }),
-          runs,
-        );
-      },
-    );
+          }
+          expect(await rowsOf(place)).toEqual(await rowsAfter(writes, 1));
+        }),
+        runs,
+      );
+    });
 
-    describe("restoring", () => {
+    describe("restoring an entity", () => {
       let place: ViewPlace<W, Row>;
       let sink: Sink<W>;
       let rows: readonly Row[];
@@ -288,7 +287,7 @@ export function sinkContract<W extends Placed, Row>(
       const writesOf = (urn: string, writes = history): readonly W[] =>
         writes.filter((write) => (bearsOn ?? ((one) => urnOf(one) === urn))(write, urn));
 
-      // One view for all: whatever a test does to it, it ends with the rows that there were.
+      // The tests share one view: each ends with the rows that there were before.
       beforeAll(async () => {
         place = await createPlace();
         sink = await place.openSink();
@@ -304,7 +303,7 @@ export function sinkContract<W extends Placed, Row>(
       });
 
       test.each(damages)(
-        "mends rows that were %s, and leaves the rest alone",
+        "restoring repairs rows that were %s, and leaves other rows unchanged",
         async (_, damage) => {
           await place.change(damage(busiest));
           expect(await rowsOf(place)).not.toEqual(rows);
@@ -314,14 +313,14 @@ export function sinkContract<W extends Placed, Row>(
         },
       );
 
-      test("changes nothing of a view that is as it should be", async () => {
+      test("restoring an undamaged view changes nothing", async () => {
         const urns = new Set([...history.flatMap((one) => urnOf(one) ?? []), ...rows.map(ownerOf)]);
         const some = slow ? [busiest, ...[...urns].slice(0, 10)] : urns;
         for (const urn of some) await sink.restore(urn, writesOf(urn));
         expect(await rowsOf(place)).toEqual(rows);
       });
 
-      test("takes what it is given as it comes", async () => {
+      test("restoring applies the given writes in their order", async () => {
         async function* coming() {
           yield* writesOf(busiest);
         }
@@ -329,7 +328,7 @@ export function sinkContract<W extends Placed, Row>(
         expect(await rowsOf(place)).toEqual(rows);
       });
 
-      test("takes away what nothing tells", async () => {
+      test("restoring deletes rows that no write states", async () => {
         await sink.restore(busiest, []);
         expect(await rowsOf(place)).toEqual(rows.filter((row) => ownerOf(row) !== busiest));
         await sink.restore("urn:li:tag:nobody", []);
@@ -337,15 +336,17 @@ export function sinkContract<W extends Placed, Row>(
         expect(await rowsOf(place)).toEqual(rows);
       });
 
-      test("leaves all as it was when it fails halfway", async () => {
+      test("a restore that fails halfway changes nothing", async () => {
         const half = writesOf(busiest).slice(0, 5);
-        await expect(sink.restore(busiest, [...half, spoilt<W>()])).rejects.toThrow("spoilt");
+        await expect(sink.restore(busiest, [...half, unreadableWrite<W>()])).rejects.toThrow(
+          "unreadable",
+        );
         expect(await rowsOf(place)).toEqual(rows);
         await sink.restore(busiest, writesOf(busiest));
         expect(await rowsOf(place)).toEqual(rows);
       });
 
-      test("takes many at once, or none of them", async () => {
+      test("many entities are restored together, or none of them", async () => {
         const { together = (work) => work() } = sink;
         const urns = [busiest, ...new Set(rows.map(ownerOf))].slice(0, 6);
         const all = (first?: () => Iterable<W>) => async () => {
@@ -361,40 +362,40 @@ export function sinkContract<W extends Placed, Row>(
         if (sink.together === undefined) return;
         const failing = sink.together(async () => {
           await all(() => [])();
-          await sink.restore(busiest, [spoilt<W>()]);
+          await sink.restore(busiest, [unreadableWrite<W>()]);
         });
-        await expect(failing).rejects.toThrow("spoilt");
+        await expect(failing).rejects.toThrow("unreadable");
         expect(await rowsOf(place)).toEqual(rows);
-        // It goes on as if nothing had been.
+        // The sink continues as if the restore had not happened.
         await sink.restore(busiest, writesOf(busiest));
         expect(await rowsOf(place)).toEqual(rows);
       });
 
-      test("leaves a view that grows on as it would have", async () => {
+      test("batches after a restore give the same view as without it", async () => {
         const other = await fresh();
-        const growing = await open(other);
+        const building = await open(other);
         const half = history.slice(0, history.length / 2);
-        await growing.apply(half, lastOf(half));
-        await growing.restore(busiest, writesOf(busiest, half));
-        await growing.apply(history.slice(half.length), upTo);
+        await building.apply(half, lastOf(half));
+        await building.restore(busiest, writesOf(busiest, half));
+        await building.apply(history.slice(half.length), upTo);
         expect(await rowsOf(other)).toEqual(rows);
       });
 
-      test("comes to the same whatever was restored on the way", async () => {
+      test("a view equals the log after restores at any time", async () => {
         await fc.assert(
           fc.asyncProperty(
             histories(1, longest),
             fc.integer({ min: slow ? 4 : 1, max: 15 }),
             async (all, size) => {
-              const growing = await fresh();
-              const growingSink = await open(growing);
+              const building = await fresh();
+              const buildingSink = await open(building);
               for (let to = size; to - size < all.length; to += size) {
-                const told = all.slice(0, to);
-                await growingSink.apply(told, lastOf(told));
-                const urn = told.map(urnOf).findLast((one) => one !== undefined);
-                if (urn !== undefined) await growingSink.restore(urn, writesOf(urn, told));
+                const applied = all.slice(0, to);
+                await buildingSink.apply(applied, lastOf(applied));
+                const urn = applied.map(urnOf).findLast((one) => one !== undefined);
+                if (urn !== undefined) await buildingSink.restore(urn, writesOf(urn, applied));
               }
-              expect(await rowsOf(growing)).toEqual(await grown(all, 1));
+              expect(await rowsOf(building)).toEqual(await rowsAfter(all, 1));
             },
           ),
           runs,
@@ -402,7 +403,7 @@ export function sinkContract<W extends Placed, Row>(
       });
     });
 
-    test("is unavailable when it is closed, which may be said twice", async () => {
+    test("a closed sink is unavailable, and closing twice is allowed", async () => {
       const place = await fresh();
       const sink = await open(place);
       await sink.close();
@@ -416,10 +417,10 @@ export function sinkContract<W extends Placed, Row>(
   });
 }
 
-/** A write that cannot be taken: nothing of it can be read. */
-function spoilt<W extends object>(): W {
+/** A write that fails when the sink reads it. */
+function unreadableWrite<W extends object>(): W {
   const refuse = (): never => {
-    throw new Error("spoilt");
+    throw new Error("unreadable");
   };
   return new Proxy({} as W, { get: refuse, has: refuse });
 }

@@ -1,7 +1,4 @@
-/**
- * The timeseries table in its simplest form, to hold a real one against, and histories of writes
- * such as the projection makes them.
- */
+/** A model of the timeseries table, and random writes in the form of the projection. */
 import fc from "fast-check";
 import { position } from "../../src/core/position.ts";
 import type {
@@ -56,7 +53,7 @@ const step = fc.oneof(
   },
 );
 
-/** Writes of a log of so many records. */
+/** Writes for a log with the given number of records. */
 export const timeseriesHistories = (
   minLength: number,
   maxLength: number,

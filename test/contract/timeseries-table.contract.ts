@@ -1,6 +1,6 @@
 /**
- * What every timeseries table promises (src/views/timeseries/timeseries-table.ts), whatever keeps it. Its
- * sink's own promises are in sink.contract.ts.
+ * The contract of every timeseries table (src/views/timeseries/timeseries-table.ts). The contract
+ * of its sink is in sink.contract.ts.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -29,9 +29,9 @@ export function timeseriesTableContract(
   name: string,
   harness: {
     createPlace(): Promise<TimeseriesPlace>;
-    /** The store itself deletes what truncations take, between the sink's parts too. */
+    /** True if the store deletes truncated events itself, also between the parts of the sink. */
     readonly truncatesByItself?: boolean;
-    /** Emptying the view costs much: fewer histories, and more time. */
+    /** True if emptying the view is slow: fewer histories, and more time. */
     readonly slow?: boolean;
   },
 ): void {
@@ -42,9 +42,9 @@ export function timeseriesTableContract(
   let reader: TimeseriesReader & Dump<TimeseriesRow>;
   let last: Position;
 
-  /** Writes one after the other: an event by default, its value its position. */
-  async function tell(...told: readonly Partial<TimeseriesWrite>[]): Promise<void> {
-    const writes = told.map((one) => {
+  /** Applies writes one after the other: by default, an event with its position as value. */
+  async function write(...fields: readonly Partial<TimeseriesWrite>[]): Promise<void> {
+    const writes = fields.map((one) => {
       last = position(last + 1);
       const event = { op: "event", urn, aspect, entityType: "dataset", time: 0, key: "" };
       return { ...event, value: String(last), system: "{}", position: last, ...one };
@@ -53,7 +53,7 @@ export function timeseriesTableContract(
   }
 
   const remove = (range: { urn?: string; aspect?: string; from?: number; to?: number }) =>
-    tell({ op: "remove", aspect: undefined, ...range });
+    write({ op: "remove", aspect: undefined, ...range });
 
   const values = (events: readonly TimeseriesEvent[]) => events.map(({ value }) => value);
 
@@ -76,42 +76,42 @@ export function timeseriesTableContract(
     });
 
     describe("events", () => {
-      test("are told with their time, value and system metadata", async () => {
-        await tell({ time: 5, value: '{"rowCount":1}', system: '{"runId":"r"}' });
+      test("events are returned with their time, value and system metadata", async () => {
+        await write({ time: 5, value: '{"rowCount":1}', system: '{"runId":"r"}' });
         expect(await reader.list({ urn, aspect }, { limit: 10 })).toEqual([
           { time: 5, value: '{"rowCount":1}', system: '{"runId":"r"}' },
         ]);
       });
 
-      test("come latest first, or earliest first, whatever the order of telling", async () => {
-        await tell({ time: 2 }, { time: 3 }, { time: -1 }, { time: 10 });
+      test("events are returned latest first or earliest first, whatever the order of the writes", async () => {
+        await write({ time: 2 }, { time: 3 }, { time: -1 }, { time: 10 });
         expect(await listed()).toEqual(["4", "2", "1", "3"]);
         expect(await listed({ ascending: true })).toEqual(["3", "1", "2", "4"]);
       });
 
-      test("of one time come in the order of their keys", async () => {
-        await tell({ key: "b" }, { key: "a" }, { key: "c" }, { time: 1, key: "a" });
+      test("events of the same time are sorted by key", async () => {
+        await write({ key: "b" }, { key: "a" }, { key: "c" }, { time: 1, key: "a" });
         expect(await listed({ ascending: true })).toEqual(["2", "1", "3", "4"]);
         expect(await listed()).toEqual(["4", "3", "1", "2"]);
       });
 
-      test("that are told again are one event: the last telling", async () => {
-        await tell({ time: 1, key: "a" }, { time: 1, key: "b" }, { time: 1, key: "a" });
+      test("an event that is written again replaces the earlier one", async () => {
+        await write({ time: 1, key: "a" }, { time: 1, key: "b" }, { time: 1, key: "a" });
         expect(await listed()).toEqual(["2", "3"]);
         expect(await reader.count({ urn })).toBe(2);
       });
 
-      test("of other entities and aspects are others", async () => {
-        await tell({}, { urn: other }, { aspect: "operation" }, { urn: `${urn} ` });
+      test("events of other entities and aspects are separate", async () => {
+        await write({}, { urn: other }, { aspect: "operation" }, { urn: `${urn} ` });
         expect(await listed()).toEqual(["1"]);
         expect(await reader.list({ urn: "nobody", aspect }, { limit: 9 })).toEqual([]);
         expect(await reader.list({ urn, aspect: "__proto__" }, { limit: 9 })).toEqual([]);
       });
 
-      test("keep text as it is, a megabyte of it too, and any time a number can tell", async () => {
+      test("text is stored unchanged, also a megabyte of it, and any time that a number can hold", async () => {
         const value = JSON.stringify({ text: "☃\u{1F3D4}'\"\\%_".repeat(100_000) });
         const times = [9.2e18, 8_640_000_000_000_001, -9.2e18, 0];
-        await tell(...times.map((time) => ({ time, value, urn: 'it\'s "so" %' })));
+        await write(...times.map((time) => ({ time, value, urn: 'it\'s "so" %' })));
         const events = await reader.list({ urn: 'it\'s "so" %', aspect }, { limit: 9 });
         expect(events.map(({ time }) => time)).toEqual(times.toSorted((a, b) => b - a));
         expect(values(events)).toEqual([value, value, value, value]);
@@ -119,8 +119,8 @@ export function timeseriesTableContract(
     });
 
     describe("the latest events", () => {
-      test("are those of the latest time, and of the last key, by aspect", async () => {
-        await tell(
+      test("the latest event of an aspect has the latest time, and among equal times the last key", async () => {
+        await write(
           ...[{ time: 3 }, { time: 7, key: "a" }, { time: 7, key: "b" }, { time: 5 }],
           ...[{ urn: other, time: 9 }, { aspect: "operation", time: 1 }, { aspect: "usage" }],
         );
@@ -139,7 +139,7 @@ export function timeseriesTableContract(
         expect(await reader.position()).toBe(last);
       });
 
-      test("are the first that are listed, after any history", async () => {
+      test("the latest events are the first of a list, after any history", async () => {
         await fc.assert(
           fc.asyncProperty(timeseriesHistories(1, 60), async (writes) => {
             await sink.reset();
@@ -148,8 +148,8 @@ export function timeseriesTableContract(
             for (const [n, one] of urns.entries()) {
               for (const name of aspects) {
                 const [event] = await reader.list({ urn: one, aspect: name }, { limit: 1 });
-                const { position: at, ...told } = latest[n]?.get(name) ?? {};
-                expect(told).toEqual(event ?? {});
+                const { position: at, ...newest } = latest[n]?.get(name) ?? {};
+                expect(newest).toEqual(event ?? {});
                 expect(at !== undefined).toBe(event !== undefined);
               }
             }
@@ -160,7 +160,7 @@ export function timeseriesTableContract(
     });
 
     describe("a range", () => {
-      beforeEach(() => tell(...[1, 2, 3, 4, 5].map((time) => ({ time }))));
+      beforeEach(() => write(...[1, 2, 3, 4, 5].map((time) => ({ time }))));
 
       test.each([
         [{}, [5, 4, 3, 2, 1]],
@@ -170,7 +170,7 @@ export function timeseriesTableContract(
         [{ from: 3, to: 3 }, [3]],
         [{ from: 4, to: 2 }, []],
         [{ from: 2.5, to: 1e300 }, [5, 4, 3]],
-      ])("%j has both its ends", async (bounds, times) => {
+      ])("the range %j includes both ends", async (bounds, times) => {
         const range = { urn, aspect, ...bounds };
         const events = await reader.list(range, { limit: 10 });
         expect(events.map(({ time }) => time)).toEqual(times);
@@ -179,14 +179,14 @@ export function timeseriesTableContract(
         expect(turned).toEqual(events.toReversed());
       });
 
-      test("gives at most as many as are asked for", async () => {
+      test("a list has at most the requested number of events", async () => {
         expect(await listed({ limit: 2 })).toEqual(["5", "4"]);
         expect(await listed({ limit: 2, ascending: true })).toEqual(["1", "2"]);
         expect(await listed({ limit: 5 })).toHaveLength(5);
         expect(await listed({ limit: 0 })).toEqual([]);
       });
 
-      test("gives those that are accepted, and asks no further than it must", async () => {
+      test("a filtered list returns the accepted events, and stops reading when it has enough", async () => {
         const asked: number[] = [];
         const accept = ({ time }: TimeseriesEvent) => {
           asked.push(time);
@@ -199,8 +199,8 @@ export function timeseriesTableContract(
         expect(values(all)).toEqual(["2"]);
       });
 
-      test("is counted for all aspects of the entity, too", async () => {
-        await tell({ aspect: "operation", time: 9 }, { urn: other });
+      test("events in a range are counted, also for all aspects of an entity", async () => {
+        await write({ aspect: "operation", time: 9 }, { urn: other });
         expect(await reader.count({ urn })).toBe(6);
         expect(await reader.count({ urn, from: 5 })).toBe(2);
         expect(await reader.count({ urn, aspect: "operation" })).toBe(1);
@@ -208,12 +208,12 @@ export function timeseriesTableContract(
       });
     });
 
-    test("pages through many events, ties and all, without a gap or a repeat", async () => {
+    test("pages return many events without gaps or repetitions, also among equal times", async () => {
       const many = Array.from({ length: 2_345 }, (_, n) => ({
         time: Math.floor(n / 7),
         key: `${n % 7}`,
       }));
-      await tell(...many);
+      await write(...many);
       const numbers = many.map((_, n) => String(n + 1));
       expect(await listed({ limit: 10_000, ascending: true })).toEqual(numbers);
       expect(await listed({ limit: 10_000 })).toEqual(numbers.toReversed());
@@ -224,43 +224,43 @@ export function timeseriesTableContract(
 
     describe("a removal", () => {
       beforeEach(() =>
-        tell(
+        write(
           ...[1, 2, 3].map((time) => ({ time })),
           { aspect: "operation", time: 2 },
           { urn: other, time: 2 },
         ),
       );
 
-      test("takes the events of a range, both ends included", async () => {
+      test("a removal deletes the events of a range, both ends included", async () => {
         await remove({ aspect, from: 2, to: 3 });
         expect(await listed()).toEqual(["1"]);
         expect(await reader.count({ urn })).toBe(2);
         expect(await reader.count({ urn: other })).toBe(1);
       });
 
-      test("takes up to an end, or from one", async () => {
+      test("a removal may have only an end, or only a start", async () => {
         await remove({ aspect, to: 1 });
         expect(await listed()).toEqual(["3", "2"]);
         await remove({ aspect, from: 3 });
         expect(await listed()).toEqual(["2"]);
       });
 
-      test("without an aspect takes all of the entity's", async () => {
+      test("a removal without an aspect deletes the events of all aspects of the entity", async () => {
         await remove({});
         expect(await reader.count({ urn })).toBe(0);
         expect(await reader.count({ urn: other })).toBe(1);
       });
 
-      test("of nothing changes nothing", async () => {
+      test("a removal without matching events changes nothing", async () => {
         await remove({ urn: "nobody" });
         await remove({ aspect: "__proto__" });
         await remove({ aspect, from: 9, to: 0 });
         expect(await listed()).toEqual(["3", "2", "1"]);
       });
 
-      test("leaves room for what is told after it", async () => {
+      test("an event that is written after a removal is stored", async () => {
         await remove({ aspect });
-        await tell({ time: 2 });
+        await write({ time: 2 });
         expect(await listed()).toEqual(["7"]);
       });
     });
@@ -269,7 +269,7 @@ export function timeseriesTableContract(
       const elsewhere = "urn:li:tag:a";
       const odd = "urn:li:tag:dataset:a";
       const truncate = (before: number, more: { aspect?: string; batchSize?: number } = {}) =>
-        tell({ op: "truncate", entityType: "dataset", before, batchSize: 2, ...more });
+        write({ op: "truncate", entityType: "dataset", before, batchSize: 2, ...more });
       const counted = (before: number) =>
         reader.countOlder({ entityType: "dataset", aspect }, before);
       async function tidied(): Promise<number> {
@@ -279,7 +279,7 @@ export function timeseriesTableContract(
       beforeEach(async () => {
         const dataset = urns.find((one) => one.startsWith("urn:li:dataset:")) ?? "";
         for (const one of [dataset, elsewhere, odd]) {
-          await tell(...[1, 2, 3, 4, 5].map((time) => ({ urn: one, time })), {
+          await write(...[1, 2, 3, 4, 5].map((time) => ({ urn: one, time })), {
             urn: one,
             aspect: "operation",
             time: 1,
@@ -291,7 +291,7 @@ export function timeseriesTableContract(
       const times = async (of: string, name = aspect) =>
         (await reader.list({ urn: of, aspect: name }, { limit: 9 })).map(({ time }) => time);
 
-      test("takes what is strictly older, of that aspect and type alone, at once", async () => {
+      test("a truncation deletes older events of its aspect and type at once", async () => {
         await truncate(3);
         const left = async () => {
           expect(await times(dataset)).toEqual([5, 4, 3]);
@@ -307,36 +307,36 @@ export function timeseriesTableContract(
         await left();
       });
 
-      test("shows all of what it takes or nothing, also to who reads many events meanwhile", async () => {
+      test("reads return all events of a truncation or none, also reads of many events meanwhile", async () => {
         const many = Array.from({ length: 1_200 }, (_, n) => ({ urn: dataset, time: 10 + n }));
-        await tell(...many);
+        await write(...many);
         const [all, left] = [5 + many.length, 3];
         const counts: number[] = [];
-        let telling = true;
+        let writing = true;
         const reading = (async () => {
-          while (telling) {
-            // Asked for what it would take, a page at a time.
+          while (writing) {
+            // Reads the events that the truncation deletes, page by page.
             const range = { urn: dataset, aspect };
             const events = await reader.list(range, { limit: 10_000, ascending: true });
             counts.push(events.length);
           }
         })();
         await truncate(10 + many.length - left);
-        telling = false;
+        writing = false;
         await reading;
         expect(counts.filter((count) => count !== all && count !== left)).toEqual([]);
         expect(await reader.list({ urn: dataset, aspect }, { limit: 9 })).toHaveLength(left);
       });
 
-      test("leaves what is told after it, and what is told again, however old", async () => {
+      test("a truncation keeps events that are written or repeated after it, however old", async () => {
         await truncate(9);
-        await tell({ urn: dataset, time: 2 }, { urn: dataset, time: 0 });
+        await write({ urn: dataset, time: 2 }, { urn: dataset, time: 0 });
         expect(await times(dataset)).toEqual([2, 0]);
         await tidied();
         expect(await times(dataset)).toEqual([2, 0]);
       });
 
-      test("takes no more at a time than it was told, and tells how far it is", async () => {
+      test("a truncation deletes at most a batch at a time, and reports its progress", async () => {
         await truncate(9);
         const at = last;
         expect(await reader.findTruncation(at)).toMatchObject({ deleted: 0, done: false });
@@ -355,7 +355,7 @@ export function timeseriesTableContract(
         expect(await reader.findTruncation(position(at + 1))).toBeUndefined();
       });
 
-      test("goes on where it was when it is opened again", async () => {
+      test("a truncation resumes when the sink is reopened", async () => {
         await truncate(9);
         const at = last;
         await sink.tidy?.();
@@ -370,7 +370,7 @@ export function timeseriesTableContract(
         });
       });
 
-      test("after another one takes what that left", async () => {
+      test("a second truncation deletes what the first one left", async () => {
         await truncate(3);
         await truncate(5);
         expect(await times(dataset)).toEqual([5]);
@@ -379,7 +379,7 @@ export function timeseriesTableContract(
         expect(await reader.findTruncation(last)).toMatchObject({ deleted: 2, done: true });
       });
 
-      test("measures nothing where there is nothing", async () => {
+      test("the counts of an empty aspect are zero", async () => {
         const nothing = { events: 0, older: 0 };
         for (const index of [
           { entityType: "dashboard", aspect },
@@ -391,12 +391,12 @@ export function timeseriesTableContract(
         expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(5 * 2);
       });
 
-      test("measures many events and series alike", async () => {
+      test("the counts are right for many events and for many series", async () => {
         const many = Array.from({ length: 12_000 }, (_, n) => ({ urn: dataset, time: 10 + n }));
         const series = Array.from({ length: 3_000 }, (_, n) => ({
           ...{ urn: `urn:li:dataset:s${n}`, time: n },
         }));
-        await tell(...many, ...series);
+        await write(...many, ...series);
         const all = { events: 15_005, older: 5 + 100 + 110 };
         expect(await counted(110)).toEqual(all);
         expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(all.events);
@@ -405,7 +405,7 @@ export function timeseriesTableContract(
       });
     });
 
-    test("gives the answers of a simple model after any history", async () => {
+    test("the table equals a simple model after any history", async () => {
       const bounds = fc.option(fc.integer({ min: -2, max: 11 }), { nil: undefined });
       await fc.assert(
         fc.asyncProperty(timeseriesHistories(1, 150), bounds, bounds, async (history, from, to) => {
@@ -435,7 +435,7 @@ export function timeseriesTableContract(
       );
     });
 
-    test("is unavailable when it is closed, which may be said twice", async () => {
+    test("a closed table is unavailable, and closing twice is allowed", async () => {
       await reader.close();
       await reader.close();
       const unavailable = expect.objectContaining({ code: "unavailable" });

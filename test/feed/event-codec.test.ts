@@ -37,7 +37,7 @@ const changed: PlacedChange = {
 const schemaFile = (name: string): Schema =>
   JSON.parse(readFileSync(new URL(`../../avro/events/${name}.avsc`, import.meta.url), "utf8"));
 
-/** A message as any consumer reads it: the schema of the frame's id, then the body. */
+/** Decodes a message as a consumer does: by the schema id of the frame, then the body. */
 function consume(message: Buffer): { readonly id: number; readonly record: unknown } {
   expect(message[0]).toBe(0);
   const id = message.readUInt32BE(1);
@@ -54,8 +54,8 @@ function frame(id: number, schema: Schema, record: unknown): Buffer {
   return Buffer.concat([head, avro.Type.forSchema(schema).toBuffer(record)]);
 }
 
-describe("a change", () => {
-  test("is the reference's record under its topic, keyed by its urn", () => {
+describe("encoding a change", () => {
+  test("a change is encoded as DataHub's record for its topic, with the urn as key", () => {
     const message = codec.encodeChange({
       change: changed,
       previous: { value: "{}", system: { lastObserved: 5, runId: "run-1", version: "1" } },
@@ -100,7 +100,7 @@ describe("a change", () => {
     });
   });
 
-  test("of a timeseries goes to its own topic; a deletion has no value", () => {
+  test("a timeseries change goes to the timeseries topic, and a deletion has no value", () => {
     const event = codec.encodeChange({ change: { ...changed, timeseries: true } });
     expect(event.topic).toBe("MetadataChangeLog_Timeseries_v1");
     const gone = { ...changed, changeType: "DELETE" as const, value: undefined };
@@ -111,16 +111,16 @@ describe("a change", () => {
     });
   });
 
-  test("may be larger than the room that is kept", () => {
+  test("a change may be larger than the preallocated buffer", () => {
     const value = JSON.stringify("x".repeat(700_000));
     const { record } = consume(codec.encodeChange({ change: { ...changed, value } }).value);
     const { aspect } = record as { aspect: { value: { data: number[] } } };
     expect(Buffer.from(aspect.value.data).toString()).toBe(value);
-    // What came before it is as it was.
+    // The buffer still has the previous message.
     expect(consume(codec.encodeChange({ change: changed }).value).id).toBe(18);
   });
 
-  test("that no record can hold is refused with its place", () => {
+  test("a change that no record can hold is rejected with its position", () => {
     const created = { time: 2 ** 60, actor: "urn:li:corpuser:a" };
     expect(() => codec.encodeChange({ change: { ...changed, created } })).toThrow(
       /change of "datasetProperties" of .* at position 17 cannot be written/,
@@ -128,7 +128,7 @@ describe("a change", () => {
   });
 });
 
-describe("a proposal", () => {
+describe("decoding a proposal", () => {
   const wire = {
     entityType: "dataset",
     entityUrn: urn,
@@ -150,12 +150,12 @@ describe("a proposal", () => {
     headers: { "If-Version-Match": "1" },
   };
 
-  test("comes as the catalog takes it, without what was not told", async () => {
+  test("a proposal is decoded into the form of the API, without absent fields", async () => {
     const message = frame(16, schemaFile("MetadataChangeProposal"), wire);
     expect(await codec.decodeProposal(message)).toStrictEqual(proposal);
   });
 
-  test("is read with the schema that its id names: other names, fewer fields, other unions", async () => {
+  test("a proposal is read with the schema of its id: other names, fewer fields, other unions", async () => {
     const older: Schema = {
       type: "record",
       name: "MetadataChangeProposal",
@@ -204,11 +204,11 @@ describe("a proposal", () => {
     };
     const auditHeader = { time: 1, server: "s", appName: "a", messageId: Buffer.alloc(16) };
     const message = frame(1_001, older, { ...wire, auditHeader, remark: "hello" });
-    const { systemMetadata, headers, ...told } = proposal;
-    expect(await createEventCodec(registry).decodeProposal(message)).toStrictEqual(told);
+    const { systemMetadata, headers, ...expected } = proposal;
+    expect(await createEventCodec(registry).decodeProposal(message)).toStrictEqual(expected);
   });
 
-  test("is refused when it is none", async () => {
+  test("bytes that are not a valid proposal are rejected", async () => {
     const good = frame(16, schemaFile("MetadataChangeProposal"), wire);
     const refused = (value: Buffer, text: RegExp) =>
       expect(codec.decodeProposal(value)).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe("a proposal", () => {
     await refused(bad, /the value of aspect is not UTF-8/);
   });
 
-  test("that failed is told with its cause, as it came", async () => {
+  test("a failed proposal is encoded with its error and its original value", async () => {
     const value = frame(16, schemaFile("MetadataChangeProposal"), wire);
     const message = await codec.encodeFailure({ value, key: "k", error: "no such aspect" });
     expect(message).toMatchObject({ topic: "FailedMetadataChangeProposal_v1", key: urn });
@@ -247,7 +247,7 @@ describe("a proposal", () => {
     });
   });
 
-  test("that nobody can read is kept as bytes", async () => {
+  test("an unreadable proposal is encoded as bytes", async () => {
     const value = Buffer.from("nonsense");
     const message = await codec.encodeFailure({ value, key: "k", error: "unreadable" });
     expect(message.key).toBe("k");
@@ -259,7 +259,7 @@ describe("a proposal", () => {
     });
   });
 
-  test("waits for a registry that is away", async () => {
+  test("an unavailable registry is an error of decoding and of encoding failures", async () => {
     const away: SchemaSource = { findSchema: () => Promise.reject(new Error("away")) };
     const failing = createEventCodec(away);
     const value = Buffer.from([0, 0, 0, 0, 16, 1]);
@@ -268,7 +268,7 @@ describe("a proposal", () => {
   });
 });
 
-test("schemas on the wire are the reference's", () => {
+test("the schemas of messages are DataHub's", () => {
   const shapes = eventSchemas.map(({ id, text, subjects, alsoRead }) => {
     const { name, namespace, fields } = JSON.parse(text);
     const names = fields.map((field: { name: string }) => field.name);

@@ -9,14 +9,14 @@ const plain = {
   partitions: undefined,
 };
 
-test("brokers alone, with and without ports", () => {
+test("an address of brokers alone is parsed, with and without ports", () => {
   expect(parseKafkaAddress("one:9093, two,[::1]:9094")).toEqual({
     ...plain,
     brokers: ["one:9093", "two:9092", "[::1]:9094"],
   });
 });
 
-test("a URL that says everything", () => {
+test("a URL with all settings is parsed", () => {
   const url =
     "kafka://an%40nals:p%3Ass%2Fword@one:9093,two:9094/?tls=true&mechanism=plain&topicPrefix=dev.&compression=gzip&partitions=12";
   expect(parseKafkaAddress(url)).toEqual({
@@ -29,7 +29,7 @@ test("a URL that says everything", () => {
   });
 });
 
-test("a user without a mechanism logs in by SCRAM", () => {
+test("the login of a user without a mechanism uses SCRAM", () => {
   expect(parseKafkaAddress("kafka://me:secret@one").login).toEqual({
     mechanism: "scram-sha-512",
     username: "me",
@@ -37,7 +37,7 @@ test("a user without a mechanism logs in by SCRAM", () => {
   });
 });
 
-describe("refuses", () => {
+describe("invalid addresses", () => {
   test.each([
     ["", "names no host"],
     ["one:9092,,two", 'names no host in ""'],
@@ -52,13 +52,13 @@ describe("refuses", () => {
     ["kafka://one?topicPrefix=a%20b", "is no beginning of a topic's name"],
     ["kafka://one?partitions=0", "has partitions=0 of 1 to 1000"],
     ["kafka://one?acks=1", 'has an unknown option "acks"'],
-  ])("%s", (text, why) => {
+  ])("the address %s is rejected", (text, why) => {
     expect(() => parseKafkaAddress(text)).toThrow(
       expect.objectContaining({ code: "invalid", message: expect.stringContaining(why) }),
     );
   });
 
-  test("without showing a password", () => {
+  test("an error message does not show the password", () => {
     expect(() => parseKafkaAddress("kafka://me:secret@one?acks=1")).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("secret") }),
     );

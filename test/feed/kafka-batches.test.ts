@@ -12,7 +12,7 @@ const message = (at: number, size: number, topic = "t"): FeedMessage => ({
   position: position(at),
 });
 
-/** The parts, and what was thrown after them. */
+/** The parts of the batch, and the error after them. */
 function taken(...args: Parameters<typeof partsOf>): { parts: FeedPart[]; error?: unknown } {
   const parts: FeedPart[] = [];
   try {
@@ -26,11 +26,11 @@ function taken(...args: Parameters<typeof partsOf>): { parts: FeedPart[]; error?
 const places = (parts: readonly FeedPart[]) =>
   parts.map(({ requests }) => requests.map((request) => request.map((one) => one.position)));
 
-test("nothing is a part that only goes on", () => {
+test("a batch without messages is one empty part with its last position", () => {
   expect(taken([], position(9), limits(1_000)).parts).toEqual([{ requests: [], upTo: 9 }]);
 });
 
-test("requests stay below what the topic takes, for each topic on its own", () => {
+test("requests stay below the message limit, separately for each topic", () => {
   const messages = [1, 2, 3, 4].map((n) => message(n, 400, n % 2 === 0 ? "even" : "odd"));
   const { parts } = taken(messages, position(10), limits(1_200));
   expect(places(parts)).toEqual([[[1, 2, 3, 4]]]);
@@ -42,14 +42,14 @@ test("requests stay below what the topic takes, for each topic on its own", () =
   ]);
 });
 
-test("a part ends before it gets too long, at the last message that it has", () => {
+test("a part ends before it exceeds the size limit, at the position of its last message", () => {
   const messages = [2, 4, 6].map((n) => message(n, 15_000_000));
   const { parts } = taken(messages, position(10), limits(20_000_000));
   expect(parts.map(({ upTo }) => upTo)).toEqual([4, 10]);
   expect(places(parts)).toEqual([[[2], [4]], [[6]]]);
 });
 
-test("what comes before a message that is too large is a part, and then it is named", () => {
+test("messages before an oversized one are a part, and the error names the oversized message", () => {
   const { parts, error } = taken(
     [message(3, 10), message(5, 5_000), message(6, 10)],
     position(9),
@@ -65,13 +65,13 @@ test("what comes before a message that is too large is a part, and then it is na
   expect(places(compressed.parts)).toEqual([[[3], [5]]]);
 });
 
-test("nothing is taken before a first message that is too large", () => {
+test("an oversized first message gives no parts", () => {
   const { parts, error } = taken([message(3, 5_000)], position(9), limits(1_000));
   expect(parts).toEqual([]);
   expect(error).toMatchObject({ code: "too_large" });
 });
 
-test("every message is in one request, in order, and no part goes back", () => {
+test("every message is in one request, in order, and positions of parts increase", () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 3_000_000 }), { maxLength: 40 });
   fc.assert(
     fc.property(sizes, (all) => {
@@ -91,7 +91,7 @@ test("every message is in one request, in order, and no part goes back", () => {
   );
 });
 
-test("a part has all messages of a change, or none", () => {
+test("the messages of a change are all in one part", () => {
   const mebibytes = 20 * 1024 * 1024;
   const messages = [
     message(1, mebibytes),

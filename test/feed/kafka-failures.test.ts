@@ -2,7 +2,7 @@ import { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from "kafkajs";
 import { expect, test } from "vitest";
 import { kafkaFailure, mayPass } from "../../src/feed/kafka/kafka-failures.ts";
 
-test("a broker whose disk is full is to be mended and restarted, and is asked again", () => {
+test("the error of a broker with a full disk says to free space and restart, and is retried", () => {
   const storage = new KafkaJSProtocolError({
     ...{ name: "KafkaJSProtocolError", type: "KAFKA_STORAGE_ERROR", code: 56, retriable: true },
     ...{ message: "Disk error when trying to access log file on the disk", stack: "" },

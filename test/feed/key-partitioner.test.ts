@@ -13,7 +13,7 @@ const placed = (key: string | Buffer, partitions: number) => {
   return { topic: "topic", partitionMetadata, message: { key, value: "" } };
 };
 
-test("keys come to the partitions that the driver's own partitioner chooses", () => {
+test("keys go to the same partitions as with the default partitioner of the driver", () => {
   const keys = fc.oneof(fc.string({ unit: "binary", maxLength: 200 }), fc.uint8Array());
   fc.assert(
     fc.property(keys, fc.integer({ min: 1, max: 1_000 }), (key, partitions) => {
@@ -33,7 +33,7 @@ test("urns of an entity type are spread over all partitions", () => {
   for (const count of counts) expect(count).toBeGreaterThan(800);
 });
 
-test("a message that names its partition lies there", () => {
+test("a message that names its partition goes to that partition", () => {
   const place = placed("key", 8);
   expect(ours({ ...place, message: { ...place.message, partition: 5 } })).toBe(5);
 });

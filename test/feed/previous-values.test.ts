@@ -10,7 +10,7 @@ import { createFeedView, fillPrevious } from "../../src/feed/previous-values.ts"
 
 const urn = "urn:li:tag:a";
 
-/** Changes as the decider makes them, one request after the other. */
+/** Changes as the decider returns them, one request after the other. */
 function decided(...requests: readonly Partial<AspectCommand>[]): readonly PlacedChange[] {
   let state: EntityState = unknownEntity(urn);
   const changes: PlacedChange[] = [];
@@ -38,7 +38,7 @@ function decided(...requests: readonly Partial<AspectCommand>[]): readonly Place
 const settled = (value: Record<string, unknown>) => ({ value, text: JSON.stringify(value) });
 const put = (text: string): Partial<AspectCommand> => ({ value: settled({ text }) });
 
-/** What the aspect view makes of the changes, up to a position. */
+/** The aspect view after the changes, up to a position. */
 function historyOf(changes: readonly PlacedChange[], upTo: number) {
   const asked: string[] = [];
   return {
@@ -46,7 +46,7 @@ function historyOf(changes: readonly PlacedChange[], upTo: number) {
     position: async () => position(upTo),
     async findValue(of: string, aspect: string, version: number) {
       asked.push(`${aspect} ${version}`);
-      const told = changes.filter(
+      const ofVersion = changes.filter(
         (change) =>
           change.urn === of &&
           change.aspect === aspect &&
@@ -54,9 +54,9 @@ function historyOf(changes: readonly PlacedChange[], upTo: number) {
           change.changeType !== "DELETE" &&
           change.system.version === String(version),
       );
-      const made = told.find(({ changeType }) => changeType === "UPSERT");
+      const made = ofVersion.find(({ changeType }) => changeType === "UPSERT");
       if (made?.value === undefined) return undefined;
-      const system = JSON.stringify(told.at(-1)?.system);
+      const system = JSON.stringify(ofVersion.at(-1)?.system);
       return { version, value: made.value, ...made.created, system };
     },
     close: async () => undefined,
@@ -71,23 +71,23 @@ const shown = (events: readonly ChangeEvent[]) =>
     previous && `${previous.value} ${previous.system.runId}`,
   ]);
 
-describe("the value before a change", () => {
-  test("is the one that the aspect had, with what was last told of it", async () => {
+describe("the previous value of a change", () => {
+  test("an upsert and a deletion have the previous value of the aspect with its latest system metadata", async () => {
     const changes = decided(put("one"), put("one"), put("two"), { kind: "delete" }, put("three"));
     const history = historyOf(changes, changes.length);
     expect(shown(await fillPrevious(eventsOf(changes), history, "x"))).toEqual([
       ["UPSERT tagKey 1", undefined],
       ["UPSERT note 1", undefined],
-      // The second request told the same value again.
+      // The second request wrote the same value again.
       ["UPSERT note 2", '{"text":"one"} run-1'],
       ["DELETE note 2", '{"text":"two"} run-2'],
-      // It had none just before.
+      // The aspect had no value just before.
       ["UPSERT note 3", undefined],
     ]);
     expect(history.asked).toEqual(["note 1", "note 2"]);
   });
 
-  test("is that of the key when the entity goes", async () => {
+  test("the deletion of an entity has the previous value of the key aspect", async () => {
     const changes = decided(put("one"), { kind: "delete", aspect: "tagKey" }, put("two"));
     const history = historyOf(changes, changes.length);
     expect(shown(await fillPrevious(eventsOf(changes), history, "x"))).toEqual([
@@ -99,7 +99,7 @@ describe("the value before a change", () => {
     ]);
   });
 
-  test("is not looked for in timeseries, nor waited for where there is none", async () => {
+  test("timeseries changes have no previous value and do not wait for the aspect view", async () => {
     const [, event] = eventsOf(decided(put("one")));
     const history = historyOf([], 0);
     const change = { ...event?.change, timeseries: true } as PlacedChange;
@@ -107,7 +107,7 @@ describe("the value before a change", () => {
     expect(history.asked).toEqual([]);
   });
 
-  test("is waited for, and left out where the history has it no more", async () => {
+  test("a change waits for the aspect view, and has no previous value if the history lacks it", async () => {
     const changes = decided(put("one"), put("two"));
     await expect(fillPrevious(eventsOf(changes), historyOf(changes, 2), "it")).rejects.toThrow(
       "it waits for the aspect view, which is at position 2 of 3",
@@ -120,44 +120,44 @@ describe("the value before a change", () => {
   });
 });
 
-describe("a feed", () => {
+describe("a feed view", () => {
   const openFeed = (changes: readonly PlacedChange[], upTo: number) => {
-    const told: (readonly [unknown, Position])[] = [];
+    const applied: (readonly [unknown, Position])[] = [];
     const closed: string[] = [];
     const view = createFeedView({
       name: "kafka",
       project: projectFeed,
       sink: {
-        apply: async (events, at) => void told.push([shown(events), at]),
+        apply: async (events, at) => void applied.push([shown(events), at]),
         restore: async () => expect.unreachable(),
-        position: async () => told.at(-1)?.[1] ?? START,
-        reset: async () => void told.splice(0),
+        position: async () => applied.at(-1)?.[1] ?? START,
+        reset: async () => void applied.splice(0),
         close: async (outcome) => void closed.push(`sink ${outcome}`),
       },
       history: { ...historyOf(changes, upTo), close: async () => void closed.push("history") },
     });
-    return { view, told, closed };
+    return { view, applied, closed };
   };
 
-  test("gives its sink whole events and the place up to which they go", async () => {
+  test("the sink receives whole events and the position that they reach", async () => {
     const changes = decided(put("one"), put("two"));
-    const { view, told } = openFeed(changes, 3);
+    const { view, applied } = openFeed(changes, 3);
     await view.sink.apply(eventsOf(changes).slice(2), position(9));
-    expect(told).toEqual([[[["UPSERT note 2", '{"text":"one"} run-0']], 9]]);
+    expect(applied).toEqual([[[["UPSERT note 2", '{"text":"one"} run-0']], 9]]);
     expect(await view.sink.position()).toBe(9);
   });
 
-  test("tells nothing while the aspect view is behind", async () => {
+  test("the sink receives nothing while the aspect view is behind", async () => {
     const changes = decided(put("one"), put("two"));
-    const { view, told } = openFeed(changes, 1);
+    const { view, applied } = openFeed(changes, 1);
     await expect(view.sink.apply(eventsOf(changes), position(9))).rejects.toMatchObject({
       code: "unavailable",
       message: 'the view "kafka" waits for the aspect view, which is at position 1 of 3',
     });
-    expect(told).toEqual([]);
+    expect(applied).toEqual([]);
   });
 
-  test("restores nothing, and closes what it reads from", async () => {
+  test("a restore does nothing, and a close also closes the history", async () => {
     const { view, closed } = openFeed([], 1);
     await view.sink.restore(urn, []);
     await view.sink.close("keep");

@@ -1,4 +1,4 @@
-/** The schema registry over a real log, as several nodes use it. */
+/** The schema registry on a real log, used by several nodes. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -27,7 +27,7 @@ const openLog = () => openSqliteChangeLog({ file: join(directory.path, "log.sqli
 const openRegistry = (authorize?: (actor: string | undefined) => void): SchemaRegistry =>
   createSchemaRegistry({ log, now: () => 1_000, systemActor: "urn:li:corpuser:s", authorize });
 
-/** A record with fields of these names, all text; those with "?" may be absent. */
+/** A record with text fields of these names; those with "?" are optional. */
 const schema = (name: string, ...fields: readonly string[]): string =>
   JSON.stringify({
     type: "record",
@@ -45,8 +45,8 @@ const rejected = (code: string, registryCode: number) =>
 
 const TOPIC = "MetadataChangeProposal_v1-value";
 
-describe("ids", () => {
-  test("of the service's own schemas are fixed; nothing is written for them", async () => {
+describe("schema ids", () => {
+  test("the ids of built-in schemas are fixed, and nothing is written for them", async () => {
     const registry = openRegistry();
     for (const { id, text, subjects, alsoRead } of eventSchemas) {
       for (const one of [id, ...alsoRead]) expect(await registry.findSchema(one)).toBe(text);
@@ -63,7 +63,7 @@ describe("ids", () => {
     expect(await log.head()).toBe(0);
   });
 
-  test("a registration that others are always faster than is told what it lost", async () => {
+  test("a registration that loses every race fails with a conflict that says so", async () => {
     const outrun: Pick<ChangeLog, "append" | "readStream"> = {
       readStream: (...asked) => log.readStream(...asked),
       append: () => Promise.reject(new WrongRevision(SCHEMAS, EMPTY_STREAM, revision(0))),
@@ -79,7 +79,7 @@ describe("ids", () => {
     });
   });
 
-  test("belong to schemas: one under every subject, in every spelling, on every node, for ever", async () => {
+  test("a schema has one id under every subject, in every spelling, on every node, and after a restart", async () => {
     const ping = schema("Ping", "a");
     const first = await openRegistry().register("one", ping);
     expect(first).toEqual({ subject: "one", version: 1, id: foreignIdsFrom, schema: ping });
@@ -92,7 +92,7 @@ describe("ids", () => {
     expect(await other.register("two", schema("Ping", "a", "b?"))).toMatchObject({
       ...{ version: 2, id: foreignIdsFrom + 1 },
     });
-    // What is said of a field is part of what was registered.
+    // The documentation of a field is part of the schema.
     const documented = ping.replace('"name":"a"', '"doc":"An a.","name":"a"');
     expect(await other.register("one", documented)).toMatchObject({ id: foreignIdsFrom + 2 });
 
@@ -107,12 +107,12 @@ describe("ids", () => {
     ]);
   });
 
-  test("are never given twice, however many register at once on several nodes", async () => {
+  test("concurrent registrations on several nodes never get the same id", async () => {
     const nodes = [openRegistry(), openRegistry(), openRegistry()];
     const registered = await Promise.all(
       nodes.flatMap((node, n) =>
         Array.from({ length: 8 }, (_, i) =>
-          // Every second schema is told to all nodes.
+          // Every second schema is the same on all nodes.
           node.register(`s${i}`, schema(`S${i}`, i % 2 === 0 ? "a?" : `of${n}?`)),
         ),
       ),
@@ -121,14 +121,14 @@ describe("ids", () => {
     expect(pairs.size).toBe(4 + 12);
     expect(new Set(registered.map(({ id }) => id)).size).toBe(4 + 12);
     expect(new Set(registered.map(({ schema: text }) => text)).size).toBe(4 + 12);
-    // All nodes tell the same.
-    const told = await Promise.all(nodes.map((node) => node.versions("s1")));
-    expect(told[0]).toHaveLength(3);
-    expect(told[1]).toEqual(told[0]);
-    expect(told[2]).toEqual(told[0]);
+    // All nodes return the same versions.
+    const versions = await Promise.all(nodes.map((node) => node.versions("s1")));
+    expect(versions[0]).toHaveLength(3);
+    expect(versions[1]).toEqual(versions[0]);
+    expect(versions[2]).toEqual(versions[0]);
   });
 
-  test("that others gave are found without being asked for before", async () => {
+  test("a schema that another node registered is found by its id", async () => {
     const reader = openRegistry();
     expect(await reader.findSchema(foreignIdsFrom)).toBeUndefined();
     await openRegistry().register("one", schema("Ping", "a"));
@@ -137,7 +137,7 @@ describe("ids", () => {
   });
 });
 
-test("what is registered is no change of the catalog", async () => {
+test("a registration is no change of the catalog", async () => {
   await openRegistry().register("one", schema("Ping", "a"));
   const [record, ...others] = await log.readAll(position(0), { limit: 10 });
   expect(others).toEqual([]);
@@ -155,7 +155,7 @@ describe("compatibility", () => {
     ["BACKWARD", [wider, base], [needing, '"string"']],
     ["FORWARD", [wider, needing], ['"string"']],
     ["FULL", [wider], [needing, '"string"']],
-  ])("%s takes what it says", async (level, taken, refused) => {
+  ])("the level %s accepts and rejects schemas by its rule", async (level, taken, refused) => {
     const registry = openRegistry();
     await registry.setCompatibility("s", level);
     await registry.register("s", base);
@@ -167,9 +167,9 @@ describe("compatibility", () => {
     expect(await registry.register("s", taken[0] ?? "")).toMatchObject({ version: 2 });
   });
 
-  test("looks at all versions where it is transitive, and else at the last", async () => {
+  test("a transitive level checks all versions, and other levels only the last", async () => {
     const registry = openRegistry();
-    // Of an earlier one: text where there was a number.
+    // Incompatible with an earlier version: text instead of a number.
     const number = base.replace('"type":"string"', '"type":"int"');
     for (const [subject, level] of Object.entries({
       last: "BACKWARD",
@@ -186,7 +186,7 @@ describe("compatibility", () => {
     ]);
   });
 
-  test("compares records by names without namespaces, as Avro does", async () => {
+  test("records are compared by names without namespaces, as Avro does", async () => {
     const registry = openRegistry();
     const older = (eventSchemas.find(({ id }) => id === 16)?.text ?? "").replaceAll(
       "com.linkedin.pegasus2avro",
@@ -195,7 +195,7 @@ describe("compatibility", () => {
     expect(await registry.register(TOPIC, older)).toMatchObject({ version: 2 });
   });
 
-  test("the level of the service's own topics is FULL_TRANSITIVE, whatever is set", async () => {
+  test("the level of the built-in topics is always FULL_TRANSITIVE", async () => {
     const registry = openRegistry();
     await registry.setCompatibility(undefined, "NONE");
     expect(await registry.compatibility("s")).toBe("NONE");
@@ -227,7 +227,7 @@ describe("compatibility", () => {
     }
   });
 
-  test("has a level for all, and others for some; all nodes know them", async () => {
+  test("a level is set globally or for a subject, and applies on all nodes", async () => {
     const registry = openRegistry();
     expect(await registry.compatibility()).toBe("BACKWARD");
     await registry.setCompatibility(undefined, "FULL");
@@ -244,8 +244,8 @@ describe("compatibility", () => {
   });
 });
 
-describe("what is not there or cannot be", () => {
-  test("has the number that clients know", async () => {
+describe("errors", () => {
+  test("missing and invalid subjects, versions and schemas have the error codes of Confluent's registry", async () => {
     const registry = openRegistry();
     const ping = schema("Ping", "a");
     await expect(registry.versions("s")).rejects.toEqual(rejected("not_found", 40401));
@@ -268,7 +268,7 @@ describe("what is not there or cannot be", () => {
     expect(await log.head()).toBe(0);
   });
 
-  test("is not written for whom it may not; what is there is told to all", async () => {
+  test("an unauthorized registration is rejected, and registered schemas are readable by all", async () => {
     const closed = new CatalogError("forbidden", "no");
     const registry = openRegistry((actor) => {
       if (actor === undefined) throw closed;

@@ -1,8 +1,8 @@
-/** Builds views from the first record to the head of a log that stands still. */
+/** Builds views from a log that gets no writes, from the first record to the head. */
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { buildStaging, type StagingParts } from "../../src/projector/rebuild/staging.ts";
 
-/** Returns what is parked. Closes the views. */
+/** Returns the parked entries. Closes the views. */
 export function buildViews(
   parts: Pick<StagingParts, "views" | "decode"> &
     Partial<Pick<StagingParts, "notes" | "batchMax" | "onProgress">> & {

@@ -1,4 +1,4 @@
-/** Views that have every record of the log. */
+/** Waits for views that have applied every record of the log. */
 import type { Client } from "./client.ts";
 import { operatorOf } from "./operator.ts";
 

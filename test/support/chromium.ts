@@ -1,4 +1,4 @@
-/** Chromium, and the application that it opens. */
+/** Chromium, and the browser application that tests open in it. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";

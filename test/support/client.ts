@@ -1,4 +1,4 @@
-/** A small client for tests: the calls that they make again and again. */
+/** A small client with the requests that most tests send. */
 export interface Reply {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: answers of the wire are looked into freely by tests.

@@ -1,7 +1,7 @@
 /**
- * The cluster profile for a test: the stores as they can be reached, a catalog of its own in them, and
- * nodes that are processes. The log is in the test server of EventStoreDB's protocol, because a real
- * server has one log for all who use it.
+ * The cluster profile for a test: the stores that can be reached, a catalog of the test's own in
+ * them, and nodes as processes. The log is in the test server of EventStoreDB's protocol, because a
+ * real server has one log for all of its users.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -30,23 +30,26 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface ClusterNode extends ServiceProcess {
   readonly client: ReturnType<typeof createClient>;
-  /** Its own, with its operator's token. */
+  /** The directory of the node, with its admin token. */
   readonly directory: string;
 }
 
 export interface Cluster extends AsyncDisposable {
-  /** Of every node. */
+  /** The flags of every node. */
   readonly settings: Readonly<Record<string, string>>;
-  /** In a directory of its own, or in that of a node that has ended. */
+  /** Starts a node in a new directory, or in the directory of a node that has ended. */
   startNode(
     roles: string,
     options?: { readonly args?: readonly string[]; readonly directory?: string },
   ): Promise<ClusterNode>;
-  /** Resolves when a node sees all views where the log ends. */
+  /** Resolves when all views of a node have reached the head of the log. */
   caughtUp(node: ClusterNode): Promise<void>;
-  /** What views hold, against ones that are grown anew from the log. */
+  /** Differences between the views and views that are rebuilt from the log. */
   differences(): Promise<readonly unknown[]>;
-  /** A statement behind the back of the aspect view: `{entity}` and the like are its tables. */
+  /**
+   * Runs a statement on the aspect view without the service: `{entity}` and the like are its
+   * tables.
+   */
   damageAspects(statement: string): Promise<void>;
 }
 
@@ -65,8 +68,8 @@ const openers: Readonly<Record<string, (place: ServerPlace) => Promise<Dumped>>>
 };
 
 /**
- * Views whose store is not given are in the directory of each node; the log is the caller's where its
- * address is.
+ * Views without a given store are in the directory of each node. With a given address, the log is
+ * the caller's.
  */
 export async function startCluster(
   stores: Readonly<Partial<Record<ClusterStore, Store>>>,
@@ -125,8 +128,8 @@ export async function startCluster(
       }
     },
     async differences() {
-      using beside = temporaryDirectory("annals-regrown");
-      const config = readConfig({ data: beside.path, log: log.url }, {});
+      using directory = temporaryDirectory("annals-rebuilt");
+      const config = readConfig({ data: directory.path, log: log.url }, {});
       const reading = await openLogReader(config);
       const views = await openViews({ ...config, rules: viewRules(loadModel()) });
       await buildViews({ log: reading, views, decode: decodeRecord });
@@ -136,12 +139,12 @@ export async function startCluster(
         const url = settings[`ANNALS_${view.toUpperCase()}`];
         if (url === undefined) continue;
         const there = await openers[view]?.({ url, name });
-        const again = embeddedReaders[view]?.(join(beside.path, `${view}.sqlite`));
-        if (there === undefined || again === undefined) throw new Error(`no reader of ${view}`);
-        const difference = await findDifference(there, again);
+        const rebuilt = embeddedReaders[view]?.(join(directory.path, `${view}.sqlite`));
+        if (there === undefined || rebuilt === undefined) throw new Error(`no reader of ${view}`);
+        const difference = await findDifference(there, rebuilt);
         if (difference !== undefined) found.push({ view, ...difference });
         await there.close();
-        await again.close();
+        await rebuilt.close();
       }
       return found;
     },
@@ -178,7 +181,10 @@ async function startLog(): Promise<{ readonly url: string; stop(): Promise<void>
   };
 }
 
-/** Every store of the profile, or some of them, or why one cannot be had. */
+/**
+ * Reaches every store of the profile, or the given ones; returns the reason if one is not
+ * available.
+ */
 export async function reachCluster<Name extends ClusterStore = ClusterStore>(
   names: readonly Name[] = clusterStores as readonly ClusterStore[] as readonly Name[],
 ): Promise<Readonly<Record<Name, Store>> | { readonly skipped: string }> {

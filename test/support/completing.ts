@@ -1,4 +1,4 @@
-/** The question that the catalog asks of the search view for what somebody types. */
+/** The search request that the catalog sends for an autocompletion. */
 import type { Expression } from "../../src/views/search/search.ts";
 
 const within = "suggested";

@@ -1,4 +1,4 @@
-/** What this process has computed so far: bounds on it hold on a busy machine, too. */
+/** CPU time of this process so far. Limits on it also hold on a busy machine. */
 export function cpuMilliseconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,6 +1,6 @@
 /**
- * Faults of the machine, made on purpose: a disk that is full or read-only, an fsync that fails.
- * What a machine does not let a test do is told as the reason for passing it over.
+ * Faults of the machine: a full or read-only disk, and an fsync that fails. Where the machine does
+ * not allow a fault, the test is skipped with the reason.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -20,32 +20,32 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 export type Possible<T> = T | { readonly skipped: string };
 
-/** A file system of its own, of some megabytes. */
+/** A file system of some megabytes. */
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Takes so many bytes away, and gives them back. */
+  /** Occupies the given number of bytes, and frees them. */
   occupy(bytes: number): void;
-  /** Takes all that is left. */
+  /** Occupies all free space. */
   fill(): void;
   release(): void;
-  /** Whether nothing can be written; changed only while no file of it is open for writing. */
+  /** Makes the file system read-only or writable; no file may be open for writing. */
   setReadOnly(readOnly: boolean): void;
 }
 
 const run = (program: string, ...args: string[]): void =>
   void execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
 
-/** Needs the right to mount. */
+/** Mounts a small file system, which needs the right to mount. */
 export function smallDisk(megabytes: number): Possible<SmallDisk> {
-  const beside = temporaryDirectory("annals-small-disk");
-  const path = join(beside.path, "disk");
+  const parent = temporaryDirectory("annals-small-disk");
+  const path = join(parent.path, "disk");
   mkdirSync(path);
-  // Servers that refuse to be run by root have to get there.
-  chmodSync(beside.path, 0o711);
+  // Servers that do not run as root need access.
+  chmodSync(parent.path, 0o711);
   try {
     run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", path);
   } catch (error) {
-    beside[Symbol.dispose]();
+    parent[Symbol.dispose]();
     return { skipped: `no file system can be mounted: ${(error as Error).message.trim()}` };
   }
   const ballast = join(path, "ballast");
@@ -57,7 +57,7 @@ export function smallDisk(megabytes: number): Possible<SmallDisk> {
     setReadOnly: (readOnly) => run("mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, path),
     [Symbol.dispose]() {
       run("umount", "--lazy", path);
-      beside[Symbol.dispose]();
+      parent[Symbol.dispose]();
     },
   };
 }
@@ -83,17 +83,17 @@ function hasRoomFor(file: number, block: Buffer): boolean {
   }
 }
 
-/** What nobody but root may do is done as this user. */
+/** The user for actions that root could do in spite of the fault. */
 export interface PlainUser {
-  /** What a process is spawned with; empty where it is a plain user that runs the tests. */
+  /** Options for spawned processes; empty if the tests do not run as root. */
   readonly identity: { readonly uid?: number; readonly gid?: number };
-  /** A directory, and what is in it, are this user's. */
+  /** Changes the owner of a directory and its contents to this user. */
   give(directory: string): void;
 }
 
 const NOBODY = 65_534;
 
-/** Root may read and write whatever its mode is. */
+/** Returns another user than root, because root may read and write files of any mode. */
 export function plainUser(program: string): Possible<PlainUser> {
   if (process.getuid?.() !== 0) return { identity: {}, give: () => {} };
   const identity = { uid: NOBODY, gid: NOBODY };
@@ -111,7 +111,7 @@ export function plainUser(program: string): Possible<PlainUser> {
   };
 }
 
-/** From now on no file of that process grows past so many bytes; undefined: as large as it likes. */
+/** Limits the size of files that a process writes; undefined removes the limit. */
 export function limitFiles(pid: number, bytes: number | undefined): void {
   run("prlimit", "--pid", String(pid), `--fsize=${bytes ?? "unlimited"}:unlimited`);
 }
@@ -125,13 +125,13 @@ export function filesCanBeLimited(): Possible<true> {
   }
 }
 
-/** What a process is started with, so that its fsync fails while `fail` says so. */
+/** Environment of a process whose fsync fails while `fail` is set. */
 export interface FailingFsync extends Disposable {
   readonly env: Readonly<Record<string, string>>;
   fail(now: boolean): void;
 }
 
-/** Needs Linux and a C compiler. */
+/** Builds the preloaded library; needs Linux and a C compiler. */
 export function failingFsync(): Possible<FailingFsync> {
   if (process.platform !== "linux") return { skipped: "libraries are preloaded on Linux alone" };
   const directory = temporaryDirectory("annals-fsync");

@@ -1,9 +1,9 @@
-/** A subscriber of /changes as tests want it: it takes events one by one, and can leave. */
+/** A subscriber of /changes for tests: reads events one by one, and can disconnect. */
 
 export interface FedEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: changes are looked into freely by tests.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any member of a change.
   readonly data: any;
 }
 
@@ -12,7 +12,7 @@ export interface FeedClient {
   /** The next event that has data; undefined at the end. */
   next(): Promise<FedEvent | undefined>;
   take(count: number): Promise<readonly FedEvent[]>;
-  /** The id that a browser would resume with. */
+  /** The id from which a browser would resume. */
   lastId(): string | undefined;
   leave(): void;
 }
@@ -62,7 +62,7 @@ export async function follow(
   };
 }
 
-/** What stands between empty lines. */
+/** The text between empty lines. */
 async function* blocksOf(response: Response): AsyncGenerator<string, undefined> {
   if (response.body === null) return undefined;
   let text = "";

@@ -15,14 +15,14 @@ export function flipBit(file: string, byte: number, bit: number): void {
   }
 }
 
-/** ReparentingGuard the write-ahead log into the file and empties it. */
+/** Moves the write-ahead log into the file and empties it. */
 export function settle(file: string): void {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }
 
-/** Flips a bit of the last character of a text, in the pages of one table or index alone. */
+/** Flips a bit of the last character of a text, only in the pages of one table or index. */
 export function flipText(file: string, tree: string, text: string): void {
   settle(file);
   const content = readFileSync(file);

@@ -1,6 +1,6 @@
 /**
- * A service in a process of its own, on a directory that outlives it: killed, it is started on it
- * again. Each test of the file, or of the describe that it is made in, has a directory of its own.
+ * A service process on a directory that outlives it: after a kill, it is started again on the same
+ * directory. Each test of the file, or of the describe that creates it, has its own directory.
  */
 import { afterEach, beforeEach } from "vitest";
 import { type Client, createClient } from "./client.ts";
@@ -9,10 +9,10 @@ import { type ServiceProcess, startService } from "./service-process.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary-directory.ts";
 
 export interface KillableService {
-  /** Its path. */
+  /** Path of the directory. */
   readonly directory: string;
   start(): Promise<Operator & { readonly client: Client }>;
-  /** The one that was started last; done when there is none. */
+  /** The service that was started last; its stop has no effect if it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** How far the log of a service is, as the service itself tells it. */
+/** The position of the head of a service's log, as the service reports it. */
 import type { Client } from "./client.ts";
 
 export async function logHead(client: Client): Promise<number> {

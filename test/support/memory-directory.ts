@@ -1,16 +1,16 @@
 /**
- * A directory in memory for what tests write, where the machine has one with room. Nothing of it has to
- * outlive the machine, so that stores need not wait for a disk; what a killed process loses is the same.
+ * A directory in memory for the files of tests, on machines that have one with enough space. Stores
+ * need not wait for a disk, and a killed process loses the same data as on a disk.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
 
 const MOUNT = "/dev/shm";
-/** Of the whole suite some two are used at a time. */
+/** The least free space. The whole suite uses some 2 GB at a time. */
 const bytesMin = 8 * 1024 ** 3;
 
-/** Removed when this process ends; undefined where there is none, or too little room. */
+/** The directory, which is removed when this process ends; undefined without enough space. */
 export function memoryDirectory(): string | undefined {
   if (!hasRoom()) return undefined;
   const path = mkdtempSync(join(MOUNT, "annals-tests-"));
@@ -27,7 +27,7 @@ function hasRoom(): boolean {
       .map((line) => line.split(" "))
       .findLast(([, place]) => place === MOUNT);
     const [, , type, options = "noexec"] = mount ?? [];
-    // Servers unpack libraries there.
+    // Servers unpack native libraries there.
     if (type !== "tmpfs" || options.split(",").includes("noexec")) return false;
     const { bavail, bsize } = statfsSync(MOUNT);
     return bavail * bsize >= bytesMin && freemem() >= bytesMin;

@@ -1,16 +1,16 @@
-/** Calls to the operations of a service, with the token that lies in its data directory. */
+/** Calls of the operations of a service, with the admin token from its data directory. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Reply } from "./client.ts";
 import type { RunningService } from "./running-service.ts";
 
 export interface Operator {
-  /** A body that is a text is sent as it is. */
+  /** Sends a body that is a string unchanged. */
   act(action: string, body?: object | string, headers?: Record<string, string>): Promise<Reply>;
-  /** The result of an action that must succeed; while too many jobs run, it is asked again. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers of the wire are looked into freely by tests.
+  /** The result of an action that must succeed; repeats the request while too many jobs run. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any member of a response.
   value(action: string, body?: object, headers?: Record<string, string>): Promise<any>;
-  /** The status of a task when it has ended. */
+  /** Waits for the end of a task; returns its status. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   ended(task: string): Promise<any>;
 }
@@ -44,9 +44,9 @@ export function operatorOf(service: Pick<RunningService, "client" | "directory">
     async ended(task) {
       const until = Date.now() + endedMsMax;
       for (;;) {
-        const told = JSON.parse(await value("getEsTaskStatus", { task }));
-        if (told.completed) return { ...told, status: JSON.parse(told.status) };
-        if (Date.now() > until) throw new Error(`${task} goes on: ${JSON.stringify(told)}`);
+        const reply = JSON.parse(await value("getEsTaskStatus", { task }));
+        if (reply.completed) return { ...reply, status: JSON.parse(reply.status) };
+        if (Date.now() > until) throw new Error(`${task} still runs: ${JSON.stringify(reply)}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

@@ -13,13 +13,15 @@ import type { TestContext } from "vitest";
 
 const run = promisify(execFile);
 
-/** Installs the packages of a plugin in seconds, where pip needs minutes. */
+/** Installs packages in seconds where pip needs minutes. */
 const UV = "uv==0.13.9";
 
-/** For tests that install packages. */
+/** Timeout of tests that install packages. */
 export const installing = { timeout: 900_000 } as const;
 
-/** The interpreter of an environment with the packages; skips the test where they do not install. */
+/**
+ * The interpreter of an environment with the packages; skips the test if the installation fails.
+ */
 export async function pythonWith(
   packages: readonly string[],
   context: TestContext,
@@ -50,7 +52,7 @@ async function install(
     await run(join(tools, "bin", "pip"), ["install", "--quiet", UV], { signal });
     const uv = join(tools, "bin", "uv");
     const environment = join(work, "environment");
-    // Its programs find the interpreter after the move, too.
+    // Programs of the environment find the interpreter also after the move.
     await run(uv, ["venv", "--quiet", "--relocatable", environment], { signal });
     const into = ["--python", join(environment, "bin", "python"), "--native-tls"];
     await run(uv, ["pip", "install", "--quiet", ...into, ...packages], { signal });

@@ -1,10 +1,10 @@
-/** Changes of all kinds to a catalog, in an order that chance gives; the same on every run. */
+/** A random sequence of changes of all kinds to a catalog, the same in every run. */
 import type { Client } from "./client.ts";
 import { operatorOf } from "./operator.ts";
 
 interface Written {
   readonly client: Client;
-  /** Where its operator's token is. */
+  /** The data directory, with the admin token. */
   readonly directory: string;
 }
 
@@ -15,7 +15,7 @@ export const dataset = (n: number | string): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,reef.t${n},PROD)`;
 export const user = (n: number): string => `urn:li:corpuser:u${n}`;
 
-/** Numbers below n, in an order that every catalog begins anew with. */
+/** Random numbers below n; every catalog gets the same sequence. */
 function createChance(): (n: number) => number {
   let state = 20_260_704;
   return (n) => {
@@ -26,7 +26,7 @@ function createChance(): (n: number) => number {
 
 const chances = new WeakMap<Written, ReturnType<typeof createChance>>();
 
-/** Writes, deletes, truncations and requests to forget, about so many entities. */
+/** Writes, deletions, truncations and requests to forget for the given number of entities. */
 export async function writeHistory(on: Written, count: number, entities: number): Promise<void> {
   const { client } = on;
   const some = chances.get(on) ?? createChance();

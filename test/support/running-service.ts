@@ -1,4 +1,4 @@
-/** The real service in this process, on a free port and a directory of its own. */
+/** The service in this process, on a free port and in its own directory. */
 
 import { openService } from "../../src/app/service.ts";
 import { readConfig } from "../../src/config/config.ts";
@@ -10,13 +10,16 @@ export interface RunningService extends AsyncDisposable {
   readonly client: Client;
   readonly address: string;
   readonly directory: string;
-  /** Closes and opens it again on the same directory; `meanwhile` has the directory to itself. */
+  /** Closes and reopens the service on the same directory; `meanwhile` runs while it is closed. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
 type Flags = Parameters<typeof readConfig>[0];
 
-/** Its log is empty, so that tests count from zero, unless the flags say `builtInEntities: "on"`. */
+/**
+ * Starts a service with an empty log, so that tests count from zero, unless the flags set
+ * `builtInEntities: "on"`.
+ */
 export async function runningService(flags: Flags = {}): Promise<RunningService> {
   const directory = temporaryDirectory();
   const own = { port: "0", data: directory.path, logLevel: "warn", builtInEntities: "off" };

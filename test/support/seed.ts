@@ -1,6 +1,6 @@
 /**
- * Property tests try the same random cases on every run, so that a run that passed passes again.
- * `FC_SEED=random npm test` looks further; `FC_SEED=<number>` repeats what such a run found.
+ * Property tests use the same random cases in every run, so that their results are reproducible.
+ * `FC_SEED=random npm test` uses new cases; `FC_SEED=<number>` repeats the cases of such a run.
  */
 import fc from "fast-check";
 

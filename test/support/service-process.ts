@@ -1,6 +1,7 @@
 /**
- * The real service as a process of its own. Tests start many: theirs leave out the collection after
- * the start and have room for what is young, which takes a quarter less of the processor.
+ * The service as a separate process. Tests start many: their flags for Node skip the garbage
+ * collection after the start and enlarge the young generation, which saves a quarter of the CPU
+ * time.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,23 +10,26 @@ import { fileURLToPath } from "node:url";
 
 const main = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
 
-/** Of Node; tests have one set of their own, since what is compiled under others is not taken. */
+/** Flags of Node; tests share one set, because the compile cache depends on them. */
 const flags = { test: "--min-semi-space-size=16", installed: "--expose-gc" } as const;
 
-/** The log is empty, so that tests count from zero. */
+/** An empty log, so that tests count from zero. */
 const own = { ANNALS_LOG_LEVEL: "warn", ANNALS_BUILT_IN_ENTITIES: "off" };
 
-/** How long a start may take before the test says so. */
+/** Timeout of a start. */
 const startMsMax = 100_000;
 
 export interface ServiceProcess {
   readonly address: string;
   readonly pid: number;
-  /** Milliseconds from the start of the process to its line. */
+  /** Milliseconds from the start of the process to its start message. */
   readonly startedInMs: number;
-  /** What it wrote to stderr so far. */
+  /** The output on stderr so far. */
   readonly stderr: () => string;
-  /** Sends the signal and waits for the end; the exit code, or the signal that ended it. */
+  /**
+   * Sends the signal and waits for the end; returns the exit code, or the signal that ended the
+   * process.
+   */
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
@@ -34,7 +38,7 @@ export async function startService(
   options: {
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
-    /** The way `npm start` starts it, for what measures it. */
+    /** Starts the service with the flags of `npm start`, for measurements. */
     readonly asInstalled?: boolean;
   } = {},
 ): Promise<ServiceProcess> {

@@ -1,11 +1,11 @@
-/** The reader of the search view in SQLite, with all rows of the view for comparisons. */
+/** A reader of the search view in SQLite that returns all rows for comparisons. */
 import { DatabaseSync } from "node:sqlite";
 import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
 import { decodeDocument } from "../../src/views/search/stored-document.ts";
 
 export const openDumpedSearchReader = (path: string) => ({
   ...openSqliteSearchReader(path),
-  /** In the order of the hashes of urns, then of urns. */
+  /** Ordered by the hashes of urns, then by urns. */
   async *dump() {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {

@@ -1,4 +1,6 @@
-/** Logs that a suite of the whole service runs on, each started for it: the embedded one needs nothing. */
+/**
+ * The logs that service tests run on, each started for its suite: the embedded log needs no start.
+ */
 import { startEventStoreServer } from "./eventstoredb-server/server.ts";
 import { type RunningService, runningService } from "./running-service.ts";
 
@@ -7,7 +9,7 @@ export const startedLogs = [
   ["EventStoreDB", startEventStoreServer],
 ] as const;
 
-/** A service on a log that ends with it. */
+/** A service on a log that ends with the service. */
 export async function serviceOnLog(
   startLog: (typeof startedLogs)[number][1],
 ): Promise<RunningService> {

@@ -29,16 +29,18 @@ export type StoreName = (typeof storeNames)[number];
 export interface ReachedStore {
   readonly url: string;
   readonly from: "environment" | "testcontainers" | "registry packages";
-  /** Known where this project chose it. */
+  /** Present if this project chose the release. */
   readonly version?: string;
 }
 
-/** Why there is none, as the end of a sentence. */
+/** The reason, as the end of a sentence. */
 export interface SkippedStore {
   readonly skipped: string;
 }
 
-/** May take minutes when it is the first to ask, where the server has to be fetched. */
+/**
+ * Reaches or starts a store. The first request may take minutes if the server must be downloaded.
+ */
 export async function reachStore(name: StoreName): Promise<ReachedStore | SkippedStore> {
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
@@ -48,12 +50,12 @@ export async function reachStore(name: StoreName): Promise<ReachedStore | Skippe
   return orFail(name, store);
 }
 
-/** What a test can have for itself: beside the stores, a Kafka that asks for users and speaks TLS. */
+/** Servers for one test alone: the stores, and a Kafka with users and TLS. */
 export type OwnName = StoreName | "secured kafka";
 
 /**
- * A server that this test alone has, to kill and start again; from registry packages only. Its folder
- * is made within the directory that is given.
+ * Starts a server for one test alone, to kill and restart it; from registry packages only. Its
+ * folder is made within the given directory.
  */
 export async function ownStore(name: OwnName, within?: string): Promise<OwnStore | SkippedStore> {
   const store = name === "secured kafka" ? "kafka" : name;
@@ -61,7 +63,7 @@ export async function ownStore(name: OwnName, within?: string): Promise<OwnStore
   return orFail(store, await keeper().own(name, within));
 }
 
-/** "neo4j 5.26.25": for the names of tests. Why one is left out is told when all have run. */
+/** "neo4j 5.26.25", for titles of tests. The end of a run reports why a store was skipped. */
 export function storeTitle(name: StoreName, store: ReachedStore | OwnStore | SkippedStore): string {
   if ("skipped" in store) return `${name}, left out`;
   return store.version === undefined ? `${name} by its address` : `${name} ${store.version}`;
@@ -114,7 +116,7 @@ function givenAddress(name: StoreName): string | undefined {
   return line?.slice(variable.length + 1).trim() || undefined;
 }
 
-/** Not fetch(), which gives up after five minutes. */
+// fetch() has a timeout of five minutes, which is too short.
 const askKeeper = (keeperUrl: string, name: StoreName): Promise<ReachedStore | SkippedStore> =>
   new Promise((resolve, reject) => {
     get(keeperUrl + name, (response) => {
@@ -124,7 +126,7 @@ const askKeeper = (keeperUrl: string, name: StoreName): Promise<ReachedStore | S
 
 let ownKeeper: StoreKeeper | undefined;
 
-/** Of this process, whose end is the end of its servers. */
+// The servers end with this process.
 function keeper(): StoreKeeper {
   ownKeeper ??= createStoreKeeper();
   return ownKeeper;

@@ -1,4 +1,4 @@
-/** Appends to the EventStoreDB of tests: the call for one append, and the one for many. */
+/** Appends of the EventStoreDB protocol double: the call for one append, and the call for many. */
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import rpc from "@eventstore/db-client/generated/status_pb.js";
 import streams, {
@@ -15,17 +15,19 @@ import { identifier } from "./reading.ts";
 export type BatchCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
 
 export interface AppendFaults {
-  /** Nobody may append. */
+  /** True: appends are denied. */
   denied: boolean;
-  /** How long an append takes, in milliseconds. */
+  /** The duration of an append, in milliseconds. */
   delayMs: number;
-  /** After so many appends more, the next one is done, and its answer and connection are lost. */
+  /**
+   * After so many more appends, the next one is stored, but its response and connection are lost.
+   */
   loseAnswerAfter: number | undefined;
-  /** Appends are done, and nobody hears of it. */
+  /** Appends are stored, but get no response. */
   silent: boolean;
-  /** Every answer is told twice. */
+  /** Every response is sent twice. */
   duplicates: boolean;
-  /** What every append is told that is not done, as a busy server tells it. */
+  /** The message of an error that every append gets, as from a busy server; nothing is stored. */
   refusal: string | undefined;
 }
 
@@ -36,7 +38,7 @@ interface Gathered {
   bytes: number;
 }
 
-/** `lose` ends the connection; `objection` tells why no more appends are taken. */
+/** `lose` ends the connection; `objection` returns the reason if no more appends are accepted. */
 export function answerBatchAppend(
   store: EventStore,
   call: BatchCall,
@@ -80,9 +82,9 @@ export function answerBatchAppend(
     };
     if (append.bytes > options.appendBytesMax) {
       gathered.delete(id);
-      const told = new shared.MaximumAppendSizeExceeded();
-      told.setMaxappendsize(options.appendBytesMax);
-      respond((response) => response.setError(errorOf(told, "MaximumAppendSizeExceeded")));
+      const details = new shared.MaximumAppendSizeExceeded();
+      details.setMaxappendsize(options.appendBytesMax);
+      respond((response) => response.setError(errorOf(details, "MaximumAppendSizeExceeded")));
       return;
     }
     if (!request.getIsFinal()) return;
@@ -92,10 +94,10 @@ export function answerBatchAppend(
       return;
     }
     if (faults.refusal !== undefined) {
-      const told = new rpc.Status();
-      told.setMessage(faults.refusal);
-      told.setDetails(packed(new shared.Empty(), "google.protobuf.Empty"));
-      respond((response) => response.setError(told));
+      const status = new rpc.Status();
+      status.setMessage(faults.refusal);
+      status.setDetails(packed(new shared.Empty(), "google.protobuf.Empty"));
+      respond((response) => response.setError(status));
       return;
     }
     if (append.name === "") {
@@ -110,7 +112,7 @@ export function answerBatchAppend(
         options.lose();
         return;
       }
-      respond((response) => tellResult(response, append, result));
+      respond((response) => sendResult(response, append, result));
     };
     if (delayMs === 0) append1();
     else {
@@ -172,7 +174,7 @@ function eventOf(message: BatchAppendReq.ProposedMessage): ProposedEvent {
   };
 }
 
-function tellResult(
+function sendResult(
   response: BatchAppendResp,
   { name, expected }: Gathered,
   result: AppendResult,
@@ -200,7 +202,7 @@ function tellResult(
   }
 }
 
-/** The generated type of an empty member is google's, and the client's is its own. */
+/** The generated type of an empty member is google's, but the client's type is its own. */
 const nothing = () => new shared.Empty() as never;
 
 interface Message {

@@ -17,9 +17,9 @@ export interface ProposedEvent {
 export interface StoredEvent extends ProposedEvent {
   readonly stream: string;
   readonly revision: number;
-  /** Where its record begins. */
+  /** Position of its record. */
   readonly position: number;
-  /** Where the next one begins. */
+  /** Position of the next record. */
   readonly end: number;
   /** Epoch milliseconds. */
   readonly time: number;
@@ -32,7 +32,7 @@ export type AppendResult =
 
 interface Stream {
   events: StoredEvent[];
-  /** Of the next event. */
+  /** Revision of the next event. */
   next: number;
   truncateBefore: number;
   countMax: number;
@@ -45,18 +45,18 @@ export interface EventStore {
   readStream(stream: string): readonly StoredEvent[] | "tombstoned" | undefined;
   /** In the order of positions. */
   readonly all: readonly StoredEvent[];
-  /** Where the next record begins. */
+  /** Position of the next record. */
   end(): number;
   /** True at the log's start, and where a record begins or began (scavenged ones included). */
   isPosition(at: number): boolean;
-  /** Its events vanish; its revisions go on when it is written again. */
+  /** The events are removed; revisions continue when the stream is written again. */
   delete(stream: string, expected: Expected): AppendResult;
   tombstone(stream: string, expected: Expected): AppendResult;
-  /** Takes truncated events out of $all. */
+  /** Removes truncated events from $all. */
   scavenge(): void;
-  /** The content of a backup taken now. */
+  /** The content of a backup at this time. */
   copy(): EventStore;
-  /** A server remembers ids for a while only. */
+  /** Forgets event ids, as a server does after a while. */
   forgetIds(): void;
   /** Calls when events were added, until the returned function is called. */
   listen(listener: () => void): () => void;
@@ -77,7 +77,7 @@ export function indexAt(events: readonly StoredEvent[], position: number): numbe
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** Position of the first record after the server's own ones. */
 const FIRST_POSITION = 546;
-/** After so many appends the server writes something of its own. */
+/** After so many appends the server writes an event of its own. */
 const STATISTICS_EVERY = 7;
 const NO_BYTES = new Uint8Array();
 
@@ -158,7 +158,7 @@ export function createEventStore(backup?: State): EventStore {
     ]);
   };
 
-  /** The event of an id, where it lies in the stream at a revision (or anywhere). */
+  /** The event with an id, in the stream at a revision (or anywhere). */
   function known(name: string, id: string, revision?: number): StoredEvent | undefined {
     if (revision !== undefined) {
       const event = find(name)?.events[revision];
@@ -168,7 +168,7 @@ export function createEventStore(backup?: State): EventStore {
     return event?.stream === name ? event : undefined;
   }
 
-  /** Undefined: the events may be written. */
+  /** Undefined if the events may be written. */
   function verdict(
     name: string,
     expected: Expected,
@@ -193,7 +193,7 @@ export function createEventStore(backup?: State): EventStore {
     return wrong;
   }
 
-  function told(): void {
+  function notify(): void {
     if (++appends % STATISTICS_EVERY === 0) own("$stats-test", "$statsCollected", { appends });
     for (const listener of listeners) listener();
   }
@@ -213,7 +213,7 @@ export function createEventStore(backup?: State): EventStore {
       const judged = empty ? undefined : verdict(name, expected, events);
       if (judged !== undefined) return judged;
       const last = empty ? undefined : write(name, events);
-      if (!empty) told();
+      if (!empty) notify();
       const revision = last?.revision ?? lastOf(find(name));
       return { outcome: "appended", revision, position: last?.position ?? end };
     },
@@ -229,7 +229,7 @@ export function createEventStore(backup?: State): EventStore {
       const judged = verdict(name, expected, []);
       if (judged !== undefined) return judged;
       own(`$$${name}`, "$metadata", { $tb: NEVER });
-      told();
+      notify();
       return { outcome: "appended", revision: lastOf(find(name)), position: end };
     },
 
@@ -239,7 +239,7 @@ export function createEventStore(backup?: State): EventStore {
       own(name, "$streamDeleted", {});
       const stream = find(name);
       if (stream !== undefined) stream.tombstoned = true;
-      told();
+      notify();
       return { outcome: "appended", revision: lastOf(stream), position: end };
     },
 

@@ -1,6 +1,6 @@
 /**
- * `node test/support/eventstoredb-server/main.ts --port 2113`: the EventStoreDB of tests in a
- * process of its own. Prints its address when it serves; what is in it goes with it.
+ * `node test/support/eventstoredb-server/main.ts --port 2113`: the EventStoreDB protocol double in
+ * its own process. Prints its address when it serves; its content ends with the process.
  */
 import { parseArgs } from "node:util";
 import { startEventStoreServer } from "./server.ts";

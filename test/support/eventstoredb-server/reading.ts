@@ -12,7 +12,7 @@ import { failure } from "./failures.ts";
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
 export interface ReadFaults {
-  /** Every event of a subscription is told twice. */
+  /** Every event of a subscription is sent twice. */
   duplicates: boolean;
 }
 
@@ -20,7 +20,7 @@ type Options = ReadReq.Options;
 
 const WINDOW = 32;
 
-/** Ends by itself, or, for a subscription, with the call. */
+/** A read ends by itself, a subscription with the call. */
 export async function answerRead(
   store: EventStore,
   call: ReadCall,
@@ -55,14 +55,14 @@ async function answerAll(
   const events = store.all;
   const at = all?.hasPosition() ? indexAt(events, place) : all?.hasEnd() ? events.length : 0;
   const found: StoredEvent[] = [];
-  // As it is now: what is appended while it is told is not part of it.
+  // A copy: events that are appended during the read are not part of it.
   const step = backward ? -1 : 1;
   for (let i = backward ? at - 1 : at; found.length < limit; i += step) {
     const event = events[i];
     if (event === undefined) break;
     if (fits(event)) found.push(event);
   }
-  await tell(call, found);
+  await send(call, found);
 }
 
 async function answerStream(
@@ -95,7 +95,7 @@ async function answerStream(
     if (from === undefined) return wanted?.hasEnd() ? backward : !backward;
     return backward ? revision <= from : revision >= from;
   });
-  await tell(call, (backward ? within.toReversed() : within).slice(0, limit));
+  await send(call, (backward ? within.toReversed() : within).slice(0, limit));
 }
 
 async function subscribe(
@@ -124,7 +124,7 @@ async function subscribe(
       const next = store.all.slice(indexAt(store.all, at));
       for (const event of next) {
         at = event.end;
-        if (fits(event)) await tell(call, faults.duplicates ? [event, event] : [event]);
+        if (fits(event)) await send(call, faults.duplicates ? [event, event] : [event]);
         if (filter === undefined || ++considered % window !== 0) continue;
         const checkpoint = new streams.ReadResp.Checkpoint();
         checkpoint.setCommitPosition(String(event.position));
@@ -176,14 +176,14 @@ function filterOf(options: Options): (event: StoredEvent) => boolean {
   };
 }
 
-async function tell(call: ReadCall, events: readonly StoredEvent[]): Promise<void> {
+async function send(call: ReadCall, events: readonly StoredEvent[]): Promise<void> {
   for (const event of events) {
     if (call.cancelled || call.destroyed) return;
     if (!call.write(responseOf(event))) await drained(call);
   }
 }
 
-/** Or ended. */
+/** Resolves when the call can take more, or has ended. */
 function drained(call: ReadCall): Promise<void> {
   const ways = ["drain", "cancelled", "close"] as const;
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /**
  * The EventStoreDB protocol double: the gRPC services that the client uses, served in this process
- * from memory (event-store.ts). It can be stopped and started again with its state, can follow
- * another one that leads, and injects faults (`faults`).
+ * from memory (event-store.ts). It can stop and start again with its state, follow another leader,
+ * and inject faults (`faults`).
  */
 
 import gossipService from "@eventstore/db-client/generated/gossip_grpc_pb.js";
@@ -33,12 +33,12 @@ import { accessDenied, type Failure, failure, notLeader, unauthenticated } from 
 import { answerRead, type ReadCall, type ReadFaults } from "./reading.ts";
 
 export interface EventStoreServerOptions {
-  /** Any free one when absent. */
+  /** Any free port if absent. */
   readonly port?: number | undefined;
-  /** What is in it; another server may have the same. */
+  /** The content; another server may have the same. */
   readonly store?: EventStore | undefined;
   readonly appendBytesMax?: number | undefined;
-  /** What it says of its release. */
+  /** The release that the server reports. */
   readonly version?: string | undefined;
   /** `user:password` of each of `$admins`. When absent, or without TLS, no user is checked. */
   readonly users?: readonly string[] | undefined;
@@ -49,24 +49,24 @@ export interface EventStoreServerOptions {
 
 export interface EventStoreServer {
   readonly port: number;
-  /** `esdb://127.0.0.1:…`, with TLS or without as it is served. */
+  /** `esdb://127.0.0.1:…`, with or without TLS. */
   readonly address: string;
   readonly store: EventStore;
   /** Sets the store that is served after the next start. */
   serve(store: EventStore): void;
   readonly faults: AppendFaults & ReadFaults;
-  /** Streams whose users are not let in, by the beginning of their names. */
+  /** Streams that reject all users, by prefixes of their names. */
   readonly forbidden: Set<string>;
   /** Number of calls by name; `readStream`: reads of a single stream, which `read` counts, too. */
   readonly asked: Map<string, number>;
   /** Names of the streams that clients have read. */
   readonly streamsRead: string[];
-  /** Another server leads from now on; this one, when undefined. */
+  /** Makes another server the leader; undefined: this one. */
   follow(leader: EventStoreServer | undefined): void;
   stop(): Promise<void>;
-  /** On the same port. */
+  /** Starts on the same port. */
   start(): Promise<void>;
-  /** All connections break; it goes on serving. */
+  /** Breaks all connections, and continues to serve. */
   drop(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export async function startEventStoreServer(
   let serving: Server | undefined;
   let port = options.port ?? 0;
 
-  /** The error that the call ends with; undefined for one that is allowed. */
+  /** The error of the call; undefined if the call is allowed. */
   function objection(what: string, metadata: Metadata, stream = ""): Failure | undefined {
     asked.set(what, (asked.get(what) ?? 0) + 1);
     const requiresLeader = metadata.get("requires-leader")[0] === "true";
@@ -135,7 +135,7 @@ export async function startEventStoreServer(
     answerBatchAppend(store, call, faults, {
       appendBytesMax,
       lose: () => void drop(),
-      // It led when the call began.
+      // This server was the leader when the call began.
       objection: () => leader && notLeader({ host: HOST, port: leader.port }),
     });
   }
