@@ -1,7 +1,7 @@
 /**
- * A process of its own that appends to a log: `appending-process.ts FILE NAME CALLS`. Sixteen
- * callers append to two streams at a time; every acknowledged call is told in a line of its number
- * and its last position. Tests kill it.
+ * A process that appends to a log: `appending-process.ts FILE NAME CALLS`. Sixteen callers append
+ * to two streams at a time; each acknowledged call is printed as a line with its number and its
+ * last position. Tests kill the process.
  */
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { entry } from "../contract/change-log-driver.ts";

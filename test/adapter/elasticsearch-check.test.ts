@@ -1,5 +1,5 @@
 /**
- * What `annals check` says of search servers that will not do; servers that will are in
+ * The findings of `annals check` for unsuitable search servers; suitable servers are in
  * elasticsearch-view.test.ts.
  */
 import { readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ afterEach(async () => {
   servers = [];
 });
 
-/** Its host, with a user before it. */
+/** The host of a server, with a user before it. */
 async function listening(server: Server): Promise<string> {
   servers.push(server);
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -39,7 +39,7 @@ async function listening(server: Server): Promise<string> {
 
 type Answer = readonly [status: number, body: object];
 
-/** Answers by method and beginning of the path; the first that fits. */
+/** Responses by method and prefix of the path; the first match is used. */
 async function answering(
   answers: readonly (readonly [request: string, answer: Answer])[],
   headers: Readonly<Record<string, string>> = {},
@@ -66,8 +66,8 @@ const denied = [
   { error: { type: "security_exception", reason: "action is unauthorized for user [ada]" } },
 ] as const;
 
-describe("a search server that will not do", () => {
-  test("is too old: Elasticsearch 7.10, which refuses what the client speaks", async () => {
+describe("annals check of an unsuitable search server", () => {
+  test("a server that is too old, Elasticsearch 7.10, is reported with its version", async () => {
     const media = [406, { error: "Content-Type header is not supported" }] as const;
     let asked = 0;
     const listener: RequestListener = (request, response) => {
@@ -116,7 +116,7 @@ describe("a search server that will not do", () => {
     expect(findings).toEqual([expect.stringMatching(finding)]);
   });
 
-  test("lets its user read only: what it must be allowed is said", async () => {
+  test("the missing privileges of a read-only user are reported", async () => {
     const health = ["GET /_cluster/health", [200, { status: "green" }]] as const;
     const reading = [nodes("8.19.0"), health] as const;
     const host = await answering(
@@ -130,7 +130,7 @@ describe("a search server that will not do", () => {
     );
   });
 
-  test("tells its user nothing of itself", async () => {
+  test("a server that denies its user the server information is reported", async () => {
     const host = await answering([["GET /", denied]], elastic);
     expect((await check(`http://${host}`)).findings).toEqual([
       expect.stringMatching(/^The user may not ask what the server is: .*"monitor"/),
@@ -141,27 +141,33 @@ describe("a search server that will not do", () => {
     ]);
   });
 
-  test.each(["http", "opensearch+http"])("does not know the user of %s", async (scheme) => {
-    const host = await answering([["", [401, { error: { reason: "unable to authenticate" } }]]]);
-    await rejected(`${scheme}://${host}`, /right user and password into ANNALS_SEARCH/);
-  });
+  test.each(["a server of %s that does not know the user is reported", "opensearch+http"])(
+    "does not know the user of %s",
+    async (scheme) => {
+      const host = await answering([["", [401, { error: { reason: "unable to authenticate" } }]]]);
+      await rejected(`${scheme}://${host}`, /right user and password into ANNALS_SEARCH/);
+    },
+  );
 
-  test.each(["", "opensearch+"])("is another, or none (%shttp)", async (product) => {
-    const web = await listening(
-      createServer((_, response) => response.writeHead(404).end("<html>")),
-    );
-    const { findings } = await check(`${product}http://${web}`);
-    expect(findings).toEqual([expect.stringMatching(/neither Elasticsearch nor OpenSearch/)]);
-    await rejected(`${product}https://${web}`, /speaks no TLS there.*http:\/\//);
-    await rejected(`${product}http://ada:s3cret@127.0.0.1:1`, /ECONNREFUSED.*ANNALS_SEARCH/);
-    const tls = { key: certificateOf("key"), cert: certificateOf("crt") };
-    const secure = await listening(createSecureServer(tls));
-    await rejected(`${product}http://${secure}`, /hangs up at once.*https:\/\//);
-    await rejected(
-      `${product}https://${secure}`,
-      /certificate signed by an unknown authority.*ANNALS_STORE_CERTIFICATES_FILE/,
-    );
-  });
+  test.each(["another product, or no search server, is reported (%shttp)", "opensearch+"])(
+    "is another, or none (%shttp)",
+    async (product) => {
+      const web = await listening(
+        createServer((_, response) => response.writeHead(404).end("<html>")),
+      );
+      const { findings } = await check(`${product}http://${web}`);
+      expect(findings).toEqual([expect.stringMatching(/neither Elasticsearch nor OpenSearch/)]);
+      await rejected(`${product}https://${web}`, /speaks no TLS there.*http:\/\//);
+      await rejected(`${product}http://ada:s3cret@127.0.0.1:1`, /ECONNREFUSED.*ANNALS_SEARCH/);
+      const tls = { key: certificateOf("key"), cert: certificateOf("crt") };
+      const secure = await listening(createSecureServer(tls));
+      await rejected(`${product}http://${secure}`, /hangs up at once.*https:\/\//);
+      await rejected(
+        `${product}https://${secure}`,
+        /certificate signed by an unknown authority.*ANNALS_STORE_CERTIFICATES_FILE/,
+      );
+    },
+  );
 
   async function rejected(url: string, text: RegExp): Promise<void> {
     const error = await check(url).then(
@@ -178,10 +184,13 @@ for (const [name, finding] of [
   ["opensearch", /is OpenSearch .*, not Elasticsearch: begin ANNALS_SEARCH with "opensearch\+"/],
 ] as const) {
   const store = await reachStore(name);
-  // There is nothing to test without a server.
-  test.skipIf("skipped" in store)(`${storeTitle(name, store)} is told from the other`, async () => {
-    const url = "skipped" in store ? "" : store.url;
-    const { findings } = await check(name === "elasticsearch" ? `opensearch+${url}` : url);
-    expect(findings).toEqual([expect.stringMatching(finding)]);
-  });
+  // The test needs a server.
+  test.skipIf("skipped" in store)(
+    `${storeTitle(name, store)} is distinguished from the other product`,
+    async () => {
+      const url = "skipped" in store ? "" : store.url;
+      const { findings } = await check(name === "elasticsearch" ? `opensearch+${url}` : url);
+      expect(findings).toEqual([expect.stringMatching(finding)]);
+    },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Where a view in Elasticsearch or OpenSearch lives in a test: under a name of its own, in a server
- * that belongs to all tests.
+ * The location of a view in Elasticsearch or OpenSearch for a test: under a name of its own, in a
+ * server that all tests share.
  */
 import { randomUUID } from "node:crypto";
 import { Client, SniffingTransport } from "@elastic/elasticsearch";
@@ -12,11 +12,11 @@ interface Closable {
 
 type Address = Pick<ServerPlace, "url">;
 
-/** As the settings have it: a plain address of an OpenSearch gets the scheme that says so. */
+/** The URL in the form of the settings: OpenSearch has its own scheme. */
 export const addressOf = (store: "elasticsearch" | "opensearch", url: string): string =>
   store === "opensearch" ? url.replace(/^http/, "opensearch+http") : url;
 
-/** The client itself, for what tests do behind an adapter's back. */
+/** The client, for changes of a test without the adapter. */
 export function rawClient({ url }: Address): Client {
   const node = url.replace(/^opensearch\+/, "");
   return new Client({ node, ...(node !== url && { Transport: PlainTransport }) });
@@ -34,7 +34,7 @@ class PlainTransport extends SniffingTransport {
   }
 }
 
-/** `change`: what statements of the harness do, behind the view's back. */
+/** `change`: runs statements of the harness without the view. */
 export const createElasticsearchPlace =
   <S extends Closable, R extends Closable>(
     url: string,
@@ -59,7 +59,7 @@ export const createElasticsearchPlace =
       },
       openReader: () => open.openReader(place),
       change: (statements: string) => open.change(statements, client, place.name),
-      /** A killed process leaves the server as it is. */
+      /** A killed process leaves the server unchanged. */
       async crash() {
         if (sink !== undefined) abandoned.push(sink);
       },

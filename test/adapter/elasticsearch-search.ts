@@ -1,4 +1,4 @@
-/** What holds for the search view in Elasticsearch and in OpenSearch, run on either. */
+/** Tests of the search view that run on both Elasticsearch and OpenSearch. */
 import type { Client } from "@elastic/elasticsearch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -35,10 +35,10 @@ async function reached(name: Engine) {
   return { title: storeTitle(name, store), createPlace, skipped: "skipped" in store };
 }
 
-/** What every sink promises, of the search view's. */
+/** The contract of sinks, for the search view. */
 export async function searchSinkOn(name: Engine): Promise<void> {
   const { title, createPlace, skipped } = await reached(name);
-  // There is nothing to test without a server.
+  // The test needs a server.
   describe.skipIf(skipped)(`on ${title}`, () => {
     sinkContract(`${title}, search`, {
       createPlace,
@@ -53,14 +53,14 @@ export async function searchSinkOn(name: Engine): Promise<void> {
   });
 }
 
-/** What every search view promises, and what these do beside. */
+/** The contract of search views, and tests for these servers alone. */
 export async function searchOn(name: Engine): Promise<void> {
   const { title, createPlace, skipped } = await reached(name);
-  // There is nothing to test without a server.
+  // The test needs a server.
   describe.skipIf(skipped)(`on ${title}`, () => {
     searchContract(title, { createPlace, slow: true });
 
-    describe("beside its contract", () => {
+    describe("beyond the contract", () => {
       let place: Awaited<ReturnType<typeof createPlace>>;
       let sink: SearchSink;
       let reader: SearchReader;
@@ -77,7 +77,7 @@ export async function searchOn(name: Engine): Promise<void> {
         await place.remove();
       });
 
-      test("pages begin anywhere, and facets are whole, where servers tell a part", async () => {
+      test("pages may begin anywhere, and facets are complete beyond the limits of the server", async () => {
         const model = createSearchModel();
         const writes = Array.from({ length: 10_060 }, (_, n) =>
           put(n + 1, `urn:li:${n % 2 === 0 ? "dataset" : "chart"}:${(n * 7_919) % 100_003}`, {
@@ -105,11 +105,11 @@ export async function searchOn(name: Engine): Promise<void> {
         }
       });
 
-      test("a view that is regrown is one or the other for readers", async () => {
+      test("readers see either the old or the new generation during a rebuild", async () => {
         await sink.apply([put(1, "urn:li:dataset:a")], position(1));
-        const regrown = await openElasticsearchSearchSink({ ...place.place, bulk: true });
+        const rebuilt = await openElasticsearchSearchSink({ ...place.place, bulk: true });
         const [b, c] = ["b", "c"].map((id, n) => put(n + 1, `urn:li:dataset:${id}`));
-        await regrown.apply(
+        await rebuilt.apply(
           [b, c].flatMap((write) => write ?? []),
           position(5),
         );
@@ -121,7 +121,7 @@ export async function searchOn(name: Engine): Promise<void> {
             seen.add(`${hits.map(({ document }) => document.urn.at(-1)).join("")}${at}`);
           }
         })();
-        await regrown.close();
+        await rebuilt.close();
         const { total, position: at } = await reader.search(all);
         growing = false;
         await reading;
@@ -129,7 +129,7 @@ export async function searchOn(name: Engine): Promise<void> {
         expect([...seen].filter((one) => one !== "a1" && one !== "bc5")).toEqual([]);
       });
 
-      test("of two projectors the one behind does no harm, and learns where the view is", async () => {
+      test("of two projectors, the one that is behind changes nothing, and learns the position of the view", async () => {
         const other = await openElasticsearchSearchSink(place.place);
         await sink.apply([put(1, "urn:li:dataset:a"), put(2, "urn:li:dataset:b")], position(2));
         await other.position();
@@ -144,7 +144,7 @@ export async function searchOn(name: Engine): Promise<void> {
         await other.close();
       });
 
-      test("documents that were restored often, or changed by somebody, follow on", async () => {
+      test("documents that were restored repeatedly, or changed without the service, accept later writes", async () => {
         const a = put(1, "urn:li:dataset:a");
         await sink.apply([a], position(1));
         for (let times = 0; times < 5; times++) await sink.restore("urn:li:dataset:a", [a]);
@@ -155,7 +155,7 @@ export async function searchOn(name: Engine): Promise<void> {
         expect((await reader.search(all)).hits[0]?.document.values).toEqual({ f: ["three"] });
       });
 
-      test("what no server takes is refused with its reason", async () => {
+      test("a document that no server accepts is rejected with the reason", async () => {
         await sink.apply([put(1, "urn:li:dataset:a", { f: ["x"] }, [text("x", 1)])], position(1));
         const tooLarge = expect.objectContaining({ code: "too_large" });
         const word = (n: number): Expression => ({
@@ -180,7 +180,7 @@ export async function searchOn(name: Engine): Promise<void> {
         expect((await reader.search({ ...all, condition: like(300) })).total).toBe(0);
       });
 
-      test("texts that are too long for a term are looked for in, and told as they are", async () => {
+      test("texts that are too long for a term are found, and returned unchanged", async () => {
         const long = `${"lorem ipsum ".repeat(2_000)}Dolor${" sit amet".repeat(1_000)}End`;
         const path = "/folder".repeat(300);
         const model = createSearchModel();

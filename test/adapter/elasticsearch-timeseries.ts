@@ -1,4 +1,4 @@
-/** What holds for the timeseries view in Elasticsearch and in OpenSearch, run on either. */
+/** Tests of the timeseries view that run on both Elasticsearch and OpenSearch. */
 import type { Client } from "@elastic/elasticsearch";
 import { describe } from "vitest";
 import { placeOf } from "../../src/storage/elasticsearch/names.ts";
@@ -16,7 +16,7 @@ import { addressOf, createElasticsearchPlace } from "./elasticsearch-place.ts";
 export async function timeseriesOn(name: "elasticsearch" | "opensearch"): Promise<void> {
   const store = await reachStore(name);
   const title = storeTitle(name, store);
-  // There is nothing to test without a server.
+  // The test needs a server.
   describe.skipIf("skipped" in store)(`on ${title}`, () => {
     const url = "skipped" in store ? "" : addressOf(name, store.url);
     const createPlace = createElasticsearchPlace(url, {
@@ -45,7 +45,7 @@ export async function timeseriesOn(name: "elasticsearch" | "opensearch"): Promis
   });
 }
 
-/** Each type and aspect is an index, which takes a while to be made: two of each will do. */
+/** Two types and two aspects, because each pair has an index, which is slow to create. */
 function ofFewSeries(write: TimeseriesWrite): TimeseriesWrite {
   const aspect = write.aspect === "toString" ? "operation" : write.aspect;
   if (write.op === "truncate") {

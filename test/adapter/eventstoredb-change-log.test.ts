@@ -10,7 +10,7 @@ import {
 } from "../support/eventstoredb-server/server.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 
-/** A call of several streams is an append for each: the server is atomic for one stream only. */
+/** A call for several streams is one append for each: the server is atomic for one stream only. */
 const supports = {
   atomicAcrossStreams: false,
   gaplessPositions: false,
@@ -18,7 +18,9 @@ const supports = {
   orderAcrossStreams: false,
 };
 
-/** A record of a stream such as "a" is an event of the type CatalogRecord, which counts too. */
+/**
+ * A record of a stream such as "a" is an event of the type CatalogRecord, whose size counts too.
+ */
 const TYPE_BYTES = 2 * "CatalogRecord".length;
 
 const harness = (address: () => string, appendBytesMax: number): ChangeLogHarness => ({
@@ -52,7 +54,7 @@ const store = await reachStore("eventstoredb");
 const url = "skipped" in store ? "" : store.url;
 const given = /[?&]maxAppendSize=(\d+)/i.exec(url)?.[1];
 
-// Where no server can be reached its title says why.
+// The title says why the suite is skipped without a server.
 describe.skipIf("skipped" in store)(storeTitle("eventstoredb", store), () => {
   changeLogContract(
     storeTitle("eventstoredb", store),

@@ -1,7 +1,7 @@
 /**
- * What goes wrong between the log and EventStoreDB: dropped connections, lost answers, another
- * leader, a server that is silent, busy or gone. Played by the server of the protocol in this
- * process; each test has one of its own.
+ * Faults between the log and EventStoreDB: dropped connections, lost responses, a change of the
+ * leader, and a server that is silent, busy or down. The protocol double simulates them in this
+ * process; each test has its own.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -43,7 +43,9 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const unavailable = (message: RegExp) =>
   expect.objectContaining({ code: "unavailable", message: expect.stringMatching(message) });
 
-/** Appends to a few streams, chained and unchained, some at a time; resolves when all are in. */
+/**
+ * Appends to a few streams, chained and unchained, some at a time; resolves when all are appended.
+ */
 async function appendMany(log: ChangeLog, count: number): Promise<void> {
   const appending: Promise<unknown>[] = [];
   for (let i = 0; i < count; i++) {
@@ -56,7 +58,7 @@ async function appendMany(log: ChangeLog, count: number): Promise<void> {
   await Promise.all(appending);
 }
 
-/** Each record once, in the order of its stream. */
+/** Expects each record once, in the order of its stream. */
 async function checkMany(log: ChangeLog, count: number): Promise<void> {
   for (const kind of ["chained", "any"]) {
     for (let stream = 0; stream < 5; stream++) {
@@ -66,7 +68,7 @@ async function checkMany(log: ChangeLog, count: number): Promise<void> {
   }
 }
 
-/** Gathers records until there are so many. */
+/** Collects the given number of records. */
 async function follow(log: ChangeLog, count: number): Promise<readonly LogRecord[]> {
   const stop = new AbortController();
   const seen: LogRecord[] = [];
@@ -77,8 +79,8 @@ async function follow(log: ChangeLog, count: number): Promise<readonly LogRecord
   return seen;
 }
 
-describe("connections that drop", () => {
-  test("lose no append, repeat none, and keep each stream's order", async () => {
+describe("dropped connections", () => {
+  test("no append is lost or repeated, and each stream keeps its order", async () => {
     const log = await open();
     const appending = appendMany(log, 500);
     for (let i = 0; i < 5; i++) {
@@ -89,7 +91,7 @@ describe("connections that drop", () => {
     await checkMany(log, 500);
   });
 
-  test("let those who follow miss nothing and hear nothing twice", async () => {
+  test("tails miss no record and return none twice", async () => {
     const log = await open();
     const following = follow(log, 600);
     const appending = appendMany(log, 300);
@@ -102,7 +104,7 @@ describe("connections that drop", () => {
     expect(seen).toEqual(await readEverything(log));
   });
 
-  test("are mended while nothing is appended", async () => {
+  test("connections are restored while nothing is appended", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
     await server.stop();
@@ -112,11 +114,11 @@ describe("connections that drop", () => {
   });
 });
 
-describe("an answer that is lost", () => {
+describe("lost responses", () => {
   test.each([
     { what: "of an append that expects a revision", expected: -1 as const },
     { what: "of an append that expects none", expected: "any" as const },
-  ])("$what: it is in the log once", async ({ expected }) => {
+  ])("$what: the records are in the log once", async ({ expected }) => {
     const log = await open();
     await log.append([entry("b", "any", "b0")]);
     server.faults.loseAnswerAfter = 0;
@@ -132,7 +134,7 @@ describe("an answer that is lost", () => {
     expect(records.find((record) => text(record) === "a1")?.position).toBe(a[0]?.position);
   });
 
-  test("is found although the server forgot the ids", async () => {
+  test("an append with a lost response is found although the server forgot the ids", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
     server.faults.loseAnswerAfter = 0;
@@ -144,7 +146,7 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("an append that builds on one that lost a race", () => {
+describe("an append that depends on another that lost a race", () => {
   test("an append that is issued after the lost one's result is sent", async () => {
     const log = await open();
     const other = await open();
@@ -176,7 +178,7 @@ describe("an append that builds on one that lost a race", () => {
     const other = await open();
     await log.append([entry("a", -1, "a0")]);
     await other.append([entry("a", 0, "another's")]);
-    // 1. Refused: the stream is at 1. 2. Expects 1, where it believes the first one.
+    // 1. Rejected: the stream is at 1. 2. Expects 1, the revision that the first append assumed.
     const outcomes = await Promise.allSettled([
       log.append([entry("a", 0, "lost")]),
       log.append([entry("a", 1, "on what was lost")]),
@@ -185,13 +187,13 @@ describe("an append that builds on one that lost a race", () => {
       expect(outcome).toMatchObject({ reason: { name: "WrongRevision", stream: "a", actual: 1 } });
     }
     expect((await readWholeStream(log, "a")).map(text)).toEqual(["a0", "another's"]);
-    // Who has read what is there may go on.
+    // A writer that has read the present revision may append.
     expect(await log.append([entry("a", 1, "a2")])).toMatchObject([{ revision: 2 }]);
   });
 });
 
-describe("a server that", () => {
-  test("is silent leaves appends in doubt when their time is over", async () => {
+describe("faults of the server", () => {
+  test("a silent server leaves the result of appends unknown after their timeout", async () => {
     const log = await open("&defaultDeadline=1500");
     server.faults.silent = true;
     const appending = log.append([entry("a", -1, "a0")]);
@@ -202,11 +204,11 @@ describe("a server that", () => {
     await expect(log.append([entry("a", -1, "a0")])).rejects.toMatchObject({ actual: 0 });
   });
 
-  test("is busy is asked again until it takes the append", async () => {
+  test("a busy server gets an append again until it accepts it", async () => {
     const log = await open();
     server.faults.refusal = "Server Is Busy";
     const appending = log.append([entry("a", -1, "a0")]);
-    // Should it not be told in time, the append is given up with the log.
+    // Without a notification in time, closing the log ends the append.
     appending.catch(() => {});
     await expect.poll(() => log.trouble?.()).toMatch(/Busy/);
     server.faults.refusal = undefined;
@@ -214,7 +216,7 @@ describe("a server that", () => {
     expect(await readEverything(log)).toHaveLength(1);
   });
 
-  test("is gone makes all unavailable, and all is well when it is back", async () => {
+  test("a server that is down makes the log unavailable, and the log continues when the server is back", async () => {
     const log = await open("&defaultDeadline=1500");
     await log.append([entry("a", -1, "a0")]);
     await server.stop();
@@ -225,14 +227,14 @@ describe("a server that", () => {
     expect(await log.append([entry("a", 0, "a1")])).toMatchObject([{ revision: 1 }]);
   });
 
-  test("is gone at the start is named, within bounded time", async () => {
+  test("a server that is down at the start is named within bounded time", async () => {
     await server.stop();
     const begin = performance.now();
     await expect(open()).rejects.toEqual(unavailable(/eventstoredb at 127\.0\.0\.1:\d+/));
     expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
-  test("tells everything twice is heard once", async () => {
+  test("events that the server sends twice are returned once", async () => {
     server.faults.duplicates = true;
     const log = await open();
     const following = follow(log, 200);
@@ -241,7 +243,7 @@ describe("a server that", () => {
     await checkMany(log, 100);
   });
 
-  test("takes its time answers all in their order", async () => {
+  test("a slow server answers all calls in their order", async () => {
     server.faults.delayMs = 5;
     const log = await open();
     await appendMany(log, 100);
@@ -249,8 +251,8 @@ describe("a server that", () => {
   });
 });
 
-describe("another leader", () => {
-  test("is found, and goes on where the old one ended", async () => {
+describe("a change of the leader", () => {
+  test("a new leader is found, and continues where the old one ended", async () => {
     const second = await startEventStoreServer({ store: server.store });
     others.push(second);
     const log = await open();
@@ -267,7 +269,7 @@ describe("another leader", () => {
     expect(await following).toEqual(await readEverything(log));
   });
 
-  test("is found through the cluster's gossip, by any of its nodes", async () => {
+  test("the leader is found through the gossip of any node", async () => {
     const second = await startEventStoreServer({ store: server.store });
     others.push(second);
     server.follow(second);
@@ -306,30 +308,30 @@ async function openNetwork() {
   return {
     address: `esdb://127.0.0.1:${port}?tls=false`,
     carried: () => carried,
-    /** What is open stays open, and carries nothing any more. */
+    /** Open connections stay open, but transfer nothing. */
     freeze: () => sockets.clear(),
     close: () => network.close(),
   };
 }
 
-describe("a network that", () => {
-  test("goes silent is noticed by the heartbeat, by who follows and who appends", async () => {
+describe("faults of the network", () => {
+  test("tails and appends detect a silent network by the heartbeat", async () => {
     const network = await openNetwork();
     const settings = "&keepAliveInterval=300&keepAliveTimeout=300&defaultDeadline=20000";
     const log = await openEventStoreChangeLog({ connection: network.address + settings });
     opened.push(log);
-    const beside = await open();
+    const second = await open();
     await log.append([entry("a", -1, "a0")]);
     const following = follow(log, 3);
     await expect.poll(() => server.asked.get("read") ?? 0).toBeGreaterThan(2);
     network.freeze();
-    await beside.append([entry("b", -1, "b0")]);
+    await second.append([entry("b", -1, "b0")]);
     expect(await log.append([entry("a", 0, "a1")])).toMatchObject([{ revision: 1 }]);
     expect((await following).map(text).toSorted()).toEqual(["a0", "a1", "b0"]);
     network.close();
   });
 
-  test("is slow carries only what is ours: the server sifts", async () => {
+  test("a slow network transfers only records of the log, because the server filters", async () => {
     const network = await openNetwork();
     const foreign = Array.from({ length: 100 }, (_, n) => ({
       ...{ id: crypto.randomUUID(), type: "Foreign", contentType: "application/octet-stream" },

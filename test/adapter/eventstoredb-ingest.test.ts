@@ -1,4 +1,4 @@
-/** The streams of EventStoreDB that writes read: none, because states come from the aspect table. */
+/** Writes read no streams of EventStoreDB: states come from the aspect table. */
 import { expect, test } from "vitest";
 import { parseStream } from "../../src/core/stream.ts";
 import { batch, single } from "../bench/sample.ts";

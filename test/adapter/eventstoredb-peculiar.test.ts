@@ -1,6 +1,6 @@
 /**
- * What is peculiar to the log on EventStoreDB: names and ids on the server, what lies beside the
- * log, truncation, the address, TLS and users, and what `annals check` says.
+ * Tests for the log on EventStoreDB alone: names and ids on the server, foreign streams,
+ * truncation, the address, TLS and users, and the findings of `annals check`.
  */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -73,8 +73,8 @@ async function open(
 const names = (): readonly string[] => [...new Set(server.store.all.map(({ stream }) => stream))];
 const last = () => server.store.all.findLast(({ type }) => !type.startsWith("$"));
 
-describe("on the server", () => {
-  test("streams have our names, and none is taken for one of the server's own", async () => {
+describe("the log on the server", () => {
+  test("streams have the log's names, and none looks like a stream of the server", async () => {
     const log = await open();
     const urn = "urn:li:tag:a";
     const own = [`entity-${urn}`, `timeseries-x-${urn}`, "jobs", "$all", "!$all", "!", ""];
@@ -88,7 +88,7 @@ describe("on the server", () => {
     expect(await log.listStreams("", { limit: 10 })).toEqual(own.toSorted().slice(1));
   });
 
-  test("events are binary, and their types say what they are", async () => {
+  test("events are binary, and their types describe their contents", async () => {
     const log = await open();
     const typeOf = async (stream: string): Promise<string | undefined> => {
       await log.append([entry(stream, "any", "x")]);
@@ -101,7 +101,7 @@ describe("on the server", () => {
     expect(await typeOf("something")).toBe("CatalogRecord");
   });
 
-  test("an append's id gives its events theirs, another in each stream", async () => {
+  test("the id of an append determines the ids of its events, different ones in each stream", async () => {
     const log = await open();
     const idsOf = async (stream: string, id: number): Promise<readonly string[]> => {
       await log.append([entry(stream, "any", "x", "y").withId(id)]);
@@ -121,7 +121,7 @@ describe("on the server", () => {
     }
   });
 
-  test("what others keep there is passed over, however much it is", async () => {
+  test("foreign events on the server are skipped, however many there are", async () => {
     const log = await open();
     const noise = EventStoreDBClient.connectionString(server.address);
     const append = (): Promise<unknown> =>
@@ -144,7 +144,7 @@ describe("on the server", () => {
     await noise.dispose();
   });
 
-  test("logs with prefixes know nothing of each other", async () => {
+  test("logs with different prefixes are separate", async () => {
     const [one, two] = [await open({ prefix: "one-" }), await open({ prefix: "two-" })];
     await one.append([entry("a", -1, "of one")]);
     await two.append([entry("a", -1, "of two").withId(1)]);
@@ -162,7 +162,7 @@ describe("on the server", () => {
 });
 
 describe("the log's id", () => {
-  test("is given by whoever comes first, stays, and is no record", async () => {
+  test("the first opener sets the id of the log, which stays the same and is not a record", async () => {
     const reader = await open({ readOnly: true });
     expect(reader.id).toBeUndefined();
     const logs = await Promise.all([open(), open(), open()]);
@@ -174,7 +174,7 @@ describe("the log's id", () => {
     expect(await logs[0].listStreams("", { limit: 9 })).toEqual([]);
   });
 
-  test("is all that a reader may not write", async () => {
+  test("a reader may write nothing but the id", async () => {
     await (await open()).append([entry("a", -1, "a0")]);
     const reader = await open({ readOnly: true });
     expect((await readEverything(reader)).map(text)).toEqual(["a0"]);
@@ -185,8 +185,8 @@ describe("the log's id", () => {
   });
 });
 
-describe("names of streams", () => {
-  test("are kept in a file, which is read on from where it ended", async () => {
+describe("the cache of stream names", () => {
+  test("names are cached in a file, and reads continue at its end", async () => {
     using directory = temporaryDirectory("annals-names");
     const namesFile = join(directory.path, "names.sqlite");
     const log = await open({ namesFile });
@@ -204,7 +204,7 @@ describe("names of streams", () => {
     kept.close();
   });
 
-  test("of another log are forgotten", () => {
+  test("the names of another log are discarded", () => {
     using directory = temporaryDirectory("annals-names");
     const file = join(directory.path, "names.sqlite");
     const first = openStreamNames(file, "one");
@@ -219,8 +219,8 @@ describe("names of streams", () => {
   });
 });
 
-describe("a stream that was truncated", () => {
-  test("goes on, and is read past what is gone, on the disk too", async () => {
+describe("a truncated stream", () => {
+  test("a truncated stream accepts appends, and reads skip its removed records, also from disk", async () => {
     const log = await open();
     for (let i = 0; i < 6; i++) {
       await log.append([entry("a", i - 1, `a${i}`), entry("b", i - 1, `b${i}`)]);
@@ -233,7 +233,7 @@ describe("a stream that was truncated", () => {
       [5, "a5"],
     ]);
     server.store.scavenge();
-    // From each position that was one, whether its record is still there or not.
+    // From each former position, whether or not its record still exists.
     for (const [i, { position: at }] of before.entries()) {
       const kept = before
         .slice(i + 1)
@@ -252,7 +252,7 @@ describe("a stream that was truncated", () => {
     expect(only && text(only)).toBe("a6");
   });
 
-  test("by scavenging lacks what it began with, as far as that is all to go", async () => {
+  test("scavenging removes the first records of a stream if all of them are truncated", async () => {
     const log = await open();
     for (let i = 0; i < 4; i++) {
       await log.append([entry("a", i - 1, `a${i}`), entry("b", i - 1, `b${i}`)]);
@@ -290,8 +290,8 @@ describe("a stream that was truncated", () => {
   });
 });
 
-describe("an append that the server would not take", () => {
-  test("is refused before it is sent, and says what to raise", async () => {
+describe("an append that is too large for the server", () => {
+  test("the append is rejected before it is sent, and the error names the setting to raise", async () => {
     const log = await open();
     const append = log.append([entry("a", -1, "x".repeat(1_048_576))]);
     await expect(append).rejects.toMatchObject({
@@ -301,7 +301,7 @@ describe("an append that the server would not take", () => {
     });
   });
 
-  test("is refused by the server where we are told that it takes more", async () => {
+  test("the server rejects the append if the setting is higher than its own limit", async () => {
     const log = await open({ connection: `${server.address}&maxAppendSize=5000000` });
     const append = log.append([entry("a", -1, "x".repeat(2_000_000), "y")]);
     await expect(append).rejects.toMatchObject({
@@ -312,7 +312,7 @@ describe("an append that the server would not take", () => {
   });
 });
 
-describe("the address", () => {
+describe("the address of the log", () => {
   test.each([
     ["esdb://h:2113?tls=false", "h:2113", false, false],
     ["esdb://u:p@h1,h2:2114/?TLS=true&max_append_size=7", "h1,h2:2114", true, true],
@@ -320,7 +320,7 @@ describe("the address", () => {
     ["kurrentdb://u:p@h:2113?tls=false", "h:2113", false, true],
     ["kurrentdb+discover://cluster.example", "cluster.example", true, false],
     ["kdb://h?tlsVerifyCert=true", "h", true, false],
-  ])("%s is parsed, and the client gets a scheme that it knows", (text, hosts, secure, user) => {
+  ])("%s is parsed into the connection string of the client", (text, hosts, secure, user) => {
     expect(parseAddress(text)).toMatchObject({ hosts, secure, withCredentials: user });
     const { connection } = parseAddress(text);
     expect(connection).not.toMatch(/max/i);
@@ -344,7 +344,7 @@ describe("the address", () => {
     ["esdb://user:secret@h?maxAppendSize=much", /maxAppendSize "much"/],
     ["esdb://user:secret@h?defaultDeadline=soon", /malformed/],
     ["esdb://user:secret@h?tlsCAFile=no-such-file", /certificate/],
-  ])("%s is refused, and no password is shown", async (connection, message) => {
+  ])("%s is rejected, and the error shows no password", async (connection, message) => {
     const opening = openEventStoreChangeLog({ connection });
     await expect(opening).rejects.toMatchObject({
       code: "invalid",
@@ -366,7 +366,7 @@ describe("with TLS and users", () => {
     secure = await start({ tls, users: ["admin:ch:nge it"], operators: ["ops:o"] });
   });
 
-  test("the log works for one that is let in", async () => {
+  test("the log works for an authorized user", async () => {
     const log = await open({ connection: address(`admin:${encodeURIComponent("ch:nge it")}`) });
     await log.append([entry("a", -1, "a0")]);
     expect((await readEverything(log)).map(text)).toEqual(["a0"]);
@@ -393,7 +393,7 @@ describe("with TLS and users", () => {
     ["a user of $ops", () => address("ops:o"), /denies access/],
     ["no certificate", () => secure.address, /cannot reach/],
     ["no TLS", () => secure.address.replace("tls=true", "tls=false"), /cannot reach/],
-  ])("%s is named", async (_, connection, message) => {
+  ])("the error for %s names the cause", async (_, connection, message) => {
     const opening = open({ connection: connection() }).then((log) => log.head());
     await expect(opening).rejects.toMatchObject({
       code: "unavailable",
@@ -402,7 +402,7 @@ describe("with TLS and users", () => {
   });
 });
 
-test("what the client says is told as one sentence", () => {
+test("error messages of the client are reported as one sentence", () => {
   const failure = translated(new Error("Failed to discover after 10 attempts."), "a:2113");
   expect(failure).toMatchObject({ message: expect.stringMatching(/after 10 attempts$/) });
 });
@@ -427,40 +427,40 @@ describe("annals check", () => {
     });
   });
 
-  test("finds nothing against a server that is well, and leaves nothing there", async () => {
+  test("a healthy server has no findings, and the check leaves nothing there", async () => {
     const before = names();
     const checked = await checkEventStore({ connection: server.address });
     expect(checked).toEqual({ version: "24.10.0-test", findings: [] });
     expect(names()).toEqual(before);
   });
 
-  test("says what the user may not", async () => {
+  test("the missing privileges of a user are reported", async () => {
     server.forbidden.add("$all");
     const { findings } = await checkEventStore({ connection: server.address });
     expect(findings).toEqual([expect.stringMatching(/may not read \$all/)]);
   });
 
-  test("says that a user is not sent without TLS", async () => {
+  test("a user without TLS is reported, because the client does not send it", async () => {
     const connection = server.address.replace("esdb://", "esdb://admin:secret@");
     const { findings } = await checkEventStore({ connection });
     expect(findings).toEqual([expect.stringMatching(/tls=false/)]);
     expect(findings.join()).not.toContain("secret");
   });
 
-  test("says that a release is too old", async () => {
+  test("a release that is too old is reported", async () => {
     const old = await start({ version: "21.10.9" });
     const { version, findings } = await checkEventStore({ connection: old.address });
     expect(version).toBe("21.10.9");
     expect(findings).toEqual([expect.stringMatching(/release 21\.10\.9: upgrade it to 22\.10/)]);
   });
 
-  test("says what a user who may only read may not", async () => {
+  test("the missing privileges of a read-only user are reported", async () => {
     server.faults.denied = true;
     const { findings } = await checkEventStore({ connection: server.address });
     expect(findings).toEqual([expect.stringMatching(/may not write the stream "annals-log"/)]);
   });
 
-  test("rejects when nobody answers", async () => {
+  test("the check rejects if no server answers", async () => {
     await server.stop();
     await expect(checkEventStore({ connection: server.address })).rejects.toMatchObject({
       code: "unavailable",
@@ -469,7 +469,7 @@ describe("annals check", () => {
   });
 });
 
-test("records are counted though positions are bytes, whatever others keep there", async () => {
+test("records are counted although positions are bytes, whatever foreign events there are", async () => {
   const log = await open({ prefix: "counted-" });
   const other = await open({ connection: server.address });
   const places: number[] = [];
@@ -487,7 +487,7 @@ test("records are counted though positions are bytes, whatever others keep there
   expect(Math.abs(all - 300)).toBeLessThan(60);
 });
 
-test("two logs that are open beside each other do not share a fate", async () => {
+test("two open logs are independent of each other", async () => {
   const second = await start();
   const one = await open();
   const two = await open({ connection: second.address, prefix: randomUUID() });

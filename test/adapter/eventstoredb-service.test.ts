@@ -88,7 +88,7 @@ test("a write to a tombstoned stream is answered with 410, and the service stays
   expect(other.status).toBe(200);
 });
 
-test("a rebuild counts records, not bytes of the log, and its views take their place", async () => {
+test("a rebuild counts records, not bytes of the log, and its views become live", async () => {
   const proposals = Array.from({ length: 60 }, (_, n) => ({
     ...{ entityType: "tag", entityUrn: tag(`t${n}`), changeType: "UPSERT" },
     aspectName: "tagProperties",
@@ -108,7 +108,7 @@ test("a rebuild counts records, not bytes of the log, and its views take their p
   const { counts } = await jobOf();
   expect(counts.updated).toBe(counts.total);
   expect(counts.updated).toBeGreaterThanOrEqual(60);
-  // Views that are made of others read the log a second time.
+  // Views that are built from other views read the log a second time.
   expect(counts.updated).toBeLessThanOrEqual(2 * records);
   const { views, log: ends } = await operator.value("getStatus", {});
   expect(ends.position).toBeGreaterThan(10 * records);
@@ -172,7 +172,7 @@ test("an older copy of the log stops the views while the service runs, and the n
   for (let n = 0; n < 5; n++) {
     await service.client.upsert(tag(`t${n}`), "tagProperties", { name: `t${n}` });
   }
-  // The response comes when the view has every write.
+  // The response comes when the view has applied every write.
   const listing = { entity: "tag", start: 0, count: 1 };
   await service.client.call("POST", "/entities?action=listUrns", listing);
 

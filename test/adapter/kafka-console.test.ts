@@ -1,6 +1,6 @@
 /**
- * Topics as somebody reads them who has nothing of this project: Kafka's console consumer gets the
- * bytes, and the schemas that their frames name are asked for from the running service.
+ * Topics as users without this project read them: Kafka's console consumer gets the bytes, and the
+ * test gets the schemas of their frames from the running service.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { topics } from "../../src/feed/event-schemas.ts";
@@ -12,13 +12,13 @@ import { createKafkaSpace, createReader, type KafkaSpace } from "./kafka-place.t
 
 const store = await reachStore("kafka");
 const reached = "skipped" in store ? store : await reachKafkaConsole();
-// Why a store is left out is told at the end of the run.
+// The end of the run reports why a store was skipped.
 if ("url" in store && "skipped" in reached) console.log(`Left out: ${reached.skipped}`);
 
 const tag = "urn:li:tag:Regrow soon";
 const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 const first = { name: "RegrowSoon" };
-/** With what a shell and a formatter of lines could spoil. */
+/** With characters that are special for shells and line-based formatters. */
 const second = { name: "Regrow this year", description: 'Keimt\tnoch: "ja"\n\\x41 \u0000 🌱' };
 const profile = { timestampMillis: 1_700_000_000_000, rowCount: 7 };
 
@@ -28,7 +28,7 @@ interface Line {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-// There is no Kafka or no Java everywhere; what is missing is told above, or when all have run.
+// Not every machine has Kafka or Java; the end of the run lists what is missing.
 describe.skipIf("skipped" in reached)(
   `Kafka's console consumer on ${storeTitle("kafka", store)}`,
   () => {
@@ -66,7 +66,9 @@ describe.skipIf("skipped" in reached)(
       return stdout.trimEnd().split("\n").map(lineOf);
     }
 
-    /** With the schemas that the service serves; those that were asked for are counted. */
+    /**
+     * Decodes messages with the schemas that the service serves, and counts the requested schemas.
+     */
     const reader = (asked: number[]) =>
       createReader(async (id) => {
         asked.push(id);
@@ -75,7 +77,7 @@ describe.skipIf("skipped" in reached)(
         return schema;
       });
 
-    test("gets every change as it was ingested, with the value before", async () => {
+    test("every change is read as it was ingested, with the previous value", async () => {
       const { client } = service;
       await client.upsert(tag, "tagProperties", first);
       await client.upsert(tag, "tagProperties", second);
@@ -88,9 +90,9 @@ describe.skipIf("skipped" in reached)(
       expect((await client.call("POST", path, { proposal: deletion })).status).toBe(200);
 
       const { body } = await client.get("/changes?from=start&previous=true&limit=1000");
-      const told = (body.changes as readonly Told[]).map(changeOfTold);
-      const series = told.filter(({ aspectName }) => aspectName === "datasetProfile");
-      const versioned = told.filter((change) => !series.includes(change));
+      const served = (body.changes as readonly ServedChange[]).map(changeOfServed);
+      const series = served.filter(({ aspectName }) => aspectName === "datasetProfile");
+      const versioned = served.filter((change) => !series.includes(change));
       expect(series.map(({ aspect }) => aspect)).toMatchObject([profile]);
       const own = versioned.filter(({ aspectName }) => aspectName === "tagProperties");
       expect(own.map((one) => [one.changeType, one.aspect, one.previous])).toEqual([
@@ -118,7 +120,7 @@ describe.skipIf("skipped" in reached)(
   },
 );
 
-/** What is compared of a change, from wherever it is known. */
+/** The compared fields of a change, from either source. */
 interface Change {
   readonly position: number;
   readonly key: unknown;
@@ -130,23 +132,23 @@ interface Change {
   readonly actor: unknown;
 }
 
-/** A change as /changes tells it. */
-type Told = Readonly<Record<string, unknown>> & {
+/** A change as /changes returns it. */
+type ServedChange = Readonly<Record<string, unknown>> & {
   readonly position: number;
   readonly created: { readonly actor: string };
   readonly aspect?: { readonly value: unknown };
   readonly previousAspectValue?: { readonly value: unknown };
 };
 
-const changeOfTold = (told: Told): Change => ({
-  position: told.position,
-  key: told.entityUrn,
-  entityType: told.entityType,
-  changeType: told.changeType,
-  aspectName: told.aspectName,
-  aspect: told.aspect?.value,
-  previous: told.previousAspectValue?.value,
-  actor: told.created.actor,
+const changeOfServed = (served: ServedChange): Change => ({
+  position: served.position,
+  key: served.entityUrn,
+  entityType: served.entityType,
+  changeType: served.changeType,
+  aspectName: served.aspectName,
+  aspect: served.aspect?.value,
+  previous: served.previousAspectValue?.value,
+  actor: served.created.actor,
 });
 
 function changeOfLine({ key, headers }: Line, record: Record<string, unknown>): Change {

@@ -1,4 +1,4 @@
-/** The feed in a real Kafka, read by consumers that know nothing of it. */
+/** The feed in a real Kafka, read by independent consumers. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const log = { id: "log-one", head: position(1_000_000) };
 const endOf = (events: readonly ChangeEvent[]) => lastOf(events.map(({ change }) => change));
 const placesOf = (events: readonly ChangeEvent[]) => events.map(({ change }) => change.position);
 
-// There is no Kafka everywhere; storeTitle says why.
+// Not every machine has Kafka; storeTitle says why it is skipped.
 describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () => {
   const server = "url" in store ? store.url : "";
   let space: KafkaSpace;
@@ -60,14 +60,14 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     return sink;
   }
 
-  /** Positions of all that consumers of committed messages get, in order. */
-  async function told(): Promise<readonly number[]> {
+  /** Positions of all messages that consumers of committed messages get, in order. */
+  async function sentPositions(): Promise<readonly number[]> {
     const read = await Promise.all([topics.versioned, topics.timeseries].map((t) => space.read(t)));
     const places = read.flat().map(({ headers }) => Number(headers["annals-position"]));
     return places.sort((a, b) => a - b);
   }
 
-  test("begins at the start, and makes the topics", async () => {
+  test("a new feed begins at the start, and creates the topics", async () => {
     const sink = await open();
     expect(await sink.position()).toBe(START);
     const there = await withAdmin(space, (admin) => admin.listTopics());
@@ -90,7 +90,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(record).toEqual({ version: `${spokenVersion}-0`, systemMetadata: null });
   });
 
-  test("tells each event once, under its urn, in the order of the log, readable by others", async () => {
+  test("each event is sent once, with its urn as key, in the order of the log, and other consumers can read it", async () => {
     const events = eventsFrom(1, 500);
     const sink = await open();
     await sink.apply(events.slice(0, 200), position(400));
@@ -118,10 +118,10 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
       expect(places.length).toBeGreaterThan(0);
       expect(places).toEqual(places.toSorted((a, b) => a - b));
     }
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("sends the meaning of a change as a platform event, under its name and urn", async () => {
+  test("the meaning of a change is sent as a platform event with its name and urn", async () => {
     const [event] = eventsFrom(1, 1);
     if (event === undefined) throw new Error("there is an event");
     const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
@@ -144,7 +144,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     });
   });
 
-  test("tells a batch once that it is given twice, in whole or in part", async () => {
+  test("a batch that is applied again, in whole or in part, is sent once", async () => {
     const events = eventsFrom(1, 300);
     const sink = await open();
     await sink.apply(events, endOf(events));
@@ -152,32 +152,32 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     await sink.apply(events.slice(0, 50), endOf(events.slice(0, 50)));
     const more = eventsFrom(401, 300);
     await sink.apply(more, endOf(more));
-    expect(await told()).toEqual(
+    expect(await sentPositions()).toEqual(
       [...new Set([...placesOf(events), ...placesOf(more)])].sort((a, b) => a - b),
     );
   });
 
-  test("goes past records that wake nobody", async () => {
+  test("records without events advance the position", async () => {
     const sink = await open();
     await sink.apply([], position(41));
     expect(await sink.position()).toBe(41);
     await sink.close();
     const again = await open();
     await expect.poll(() => again.position()).toBe(41);
-    expect(await told()).toEqual([]);
+    expect(await sentPositions()).toEqual([]);
   });
 
-  test("is where it was told right after it was told, and asked again and again", async () => {
+  test("the position is right immediately after a batch, and whenever it is read", async () => {
     const events = eventsFrom(1, 15);
     const sink = await open();
     for (const event of events) {
       await sink.apply([event], event.change.position);
       expect(await sink.position()).toBe(event.change.position);
     }
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("goes on where it was after a clean stop", async () => {
+  test("the feed resumes at its position after a clean stop", async () => {
     const events = eventsFrom(1, 100);
     const first = await open();
     await first.apply(events, endOf(events));
@@ -186,15 +186,15 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     await expect.poll(() => second.position()).toBe(endOf(events));
     const more = eventsFrom(endOf(events) + 1, 100);
     await second.apply(more, endOf(more));
-    expect(await told()).toEqual(placesOf([...events, ...more]));
+    expect(await sentPositions()).toEqual(placesOf([...events, ...more]));
   });
 
-  test("shows consumers nothing of a transaction that a crash cut off, and tells it again", async () => {
+  test("consumers see nothing of a transaction that a crash interrupted, and its events are sent again", async () => {
     const events = eventsFrom(1, 20);
     const before = await open();
     await before.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
     await before.close();
-    // What a process leaves that ends in the midst of a transaction.
+    // The state that a process leaves when it ends in the middle of a transaction.
     const crashed = space.kafka.producer({
       ...producerSettings,
       transactionalId: `${space.prefix}annals-feed`,
@@ -214,12 +214,12 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     const after = await open();
     expect(await after.position()).toBe(endOf(events.slice(0, 10)));
     await after.apply(events.slice(10), endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
     const all = await space.read(topics.versioned, { uncommitted: true });
     expect(all.filter(({ value }) => String(value) === "cut off")).toHaveLength(10);
   });
 
-  test("loses and repeats nothing when its process is killed again and again", async () => {
+  test("kills of the process lose no event and repeat none", async () => {
     const total = 12_000;
     for (const ms of [300, 500, 800]) {
       const child = spawn(
@@ -239,14 +239,14 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     const at = await sink.position();
     expect(at).toBeGreaterThan(START);
     await sink.apply(events, endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("of two at once, one is shut out and does no harm; both go on", async () => {
+  test("of two concurrent feeds, one is fenced and sends nothing, and both can continue", async () => {
     const events = eventsFrom(1, 60);
     const [one, other] = [await open(), await open()];
     await one.apply(events.slice(0, 20), endOf(events.slice(0, 20)));
-    // The other one knows the start only.
+    // The other feed knows only the start.
     await expect(
       other.apply(events.slice(0, 20), endOf(events.slice(0, 20))),
     ).rejects.toMatchObject({
@@ -262,10 +262,10 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     );
     await expect.poll(() => one.position()).toBe(endOf(events.slice(0, 40)));
     await one.apply(events.slice(40), endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("one that asks where the feed is goes on after another", async () => {
+  test("a feed that reads the position continues after another feed", async () => {
     const events = eventsFrom(1, 30);
     const [one, other] = [await open(), await open()];
     await one.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
@@ -273,10 +273,10 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     await other.apply(events.slice(10, 20), endOf(events.slice(0, 20)));
     await expect.poll(() => one.position()).toBe(endOf(events.slice(0, 20)));
     await one.apply(events.slice(20), endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("two that race tell everything once", async () => {
+  test("two racing feeds send every event once", async () => {
     const events = eventsFrom(1, 400);
     const run = async (sink: Sink<ChangeEvent>): Promise<void> => {
       for (let attempt = 0; attempt < 200; attempt++) {
@@ -291,17 +291,17 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
       }
     };
     await Promise.all([run(await open()), run(await open())]);
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("parts a batch that is larger than a message may be", async () => {
+  test("a batch that is larger than the message limit is split", async () => {
     const events = eventsFrom(1, 60, { size: 100_000 });
     const sink = await open();
     await sink.apply(events, endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("names an event that no message can hold, and tells those before it", async () => {
+  test("an event that is too large for a message is named, and the events before it are sent", async () => {
     const events = eventsFrom(1, 10);
     const large = eventAt(position(22), urnOf(99), "x".repeat(1_100_000));
     const refused = {
@@ -313,17 +313,17 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     };
     const sink = await open();
     await space.limit(topics.versioned, 1_000_000);
-    // What the limit was when it began, the broker corrects.
+    // The broker reports a lower limit than the feed read at its start.
     await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(refused);
     expect(await sink.position()).toBe(START);
     await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(refused);
     expect(await sink.position()).toBe(endOf(events));
     await space.limit(topics.versioned, 2_000_000);
     await sink.apply([...events, large], position(30));
-    expect(await told()).toEqual([...placesOf(events), 22]);
+    expect(await sentPositions()).toEqual([...placesOf(events), 22]);
   });
 
-  test("an event that cannot be written holds up none before it", async () => {
+  test("an event that cannot be written does not block earlier events", async () => {
     const events = eventsFrom(1, 10);
     const broken = events[7]?.change.position;
     const sink = await open({
@@ -337,31 +337,31 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
       },
     });
     await expect(sink.apply(events, endOf(events))).rejects.toThrow("it is broken");
-    expect(await told()).toEqual(placesOf(events.slice(0, 7)));
+    expect(await sentPositions()).toEqual(placesOf(events.slice(0, 7)));
     expect(await sink.position()).toBe(endOf(events.slice(0, 7)));
   });
 
-  test("takes the largest events by itself", async () => {
+  test("the topics accept the largest events without configuration", async () => {
     const event = eventAt(position(1), urnOf(1), "x".repeat(16_000_000));
     const sink = await open();
     await sink.apply([event], position(1));
-    expect(await told()).toEqual([1]);
+    expect(await sentPositions()).toEqual([1]);
   });
 
-  test("compresses when it is asked to", async () => {
+  test("the feed compresses if the setting says so", async () => {
     await space.remove();
     space = createKafkaSpace(server, { options: "&compression=gzip&partitions=1" });
     const events = [...eventsFrom(1, 10), eventAt(position(22), urnOf(1), "x".repeat(1_500_000))];
     const sink = await open();
     await space.limit(topics.versioned, 1_000_000);
     await sink.apply(events, endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
     expect(new Set((await space.read(topics.versioned)).map((one) => one.partition))).toEqual(
       new Set([0]),
     );
   });
 
-  test("notices that what it told is gone, and begins anew", async () => {
+  test("a feed whose messages were deleted begins at the start", async () => {
     const events = eventsFrom(1, 30);
     const sink = await open();
     await sink.apply(events.slice(0, 10), endOf(events.slice(0, 10)));
@@ -374,10 +374,10 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     });
     expect(await sink.position()).toBe(START);
     await sink.apply(events, endOf(events));
-    expect(await told()).toEqual(placesOf(events));
+    expect(await sentPositions()).toEqual(placesOf(events));
   });
 
-  test("tells another log from its start, and says which is which", async () => {
+  test("a feed of another log begins at the start, and messages name their log", async () => {
     const events = eventsFrom(1, 10);
     const first = await open();
     await first.apply(events, endOf(events));
@@ -393,22 +393,22 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
       new Set(["log-one", "log-two"]),
     );
     await second.close();
-    // A log that ends before what was told may have lost it: the place stays.
+    // A log that ends before the sent events may have lost them: the position stays.
     const behind = await open({ log: { id: "log-three", head: position(3) } });
     await expect.poll(() => behind.position()).toBe(endOf(events));
   });
 
-  test("begins anew when it is reset", async () => {
+  test("a reset feed begins at the start", async () => {
     const events = eventsFrom(1, 10);
     const sink = await open();
     await sink.apply(events, endOf(events));
     await sink.reset();
     expect(await sink.position()).toBe(START);
     await sink.apply(events, endOf(events));
-    expect(await told()).toEqual(placesOf(events).flatMap((at) => [at, at]));
+    expect(await sentPositions()).toEqual(placesOf(events).flatMap((at) => [at, at]));
   });
 
-  test("can be read with the schemas that the registry serves", async () => {
+  test("messages can be read with the schemas that the registry serves", async () => {
     await using service = await runningService();
     const asked: number[] = [];
     const decode = createReader(async (id) => {
@@ -431,7 +431,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     expect(asked.length).toBeGreaterThan(0);
   });
 
-  test("is found well by a check, and what is not well is told", async () => {
+  test("a check reports nothing for a suitable server, and reports wrong settings", async () => {
     const place = { url: space.url, name: "annals" };
     const { version, findings } = await checkKafka(place);
     expect(findings).toEqual([]);
@@ -444,7 +444,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     ]);
   });
 
-  test("is unavailable once closed", async () => {
+  test("a closed feed is unavailable", async () => {
     const sink = await open();
     await sink.close();
     await expect(sink.position()).rejects.toMatchObject({ code: "unavailable" });
@@ -452,7 +452,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
   });
 });
 
-test("a Kafka that is not there is unavailable, by its name", async () => {
+test("a Kafka that cannot be reached is unavailable, and the error names the broker", async () => {
   const url = "kafka://someone:secret@127.0.0.1:1";
   const opening = openKafkaFeedSink({ url, name: "annals", codec, platformEventsOf });
   await expect(opening).rejects.toMatchObject({

@@ -1,4 +1,7 @@
-/** Feeds events in small batches until it is killed: `kafka-feeding-process.ts <url> <count>`. */
+/**
+ * Applies events to the feed in small batches until it is killed: `kafka-feeding-process.ts <url>
+ * <count>`.
+ */
 import { lastOf, position } from "../../src/core/position.ts";
 import { createEventCodec } from "../../src/feed/event-codec.ts";
 import { openKafkaFeedSink } from "../../src/feed/kafka/kafka-feed-sink.ts";

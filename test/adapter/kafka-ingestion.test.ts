@@ -1,4 +1,7 @@
-/** Ingestion from a real Kafka: what producers send there reaches the catalog, or the failed ones. */
+/**
+ * Ingestion from a real Kafka: messages of producers reach the catalog, or the topic of failed
+ * proposals.
+ */
 import { setTimeout as pause } from "node:timers/promises";
 import avro from "avsc";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -41,7 +44,7 @@ async function lagOf(ingestion: KafkaIngestion): Promise<number> {
   return partitions.reduce((sum, { lag }) => sum + lag, 0);
 }
 
-// There is no Kafka everywhere; storeTitle says why.
+// Not every machine has Kafka; storeTitle says why it is skipped.
 describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)}`, () => {
   const server = "url" in store ? store.url : "";
   let space: KafkaSpace;
@@ -95,10 +98,10 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
   const settled = (ingestion: KafkaIngestion, total: number) =>
     expect.poll(() => ingestion.counts().ingested + ingestion.counts().failed).toBe(total);
 
-  test("hands every proposal to the catalog, those of a urn in their order", async () => {
+  test("every proposal reaches the catalog, those of a urn in their order", async () => {
     let asking = 0;
     const ingestion = await open(async (proposals, caller) => {
-      // Some take longer than those that are asked for later.
+      // Some proposals take longer than later ones.
       await pause((asking++ * 7) % 5);
       await record(proposals, caller);
     });
@@ -116,7 +119,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(ingestion.trouble()).toBeUndefined();
   });
 
-  test("takes what was sent before it first came, and goes on where it was", async () => {
+  test("ingestion begins with messages sent before its first start, and resumes at its position", async () => {
     await (await open()).close();
     await sendValues([[urnOf(1), { n: 1 }]]);
     const first = await open();
@@ -128,7 +131,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(asked.map(({ value }) => value)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("puts what the catalog refuses, and what nobody can read, among the failed", async () => {
+  test("rejected and unreadable messages go to the topic of failed proposals", async () => {
     const ingestion = await open(async (proposals, caller) => {
       if (proposals.some(({ aspect }) => String(aspect?.value).includes("bad"))) {
         throw new CatalogError("invalid", 'aspect "status" has a bad value', { hint: "Mend it" });
@@ -165,7 +168,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     await expect.poll(() => lagOf(ingestion)).toBe(0);
   });
 
-  test("waits while the catalog takes nothing, and loses nothing", async () => {
+  test("ingestion waits while the catalog is unavailable, and loses no message", async () => {
     let away = true;
     const ingestion = await open(async (proposals, caller) => {
       if (away) throw new CatalogError("unavailable", "the log is full");
@@ -181,7 +184,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(await failures()).toEqual([]);
   });
 
-  test("leaves what waits to the next one when it is closed", async () => {
+  test("closing leaves waiting messages to the next start", async () => {
     const waiting = await open(async () => {
       throw new CatalogError("unavailable", "the log is full");
     });
@@ -194,7 +197,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     );
   });
 
-  test("does not let a fault of the catalog block what comes after", async () => {
+  test("an internal error of the catalog does not block later messages", async () => {
     let tries = 0;
     const ingestion = await open(async (proposals, caller) => {
       if (proposals.some(({ entityUrn }) => entityUrn === urnOf(1))) {
@@ -212,7 +215,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(await failures()).toMatchObject([{ key: urnOf(1), error: "internal error" }]);
   });
 
-  test("keeps the beginning of a failed message that is too large with its cause", async () => {
+  test("the failure of an oversized message contains its beginning and its error", async () => {
     const ingestion = await open(async () => {
       throw new CatalogError("invalid", "w".repeat(5_000));
     });
@@ -227,7 +230,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     ]);
   });
 
-  test("a message that is delivered again happens once", async () => {
+  test("a message that is delivered twice is ingested once", async () => {
     await using service = await runningService();
     const ingest: KafkaIngestionParts["ingest"] = async ([proposal], { idempotencyKey }) => {
       const reply = await service.client.call(
@@ -265,16 +268,18 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
     expect(errors[0]).toMatch(/removed/);
   });
 
-  test("a service tells how far it has read them", async () => {
+  test("a service reports how far it has read the topic", async () => {
     await using service = await runningService({ kafka: space.url });
     const path = "/openapi/operations/kafka/mcp/consumer/offsets?detailed=true";
     const topic = space.prefix + topics.proposals;
-    const told = () => service.client.get(path);
-    // It makes the topic when it has reached Kafka.
-    await expect.poll(async () => (await told()).status).toBe(200);
+    const progress = () => service.client.get(path);
+    // The service creates the topic when it has reached Kafka.
+    await expect.poll(async () => (await progress()).status).toBe(200);
     await sendValues([1, 2, 3].map((n) => [urnOf(n), { removed: false }] as const));
     const places = async () => {
-      const { metrics, partitions } = (await told()).body[`${space.prefix}annals-ingestion`][topic];
+      const { metrics, partitions } = (await progress()).body[`${space.prefix}annals-ingestion`][
+        topic
+      ];
       const offsets = Object.values<{ offset: number }>(partitions).map(({ offset }) => offset);
       return [offsets.reduce((sum, offset) => sum + offset, 0), metrics.totalLag];
     };
@@ -282,7 +287,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
   });
 });
 
-test("a Kafka that is not there is unavailable, by its name", async () => {
+test("a Kafka that cannot be reached is unavailable, and the error names the broker", async () => {
   const opening = openKafkaIngestion({
     ...{ url: "127.0.0.1:1", name: "annals", codec },
     ingest: async () => {},

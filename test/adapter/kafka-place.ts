@@ -1,4 +1,4 @@
-/** A Kafka to test with: topics of one test under a prefix of its own, read as consumers read them. */
+/** A Kafka for tests: topics of one test under its own prefix, read as consumers read them. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import avro, { type Type } from "avsc";
@@ -17,13 +17,13 @@ export interface ReadMessage {
 }
 
 export interface KafkaSpace {
-  /** For the feed's own settings. */
+  /** Settings of the feed. */
   readonly url: string;
   readonly prefix: string;
   readonly kafka: Kafka;
   /**
-   * All that a topic holds, in order within each partition. What was just committed is seen a moment
-   * later: a moment is waited first.
+   * All messages of a topic, in order within each partition. Waits a moment first, because
+   * committed messages become visible a moment later.
    */
   read(
     topic: string,
@@ -36,13 +36,13 @@ export interface KafkaSpace {
 
 const SETTLING_MS = 250;
 
-/** Of resources, as the protocol numbers them. */
+/** Types of resources, as the protocol numbers them. */
 const TOPIC = 2;
 
 export interface KafkaSpaceOptions {
-  /** For the address, such as `&partitions=1`. */
+  /** Parameters for the address, such as `&partitions=1`. */
   readonly options?: string;
-  /** Given for what somebody else has written there. */
+  /** Given for topics that another program has written. */
   readonly prefix?: string;
   readonly certificates?: string | undefined;
 }
@@ -86,7 +86,7 @@ export function createKafkaSpace(
   };
 }
 
-/** For what is not the adapter's own: a client as anybody makes one. */
+/** A plain client, for requests without the adapter. */
 export const plainKafka = (server: string): Kafka =>
   new Kafka({
     clientId: "somebody",
@@ -141,7 +141,7 @@ async function readTopic(
 const textsOf = (headers: IHeaders = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-/** Reads a frame with the schema that its id names, as a consumer with a registry does. */
+/** Decodes a frame with the schema of its id, as a consumer with a registry does. */
 export function createReader(
   schemaText: (id: number) => Promise<string> = async (id) =>
     eventSchemas.find((schema) => schema.id === id)?.text ?? "",
@@ -161,7 +161,7 @@ export function createReader(
 export const urnOf = (n: number): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,db.table${n},PROD)`;
 
-/** Events as a log tells them: positions rise, some records in between wake nobody. */
+/** Events in the form of a log: positions increase, and some records have no event. */
 export function eventsFrom(
   first: number,
   count: number,

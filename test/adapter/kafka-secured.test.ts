@@ -1,4 +1,4 @@
-/** The feed in a real Kafka that speaks TLS, knows its users and lets them do what they were granted. */
+/** The feed in a real Kafka with TLS, users and access control. */
 import {
   AclOperationTypes,
   AclPermissionTypes,
@@ -27,7 +27,7 @@ const ownResources = [
   AclResourceTypes.TRANSACTIONAL_ID,
 ];
 
-// Only where servers can be started is there one with users.
+// Only servers that the test starts itself have these users.
 describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", store)}`, () => {
   let space: KafkaSpace;
 
@@ -41,7 +41,7 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     if (!("skipped" in store)) await store.stop();
   });
 
-  /** For the user of the feed, who begins with no rights. */
+  /** Grants rights to the user of the feed, who has none at first. */
   const place = (url = kafkaAs(space.url, "annals")) => ({ url, name: "annals", certificates });
 
   const acl = (resourceType: AclResourceTypes) => ({
@@ -57,7 +57,7 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
   const revoke = (types: readonly AclResourceTypes[]) =>
     withAdmin(space, (admin) => admin.deleteAcls({ filters: types.map(acl) }));
 
-  test("the check names the rights that are missing, until there are all", async () => {
+  test("the check names the missing rights until the user has all of them", async () => {
     const findings = async () => (await checkKafka(place())).findings;
     const none = await findings();
     expect(none.join("\n")).toMatch(
@@ -79,7 +79,7 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     await revoke(ownResources);
   });
 
-  test("the feed is told there; a right that is taken away stops it, and nothing is lost", async () => {
+  test("events are sent; a revoked right stops the feed, and no event is lost", async () => {
     await grant(ownResources);
     await expect.poll(async () => (await checkKafka(place())).findings).toEqual([]);
     const events = eventsFrom(1, 40);
@@ -110,8 +110,8 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     await sink.close();
 
     const read = await Promise.all([topics.versioned, topics.timeseries].map((t) => space.read(t)));
-    const told = read.flat().map(({ headers }) => Number(headers["annals-position"]));
-    expect(told.toSorted((a, b) => a - b)).toEqual(events.map(({ change }) => change.position));
+    const sent = read.flat().map(({ headers }) => Number(headers["annals-position"]));
+    expect(sent.toSorted((a, b) => a - b)).toEqual(events.map(({ change }) => change.position));
     await revoke(ownResources);
   });
 
@@ -123,14 +123,14 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
       (url) => `${url}&mechanism=scram-sha-256`,
       /user, password and mechanism/,
     ],
-  ])("%s is told as such, and no password is", async (_, change, hint) => {
+  ])("the error for %s names the cause, and shows no password", async (_, change, hint) => {
     const url = change(kafkaAs(space.url, "annals"));
     const refused = await checkKafka(place(url)).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
     expect(JSON.stringify(refused)).not.toMatch(/secret|wrong/);
   });
 
-  test("an authority that nobody named is not believed", async () => {
+  test("a certificate of an unknown authority is rejected", async () => {
     const { certificates: _, ...unnamed } = place();
     await expect(checkKafka(unnamed)).rejects.toMatchObject({
       code: "unavailable",
@@ -138,12 +138,12 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     });
   });
 
-  test("brokers that speak TLS alone are not spoken to without", async () => {
+  test("brokers with TLS only cannot be reached without TLS", async () => {
     const url = kafkaAs(space.url, "annals").replace("tls=true&", "");
     await expect(checkKafka(place(url))).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  test("a user of another mechanism is let in, too", async () => {
+  test("a user of another mechanism can log in", async () => {
     const { findings } = await checkKafka(place(`${kafkaAs(space.url, "admin")}&mechanism=plain`));
     expect(findings).toEqual([]);
   });

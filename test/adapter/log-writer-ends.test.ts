@@ -1,4 +1,7 @@
-/** The log's writer thread ends by itself: what its callers are told, and how the log goes on. */
+/**
+ * The writer thread of the log ends unexpectedly: the errors of its callers, and how the log
+ * continues.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,17 +16,17 @@ import { entry, readEverything, text } from "../contract/change-log-driver.ts";
 let directory: string;
 let file: string;
 let log: ChangeLog;
-let told: string[];
-/** The newest thread that this process has started. */
+let logged: string[];
+/** The last thread that this process has started. */
 let writer: Worker;
 const remember = (worker: Worker): void => {
   writer = worker;
 };
 
 const logger = {
-  info: (_: unknown, message?: string) => void told.push(`info: ${message}`),
-  warn: (_: unknown, message?: string) => void told.push(`warn: ${message}`),
-  error: (_: unknown, message?: string) => void told.push(`error: ${message}`),
+  info: (_: unknown, message?: string) => void logged.push(`info: ${message}`),
+  warn: (_: unknown, message?: string) => void logged.push(`warn: ${message}`),
+  error: (_: unknown, message?: string) => void logged.push(`error: ${message}`),
 };
 
 async function open(firstMs: number, endsMax = 3): Promise<void> {
@@ -36,7 +39,7 @@ beforeEach(() => {
   process.on("worker", remember);
   directory = mkdtempSync(join(tmpdir(), "annals-log-"));
   file = join(directory, "log.sqlite");
-  told = [];
+  logged = [];
 });
 
 afterEach(async () => {
@@ -45,7 +48,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Keeps the writer from beginning a transaction. */
+/** Prevents the writer from beginning a transaction. */
 function hold(): DatabaseSync {
   const other = new DatabaseSync(file);
   other.exec("BEGIN IMMEDIATE");
@@ -63,7 +66,7 @@ const refused = (hint: RegExp) =>
 const unknown = refused(/The write may be in the log or not/);
 const nothing = refused(/^Nothing was written/);
 
-test("calls under way are told that nobody knows, those behind them that nothing was kept", async () => {
+test("running appends fail with an unknown result, and queued ones with an error that says nothing was written", async () => {
   await open(10_000);
   const other = hold();
   const sent = log.append([entry("a", 0, "sent")]);
@@ -81,7 +84,7 @@ test("calls under way are told that nobody knows, those behind them that nothing
   await expect(log.append([entry("a", 0, "between")])).rejects.toEqual(nothing);
 });
 
-test("another thread goes on where the log ends, and the pause is told", async () => {
+test("another thread continues at the end of the log, and the pause is logged", async () => {
   await open(20);
   await writer.terminate();
   expect(log.trouble?.()).toMatch(/exit code 1/);
@@ -89,10 +92,10 @@ test("another thread goes on where the log ends, and the pause is told", async (
   const [answer] = await log.append([entry("a", 0, "a1")]);
   expect(answer).toEqual({ position: 2, revision: 1, repeated: false });
   expect((await readEverything(log)).map(text)).toEqual(["a0", "a1"]);
-  expect(told).toEqual(["error: the log's writer ended", "info: the log's writer runs again"]);
+  expect(logged).toEqual(["error: the log's writer ended", "info: the log's writer runs again"]);
 });
 
-test("what the ended thread had committed is found by its id, and written once", async () => {
+test("an append that the ended thread committed is found by its id, and written once", async () => {
   await open(20);
   const append = { ...entry("a", 0, "a1"), id: Buffer.alloc(16, 7) };
   await log.append([append]);
@@ -102,8 +105,8 @@ test("what the ended thread had committed is found by its id, and written once",
   expect(again).toEqual({ position: 2, revision: 1, repeated: true });
 });
 
-describe("a thread that ends again and again", () => {
-  test("is started after pauses that double, and given up at last", async () => {
+describe("a thread that ends repeatedly", () => {
+  test("the thread is started after pauses that double, and finally not again", async () => {
     await open(20, 2);
     const starts: number[] = [];
     const note = (): void => void starts.push(performance.now());
@@ -126,7 +129,7 @@ describe("a thread that ends again and again", () => {
     expect((await readEverything(log)).map(text)).toEqual(["a0"]);
   });
 
-  test("is not started when the log closes in the pause", async () => {
+  test("no thread is started if the log closes during the pause", async () => {
     await open(50);
     await writer.terminate();
     const last = writer;
@@ -136,7 +139,7 @@ describe("a thread that ends again and again", () => {
   });
 });
 
-test("a full disk is told once, and once when it is over", async () => {
+test("a full disk is logged once, and its end is logged once", async () => {
   await open(20);
   const other = new DatabaseSync(file, { timeout: 5_000 });
   other.exec(`CREATE TRIGGER full BEFORE INSERT ON log WHEN NEW.count = 3
@@ -146,5 +149,5 @@ test("a full disk is told once, and once when it is over", async () => {
   await expect(large()).rejects.toMatchObject({ code: "unavailable" });
   await log.append([entry("b", "any", "1")]);
   other.close();
-  expect(told).toEqual(["error: the log cannot be written", "info: the log is written again"]);
+  expect(logged).toEqual(["error: the log cannot be written", "info: the log is written again"]);
 });

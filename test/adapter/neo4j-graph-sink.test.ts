@@ -1,4 +1,4 @@
-/** What every sink promises, of the graph's in Neo4j; the rest is in neo4j-graph.test.ts. */
+/** The contract of sinks for the graph in Neo4j; other tests are in neo4j-graph.test.ts. */
 import { afterAll, describe } from "vitest";
 import { graphHistories } from "../contract/graph-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
@@ -12,28 +12,28 @@ const { createPlace, close } = createNeo4jPlace("skipped" in store ? "" : store.
 const literal = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\u0000", "\\u0000")}'`;
 
-const told = (urn: string): string => `
+const edgesOf = (urn: string): string => `
   MATCH (s:LABEL)-[r]->(d)
   WHERE r.aspect IS NOT NULL AND coalesce(r.entity, s.urn) = ${literal(urn)}`;
 
 const damages: readonly (readonly [what: string, statements: (urn: string) => string])[] = [
-  ["removed", (urn) => `${told(urn)} DELETE r`],
-  ["removed in part", (urn) => `${told(urn)} AND r.ordinal = 0 DELETE r`],
-  ["changed", (urn) => `${told(urn)} SET r.updatedOn = 1, r.properties = '{}'`],
-  ["moved to another place", (urn) => `${told(urn)} SET r.position = r.position + 5`],
+  ["removed", (urn) => `${edgesOf(urn)} DELETE r`],
+  ["removed in part", (urn) => `${edgesOf(urn)} AND r.ordinal = 0 DELETE r`],
+  ["changed", (urn) => `${edgesOf(urn)} SET r.updatedOn = 1, r.properties = '{}'`],
+  ["moved to another place", (urn) => `${edgesOf(urn)} SET r.position = r.position + 5`],
   [
     "added",
-    (urn) => `${told(urn)} AND s.urn = coalesce(r.entity, s.urn) WITH s, r LIMIT 1
+    (urn) => `${edgesOf(urn)} AND s.urn = coalesce(r.entity, s.urn) WITH s, r LIMIT 1
       CREATE (s)-[other:Ghost]->(s) SET other = properties(r)`,
   ],
   [
-    "told twice",
-    (urn) => `${told(urn)} WITH s, d, r LIMIT 1
+    "written twice",
+    (urn) => `${edgesOf(urn)} WITH s, d, r LIMIT 1
       CREATE (s)-[other:Twin]->(d) SET other = properties(r)`,
   ],
 ];
 
-// A newcomer has no server: what is left out says why in its name.
+// The title says why the suite is skipped without a server.
 describe.skipIf("skipped" in store)(title, () => {
   afterAll(close);
 

@@ -20,7 +20,7 @@ const DOWNSTREAM = "DownstreamOf";
 const dataset = (name: string | number): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
 
-function tells(at: number, urn: string, ends: readonly string[], source = urn): GraphWrite {
+function writeOf(at: number, urn: string, ends: readonly string[], source = urn): GraphWrite {
   const edges = ends.map((destination) => ({
     ...{ source, type: DOWNSTREAM, destination, path: "/upstreams/*/dataset" },
   }));
@@ -33,7 +33,7 @@ const near = (urn: string): NeighboursQuery => ({
   direction: "OUTGOING",
 });
 
-// A newcomer has no server: what is left out says why in its name.
+// The title says why the suite is skipped without a server.
 describe.skipIf("skipped" in store)(title, () => {
   afterAll(close);
 
@@ -77,7 +77,7 @@ describe.skipIf("skipped" in store)(title, () => {
         .map((row) => String(row.name))
         .filter((name) => name.startsWith(`${place.name}_graph`));
 
-    test("is empty to a reader before there is one", async () => {
+    test("a graph without a sink is empty for readers", async () => {
       const reader = await readerOf();
       expect(await reader.neighbours(near(dataset("a")))).toEqual({ neighbours: [], total: 0 });
       const steps = new Map([
@@ -93,13 +93,16 @@ describe.skipIf("skipped" in store)(title, () => {
       const pair = { source: dataset("a"), type: DOWNSTREAM, destination: dataset("b") };
       expect(await reader.stamps([pair])).toEqual([undefined]);
       expect(await Array.fromAsync(reader.dump())).toEqual([]);
-      await (await sinkOf()).apply([tells(1, dataset("a"), [dataset("b")])], position(1));
+      await (await sinkOf()).apply([writeOf(1, dataset("a"), [dataset("b")])], position(1));
       expect(await neighboursOf(reader, dataset("a"))).toEqual([dataset("b")]);
     });
 
-    test("loses its nodes with their last edges", async () => {
+    test("nodes are deleted with their last edges", async () => {
       const sink = await sinkOf();
-      const writes = [tells(1, dataset("a"), [dataset("b")]), tells(2, dataset("c"), [ada], ada)];
+      const writes = [
+        writeOf(1, dataset("a"), [dataset("b")]),
+        writeOf(2, dataset("c"), [ada], ada),
+      ];
       await sink.apply(writes, position(2));
       const urns = async () =>
         (
@@ -107,7 +110,7 @@ describe.skipIf("skipped" in store)(title, () => {
           '${place.name}_graph_' RETURN n.urn AS urn ORDER BY urn`)
         ).map((row) => row.urn);
       expect(await urns()).toEqual([ada, dataset("a"), dataset("b"), dataset("c")]);
-      await sink.apply([tells(3, dataset("c"), [dataset("a")])], position(3));
+      await sink.apply([writeOf(3, dataset("c"), [dataset("a")])], position(3));
       expect(await urns()).toEqual([dataset("a"), dataset("b"), dataset("c")]);
       const gone: GraphWrite[] = ["a", "c"].map((name, i) => ({
         ...{ op: "remove_entity", urn: dataset(name), position: position(4 + i) },
@@ -116,29 +119,29 @@ describe.skipIf("skipped" in store)(title, () => {
       expect(await urns()).toEqual([]);
     });
 
-    test("is written by one of two projectors at a time, and the other is told", async () => {
+    test("one of two projectors writes at a time, and the other gets a conflict", async () => {
       const one = await sinkOf();
       const other = await sinkOf();
-      await one.apply([tells(1, dataset("a"), [dataset("b")])], position(1));
+      await one.apply([writeOf(1, dataset("a"), [dataset("b")])], position(1));
       const conflict = expect.objectContaining({
         code: "conflict",
         message: 'the view "graph" was moved to position 1 by another projector',
       });
-      const write = tells(1, dataset("a"), [dataset("c")]);
+      const write = writeOf(1, dataset("a"), [dataset("c")]);
       await expect(other.apply([write], position(1))).rejects.toEqual(conflict);
       const again = expect.objectContaining({ code: "conflict" });
       await expect(other.apply([write], position(1))).rejects.toEqual(again);
       expect(await other.position()).toBe(1);
-      await other.apply([tells(2, dataset("a"), [dataset("c")])], position(2));
+      await other.apply([writeOf(2, dataset("a"), [dataset("c")])], position(2));
       await expect(one.restore(dataset("a"), [])).rejects.toEqual(again);
       expect(await one.position()).toBe(2);
       expect(await neighboursOf(await readerOf(), dataset("a"))).toEqual([dataset("c")]);
     });
 
-    test("comes to the same under two projectors at once", async () => {
+    test("two concurrent projectors give the same graph as one", async () => {
       const sinks = [await sinkOf(), await sinkOf()];
       const writes = Array.from({ length: 60 }, (_, i) =>
-        tells(i + 1, dataset(i % 7), [dataset(i), dataset(i + 1)]),
+        writeOf(i + 1, dataset(i % 7), [dataset(i), dataset(i + 1)]),
       );
       const project = async (sink: GraphSink): Promise<void> => {
         for (let at: Position = await sink.position(); at < 60; at = await sink.position()) {
@@ -162,9 +165,9 @@ describe.skipIf("skipped" in store)(title, () => {
       await alone.remove();
     });
 
-    test("that came back empty is noticed, and grown again", async () => {
+    test("a graph that was emptied is detected, and built again", async () => {
       const sink = await sinkOf();
-      const writes = [tells(1, dataset("a"), [dataset("b")]), tells(2, dataset("b"), [ada])];
+      const writes = [writeOf(1, dataset("a"), [dataset("b")]), writeOf(2, dataset("b"), [ada])];
       await sink.apply(writes, position(2));
       for (const label of await labels()) {
         await place.ask(`MATCH (n:${label}) DETACH DELETE n`);
@@ -177,14 +180,14 @@ describe.skipIf("skipped" in store)(title, () => {
       expect((await labels()).length).toBe(2);
     });
 
-    test("is grown again under another model or log, but not when the log may be lost", async () => {
+    test("a graph of another model or log is rebuilt, but not if the log may have been lost", async () => {
       const emptied: string[] = [];
       const under = async (model: string, id: string, head: number): Promise<Position> => {
         const log = { id, head: position(head) };
         const onEmptied = (why: string) => emptied.push(why);
         const sink = await place.openSink({ model, log, onEmptied });
         const at = await sink.position();
-        if (at === 0) await sink.apply([tells(1, dataset("a"), [ada])], position(7));
+        if (at === 0) await sink.apply([writeOf(1, dataset("a"), [ada])], position(7));
         await sink.close();
         return at;
       };
@@ -197,29 +200,31 @@ describe.skipIf("skipped" in store)(title, () => {
       expect(emptied).toEqual(["another model", "another log"]);
     });
 
-    test("of another model is kept where that is wanted, until one is grown beside it", async () => {
-      const openAs = (model: string, told: unknown[] = [], bulk = false) =>
+    test("a graph of another model is kept on request until a rebuild replaces it", async () => {
+      const openAs = (model: string, notified: unknown[] = [], bulk = false) =>
         place.openSink({
           ...{ model, bulk, log: { id: "log", head: position(9) } },
-          onStale: (stale: boolean) => void told.push(stale),
-          onEmptied: (why: string) => void told.push(why),
+          onStale: (stale: boolean) => void notified.push(stale),
+          onEmptied: (why: string) => void notified.push(why),
         });
-      const tell = (n: number) => tells(n, dataset(n), [ada]);
+      const writeNumber = (n: number) => writeOf(n, dataset(n), [ada]);
       const first = await openAs("m1");
-      await first.apply([tell(1)], position(3));
-      const told: unknown[] = [];
-      const second = await openAs("m2", told);
-      expect([await second.position(), new Set(told)]).toEqual([3, new Set([true])]);
-      // Its own process goes on with it.
-      await first.apply([tell(4)], position(4));
-      const grown = await openAs("m2", [], true);
-      await grown.apply([tell(1), tell(4)], position(4));
-      await grown.close("keep");
+      await first.apply([writeNumber(1)], position(3));
+      const notified: unknown[] = [];
+      const second = await openAs("m2", notified);
+      expect([await second.position(), new Set(notified)]).toEqual([3, new Set([true])]);
+      // The process with the first model continues to project.
+      await first.apply([writeNumber(4)], position(4));
+      const rebuilt = await openAs("m2", [], true);
+      await rebuilt.apply([writeNumber(1), writeNumber(4)], position(4));
+      await rebuilt.close("keep");
       await expect(first.apply([], position(5))).rejects.toMatchObject({ code: "conflict" });
-      expect([await second.position(), told.at(-1)]).toEqual([4, false]);
-      expect([await first.position(), await (await openAs("m1", told)).position()]).toEqual([4, 4]);
-      expect(told.at(-1)).toBe(true);
-      // What both have fed is of neither.
+      expect([await second.position(), notified.at(-1)]).toEqual([4, false]);
+      expect([await first.position(), await (await openAs("m1", notified)).position()]).toEqual([
+        4, 4,
+      ]);
+      expect(notified.at(-1)).toBe(true);
+      // A graph with records projected by both models belongs to neither.
       await first.apply([], position(6));
       for (const model of ["m1", "m2"]) {
         const again: unknown[] = [];
@@ -228,10 +233,10 @@ describe.skipIf("skipped" in store)(title, () => {
       }
     });
 
-    test("is regrown beside the live one and takes its place under readers", async () => {
+    test("a staging generation is built next to the live one, and replaces it under readers", async () => {
       const live = await sinkOf();
       const many = Array.from({ length: 300 }, (_, i) => dataset(i));
-      await live.apply([tells(1, dataset("a"), many.slice(0, 90))], position(1));
+      await live.apply([writeOf(1, dataset("a"), many.slice(0, 90))], position(1));
       const reader = await readerOf();
       const seen = new Set<number>();
       let growing = true;
@@ -241,27 +246,27 @@ describe.skipIf("skipped" in store)(title, () => {
       for (const size of [80, 70]) {
         const bulk = await place.openSink({ bulk: true });
         expect(await bulk.position()).toBe(START);
-        await bulk.apply([tells(1, dataset("a"), many.slice(0, size))], position(1_000 - size));
+        await bulk.apply([writeOf(1, dataset("a"), many.slice(0, size))], position(1_000 - size));
         await bulk.close("keep");
       }
       const discarded = await place.openSink({ bulk: true });
-      await discarded.apply([tells(1, dataset("a"), many.slice(0, 10))], position(500));
+      await discarded.apply([writeOf(1, dataset("a"), many.slice(0, 10))], position(500));
       await discarded.close("discard");
       growing = false;
       await reading;
       expect([...seen].filter((size) => ![90, 80, 70].includes(size))).toEqual([]);
       expect(await neighboursOf(reader, dataset("a"))).toEqual(many.slice(0, 70));
       expect((await labels()).length).toBe(2);
-      // The one that was written before is another now.
+      // The sink of the old generation gets a conflict.
       await expect(live.apply([], position(600))).rejects.toMatchObject({ code: "conflict" });
       expect(await live.position()).toBe(930);
     });
 
-    test("replaces a view that covers records beyond the end of the log", async () => {
+    test("a rebuild replaces a graph that covers records beyond the end of the log", async () => {
       const live = await sinkOf();
-      await live.apply([tells(1, dataset("a"), [ada])], position(9));
+      await live.apply([writeOf(1, dataset("a"), [ada])], position(9));
       const bulk = await place.openSink({ bulk: true });
-      await bulk.apply([tells(1, dataset("a"), [dataset("b")])], position(5));
+      await bulk.apply([writeOf(1, dataset("a"), [dataset("b")])], position(5));
       const conflict = { code: "conflict" };
       await expect(bulk.publish?.(position(9))).rejects.toMatchObject(conflict);
       await bulk.publish?.(position(5));
@@ -269,14 +274,14 @@ describe.skipIf("skipped" in store)(title, () => {
       expect(await neighboursOf(await readerOf(), dataset("a"))).toEqual([dataset("b")]);
     });
 
-    test("is not disturbed by what a dead rebuild left, which the next one clears", async () => {
+    test("an unfinished rebuild does not affect the graph, and the next one deletes its rest", async () => {
       const live = await sinkOf();
-      await live.apply([tells(1, dataset("a"), [ada])], position(1));
+      await live.apply([writeOf(1, dataset("a"), [ada])], position(1));
       const dead = await sinkOf({ bulk: true });
-      await dead.apply([tells(1, dataset("a"), [dataset("b")])], position(9));
+      await dead.apply([writeOf(1, dataset("a"), [dataset("b")])], position(9));
       expect((await labels()).length).toBe(3);
       const next = await place.openSink({ bulk: true });
-      await next.apply([tells(1, dataset("a"), [dataset("c")])], position(9));
+      await next.apply([writeOf(1, dataset("a"), [dataset("c")])], position(9));
       await expect(dead.apply([], position(10))).rejects.toMatchObject({ code: "conflict" });
       expect(await neighboursOf(await readerOf(), dataset("a"))).toEqual([ada]);
       await expect(dead.close("keep")).rejects.toMatchObject({ code: "conflict" });
@@ -285,19 +290,19 @@ describe.skipIf("skipped" in store)(title, () => {
       expect((await labels()).length).toBe(2);
     });
 
-    test("of another release is refused, with what to do", async () => {
-      await (await sinkOf()).apply([tells(1, dataset("a"), [ada])], position(1));
+    test("a graph of another release is rejected with the fix", async () => {
+      await (await sinkOf()).apply([writeOf(1, dataset("a"), [ada])], position(1));
       await place.ask(`MATCH (v:${place.name}_graph) SET v.version = 99`);
       const refused = { code: "unavailable", hint: expect.stringContaining("rebuild graph") };
       await expect((await readerOf()).neighbours(near(ada))).rejects.toMatchObject(refused);
       await expect(place.openSink()).rejects.toMatchObject(refused);
-      const grown = await place.openSink({ bulk: true });
-      await grown.apply([], position(1));
-      await grown.close("keep");
+      const rebuilt = await place.openSink({ bulk: true });
+      await rebuilt.apply([], position(1));
+      await rebuilt.close("keep");
       expect(await neighboursOf(await readerOf(), dataset("a"))).toEqual([]);
     });
 
-    test("is found good by its check", async () => {
+    test("a check reports nothing for a suitable server", async () => {
       const before = await labels();
       const { version, findings } = await checkNeo4j({ url, name: place.name });
       expect(version).toMatch(/^\d+\.\d+/);
@@ -307,10 +312,10 @@ describe.skipIf("skipped" in store)(title, () => {
   });
 });
 
-describe("a graph in a server that is not there", () => {
+describe("a graph in a server that cannot be reached", () => {
   const secret = "s3cret";
 
-  test("says which one, what to do, and nothing of who logs in", async () => {
+  test("the error names the server and the fix, but no user or password", async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
     const address = silent.address();
@@ -341,7 +346,7 @@ describe("a graph in a server that is not there", () => {
     }
   });
 
-  test("is refused at once when its address is none", async () => {
+  test("an invalid address is rejected at once", async () => {
     for (const wrong of ["bolt:/nothing", "http://ada:s3cret@host", "host:7687", ""]) {
       const refused = openNeo4jGraphReader({ url: wrong, name: "nowhere" });
       await expect(refused).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** Where a graph in Neo4j lives in a test: a catalog of its own in the server that all share. */
+/** The location of a graph in Neo4j for a test: a catalog of its own in a shared server. */
 import neo4j, { type Driver } from "neo4j-driver";
 import type { ViewOrigin } from "../../src/storage/view-origin.ts";
 import type { GraphSink } from "../../src/views/graph/graph.ts";
@@ -10,10 +10,10 @@ const run = Math.random().toString(36).slice(2, 8);
 export function createNeo4jPlace(text: string) {
   let driver: Driver | undefined;
   let names = 0;
-  /** Names whose labels are empty again: the server has prepared its queries for them. */
+  /** Names of earlier tests whose labels are empty again: the server has cached their queries. */
   const free: string[] = [];
 
-  /** The server's own view of things, beside the adapter's. */
+  /** A driver for statements without the adapter. */
   function connected(): Driver {
     const url = new URL(text);
     driver ??= neo4j.driver(
@@ -45,12 +45,12 @@ export function createNeo4jPlace(text: string) {
         return sink;
       },
       openReader: () => openNeo4jGraphReader({ url: text, name }),
-      /** `LABEL` stands for the live generation's. */
+      /** Replaces `LABEL` by the label of the live generation. */
       async change(statements: string) {
         const [live] = await ask(`MATCH (v:${name}_graph {part: 'live'}) RETURN v.generation AS g`);
         await ask(statements.replaceAll("LABEL", `${name}_graph_${live?.g}`));
       },
-      /** What was answered is kept; a killed process leaves its connections to the server. */
+      /** Committed writes stay; a killed process leaves its connections to the server. */
       async crash() {
         if (sink !== undefined) abandoned.push(sink);
       },

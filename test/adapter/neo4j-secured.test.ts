@@ -1,4 +1,4 @@
-/** The graph in a real Neo4j that speaks TLS with a certificate of nobody known, and knows its users. */
+/** The graph in a real Neo4j with users, TLS and a certificate of an unknown authority. */
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -13,13 +13,13 @@ const url = "skipped" in store ? "" : store.url.replace("bolt://", "bolt+s://");
 const certificates = readFileSync(certificateFile, "utf8");
 const name = "secured";
 
-// Only where servers can be started is there one whose certificate is known.
+// Only a server that the test starts itself has a known certificate.
 describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("neo4j", store)}`, () => {
   afterAll(async () => {
     if (!("skipped" in store)) await store.stop();
   });
 
-  test("the graph is written, read and found good by its check", async () => {
+  test("the graph is written, read and checked without findings", async () => {
     const place = { url, name, certificates };
     expect((await checkNeo4j(place)).findings).toEqual([]);
     const sink = await openNeo4jGraphSink(place);
@@ -46,7 +46,7 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("neo4j", s
       { url: url.replace(/:[^:@]+@/, ":wrong-one@"), certificates },
       /user|password/i,
     ],
-  ])("%s is told with what to do, and no password is", async (_, place, hint) => {
+  ])("the error for %s names the fix, and shows no password", async (_, place, hint) => {
     const refused = await checkNeo4j({ ...place, name }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
     expect(JSON.stringify(refused)).not.toMatch(/annals-test|wrong-one/);

@@ -1,4 +1,4 @@
-/** Views in OpenSearch, beside embedded ones, are verified as embedded ones are. */
+/** Verification of views in OpenSearch next to embedded views. */
 import { randomBytes } from "node:crypto";
 import { describe } from "vitest";
 import { reachStore, storeTitle } from "../support/stores.ts";
@@ -8,8 +8,8 @@ import { elasticsearchViews } from "./view-rows-places.ts";
 
 const store = await reachStore("opensearch");
 
-// Without the server there is nothing to test; what is missing is told at the end of the run.
-describe.skipIf("skipped" in store)("views in a server beside embedded ones", () => {
+// The test needs a server; the end of the run lists the missing ones.
+describe.skipIf("skipped" in store)("views in a server next to embedded views", () => {
   viewRowsSuite(
     `on ${storeTitle("opensearch", store)}`,
     async () => {

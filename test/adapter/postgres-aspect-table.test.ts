@@ -28,7 +28,7 @@ const [history = []] = fc.sample(aspectHistories(150, 150), { numRuns: 1, seed: 
 const end = history.at(-1)?.position ?? position(0);
 const conflict = expect.objectContaining({ code: "conflict" });
 
-/** A tag's key, told at a position. */
+/** The key of a tag, written at a position. */
 const tag = (name: string, at: number): Extract<AspectWrite, { op: "value" }> => ({
   op: "value",
   ...{ urn: `urn:li:tag:${name}`, aspect: "tagKey", entityType: "tag", key: true },
@@ -38,7 +38,7 @@ const tag = (name: string, at: number): Extract<AspectWrite, { op: "value" }> =>
 const tags = (from: number, to: number): AspectWrite[] =>
   Array.from({ length: to - from + 1 }, (_, n) => tag(`t${from + n}`, from + n));
 
-// Without a server there is nothing to test: the title says why.
+// The title says why the suite is skipped without a server.
 describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
   aspectTableContract(title, { createPlace });
 
@@ -66,14 +66,14 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
           VALUES (${entityOf(urn)}, (SELECT id FROM {aspect_name} WHERE name = 'ghost'), 1, 1, 1, 1, 'a', '{}', '{}')`,
       ],
       [
-        "said to live, or not to",
+        "given a wrong living flag",
         (urn) => `UPDATE {entity} SET living = NOT living WHERE id = ${entityOf(urn)}`,
       ],
-      ["forgotten with their entity", (urn) => `DELETE FROM {entity} WHERE id = ${entityOf(urn)}`],
+      ["deleted with their entity", (urn) => `DELETE FROM {entity} WHERE id = ${entityOf(urn)}`],
     ],
   });
 
-  describe("peculiar", () => {
+  describe("beyond the contract", () => {
     let place: PostgresPlace;
 
     beforeEach(async () => {
@@ -89,8 +89,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       return rows;
     };
 
-    /** What a view has that took the whole history at once. */
-    async function grown() {
+    /** The rows of a view after the whole history in one batch. */
+    async function rowsOfHistory() {
       const other = await createPlace();
       const sink = await other.openSink();
       await sink.apply(history, end);
@@ -99,7 +99,10 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       return rows;
     }
 
-    /** As the projector does: what was lost is told again from where the view is. */
+    /**
+     * Applies the history like a projector: after a conflict, it continues at the position of the
+     * view.
+     */
     async function feed(sink: Awaited<ReturnType<PostgresPlace["openSink"]>>, size = 40) {
       let at = await sink.position();
       for (let failures = 0; at < end; ) {
@@ -116,8 +119,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       }
     }
 
-    describe("a reader before any writer", () => {
-      test("answers as an empty view, and follows the one that comes to be", async () => {
+    describe("a reader without a sink", () => {
+      test("the reader returns an empty view, and sees the view that a sink creates", async () => {
         const reader = await place.openReader();
         expect(await reader.position()).toBe(0);
         expect(await reader.getEntities(["urn:li:tag:a", ""])).toEqual([
@@ -141,14 +144,14 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
 
     describe("restoring entities", () => {
       test.each([
-        ["said to live, or not to", "UPDATE {entity} SET living = NOT living"],
-        ["forgotten", "DELETE FROM {entity}"],
+        ["marked with the opposite state", "UPDATE {entity} SET living = NOT living"],
+        ["deleted", "DELETE FROM {entity}"],
         [
-          "miscounted with one that is no more",
+          "counted wrong together with a deleted entity",
           "UPDATE {entity} SET living = true; UPDATE {entity_kind} SET living = 7",
         ],
-        ["left as they were", "SELECT 1"],
-      ])("mends the counts of those that were %s", async (_, damage) => {
+        ["left unchanged", "SELECT 1"],
+      ])("restoring repairs the counts of entities that were %s", async (_, damage) => {
         await expectRestoredCounts(place, {
           damage,
           counts: "SELECT prefix, living FROM {entity_kind} ORDER BY prefix",
@@ -156,7 +159,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         });
       });
 
-      test("to nothing lets them come to be again", async () => {
+      test("an entity that is restored to nothing can be created again", async () => {
         const sink = await place.openSink();
         await sink.apply(tags(1, 3), position(3));
         await sink.restore("urn:li:tag:t2", []);
@@ -164,7 +167,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect((await rowsOf()).map(({ urn }) => urn)).toEqual(tags(1, 3).map(({ urn }) => urn));
       });
 
-      test("writes a history that is longer than a statement", async () => {
+      test("restoring writes a history that is longer than a statement", async () => {
         const sink = await place.openSink();
         const long = Array.from({ length: 2_500 }, (_, n) => ({
           ...tag("long", n + 1),
@@ -179,8 +182,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("many readers at once", () => {
-      test("have each its own answer, and see what was written before they asked", async () => {
+    describe("concurrent reads", () => {
+      test("each read gets its own result, and sees writes from before it", async () => {
         const sink = await place.openSink();
         const reader = await place.openReader();
         for (let n = 1; n <= 5; n++) {
@@ -192,13 +195,13 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
           expect(answers.map((states) => states.map(({ urn }) => urn))).toEqual(asked);
           const known = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) < n * 10 + 10;
           for (const { urn, revision } of answers.flat()) {
-            const told = known(urn) && !/t\d$/.test(urn);
-            expect([urn, revision]).toEqual([urn, told ? 0 : -1]);
+            const written = known(urn) && !/t\d$/.test(urn);
+            expect([urn, revision]).toEqual([urn, written ? 0 : -1]);
           }
         }
       });
 
-      test("fail together, and go on", async () => {
+      test("concurrent reads fail together, and later reads succeed", async () => {
         await (await place.openSink()).apply(tags(1, 9), position(9));
         const reader = await place.openReader();
         await place.change(`ALTER TABLE {entity} RENAME COLUMN revision TO away`);
@@ -211,7 +214,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("a number that is told again", () => {
+    describe("a version that is written again", () => {
       const confirm = (at: number): AspectWrite => ({
         op: "confirm",
         ...{ urn: "urn:li:tag:a", aspect: "tagKey", position: position(at), version: 1 },
@@ -219,7 +222,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
       const again = (at: number) => ({ ...tag("a", at), revision: revision(at - 1) });
 
-      test("has what was told last, be it in one batch or in many", async () => {
+      test("the version has the last write, in one batch or in several", async () => {
         const writes = [tag("a", 1), confirm(2), again(3), confirm(4), again(5)];
         const one = await place.openSink();
         await one.apply(writes.slice(0, 1), position(1));
@@ -233,7 +236,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await rowsOf()).toEqual(rows);
       });
 
-      test("though it is not the newest, moves the entity's revision", async () => {
+      test("an older version that is written again advances the revision of the entity", async () => {
         const writes = [tag("a", 1), { ...again(2), version: 2 }, confirm(3)];
         const sink = await place.openSink();
         const reader = await place.openReader();
@@ -250,8 +253,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("two writers of one view", () => {
-      test("see each other, and do no harm", async () => {
+    describe("two sinks of one view", () => {
+      test("a sink detects the writes of the other, and changes nothing", async () => {
         const one = await place.openSink();
         const other = await place.openSink();
         await one.apply(tags(1, 3), position(3));
@@ -269,15 +272,15 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await rowsOf()).toHaveLength(5);
       });
 
-      test("come to the same as one, whatever their turns", async () => {
-        const rows = await grown();
+      test("two sinks in any order give the same view as one", async () => {
+        const rows = await rowsOfHistory();
         const sinks = await Promise.all([place.openSink(), place.openSink(), place.openSink()]);
         await Promise.all(sinks.map((sink, n) => feed(sink, 3 + n)));
         expect(await rowsOf()).toEqual(rows);
         expect(await sinks[0]?.position()).toBe(end);
       });
 
-      test("do not take the numbers of entities that the other has dropped", async () => {
+      test("a sink does not reuse the numbers of entities that the other has deleted", async () => {
         const one = await place.openSink();
         const other = await place.openSink();
         await one.apply(tags(1, 3), position(3));
@@ -293,8 +296,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("a generation beside the live one", () => {
-      test("takes its place when it is kept, and nobody sees anything else", async () => {
+    describe("a staging generation", () => {
+      test("a published generation replaces the live one, and readers see only one of the two", async () => {
         const live = await place.openSink();
         await live.apply(tags(1, 300), position(300));
         const reader = await place.openReader();
@@ -321,7 +324,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         reading = false;
         await Promise.all(readings);
         expect(seen).toEqual(new Set(["1", "1".repeat(300), "300"]));
-        // Whoever wrote the old one is told, and goes on with the new one.
+        // The sink of the old generation gets a conflict, and continues with the new one.
         await expect(live.apply(tags(301, 302), position(302))).rejects.toEqual(conflict);
         expect(await live.position()).toBe(300);
         await live.apply(tags(301, 302), position(302));
@@ -329,7 +332,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await generations(place)).toHaveLength(1);
       });
 
-      test("replaces a view that covers records beyond the end of the log", async () => {
+      test("a published generation replaces a view that covers records beyond the end of the log", async () => {
         const live = await place.openSink();
         await live.apply(tags(1, 3), position(3));
         const bulk = await place.openSink({ bulk: true });
@@ -340,7 +343,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await rowsOf()).toHaveLength(2);
       });
 
-      test("is dropped when it is discarded, and when it was left behind", async () => {
+      test("a discarded or abandoned generation is dropped", async () => {
         const live = await place.openSink();
         await live.apply(tags(1, 3), position(3));
         const discarded = await place.openSink({ bulk: true });
@@ -362,7 +365,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await live.position()).toBe(3);
       });
 
-      test("leaves the old one to the next where somebody still reads it", async () => {
+      test("an old generation with readers is dropped by the next rebuild", async () => {
         const live = await place.openSink();
         await live.apply(tags(1, 3), position(3));
         const reading = new pg.Client({ connectionString: url });
@@ -381,7 +384,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await rowsOf()).toHaveLength(4);
       });
 
-      test("begins a view that was not there", async () => {
+      test("a staging generation becomes the first live one", async () => {
         const reader = await place.openReader();
         const bulk = await place.openSink({ bulk: true });
         await bulk.apply(tags(1, 2), position(2));
@@ -395,13 +398,13 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("a view that was emptied behind the writer's back", () => {
+    describe("a view that was emptied without the sink", () => {
       test.each([
         ["its schema dropped", (name: string) => `DROP SCHEMA "${name}" CASCADE`],
         ["its metadata deleted", (name: string) => `DELETE FROM "${name}".view`],
         ["its tables dropped", () => "DROP TABLE {entity}, {aspect_value}"],
-      ])("is noticed once, and grown again: %s", async (_, damage) => {
-        const rows = await grown();
+      ])("the damage is detected once, and the view is built again: %s", async (_, damage) => {
+        const rows = await rowsOfHistory();
         const sink = await place.openSink();
         const reader = await place.openReader();
         await sink.apply(history.slice(0, 60), history[59]?.position ?? end);
@@ -419,7 +422,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         );
       });
 
-      test("is not fed on from where it was, though its position was asked for", async () => {
+      test("the sink does not continue at its old position, even after that was read", async () => {
         const sink = await place.openSink();
         await sink.apply(tags(1, 3), position(3));
         await place.change(`UPDATE "${place.place.name}".view SET position = 2`);
@@ -429,70 +432,70 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("what a view was made of", () => {
+    describe("the origin of a view", () => {
       const log = (id: string, head: number) => ({ id, head: position(head) });
 
-      test("is kept with it, and what is of something else begins anew", async () => {
-        const told: string[] = [];
+      test("the origin is stored with the view, and a view of another origin is built from the start", async () => {
+        const notified: string[] = [];
         const origin = (model: string, id: string, head = 9) => ({
-          ...{ model, log: log(id, head), onEmptied: (why: string) => void told.push(why) },
+          ...{ model, log: log(id, head), onEmptied: (why: string) => void notified.push(why) },
         });
         const first = await place.openSink(origin("m1", "l1"));
         await first.apply(tags(1, 3), position(3));
         expect(await (await place.openSink(origin("m1", "l1"))).position()).toBe(3);
         const second = await place.openSink(origin("m2", "l1"));
         expect(await second.position()).toBe(0);
-        expect(told).toEqual(["another model"]);
+        expect(notified).toEqual(["another model"]);
         await expect(first.apply(tags(4, 5), position(5))).rejects.toEqual(conflict);
         await second.apply(tags(1, 4), position(4));
-        // A log that ends before the view may be all that is lost.
+        // A log that ends before the view may be damaged, and the view the only copy.
         expect(await (await place.openSink(origin("m2", "l2", 3))).position()).toBe(4);
         expect(await (await place.openSink(origin("m2", "l2", 4))).position()).toBe(0);
-        expect(told).toEqual(["another model", "another log"]);
+        expect(notified).toEqual(["another model", "another log"]);
         expect(await generations(place)).toHaveLength(1);
       });
     });
 
-    describe("what another model made", () => {
-      const origin = (model: string, told: unknown[] = []) => ({
+    describe("a view of another model", () => {
+      const origin = (model: string, notified: unknown[] = []) => ({
         ...{ model, log: { id: "l1", head: position(9) } },
-        onStale: (stale: boolean) => void told.push(stale),
-        onEmptied: (why: string) => void told.push(why),
+        onStale: (stale: boolean) => void notified.push(stale),
+        onEmptied: (why: string) => void notified.push(why),
       });
 
-      test("is kept where that is wanted, and replaced by what is grown beside it", async () => {
+      test("the view is kept on request, and replaced by a rebuild", async () => {
         const first = await place.openSink(origin("m1"));
         await first.apply(tags(1, 3), position(3));
-        const told: unknown[] = [];
-        const second = await place.openSink(origin("m2", told));
-        expect([await second.position(), told]).toEqual([3, [true]]);
-        // Its own process goes on with it.
+        const notified: unknown[] = [];
+        const second = await place.openSink(origin("m2", notified));
+        expect([await second.position(), notified]).toEqual([3, [true]]);
+        // The process with the first model continues to project.
         await first.apply(tags(4, 5), position(5));
-        const grown = await place.openSink({ ...origin("m2"), bulk: true });
-        await grown.apply(tags(1, 5), position(5));
-        await grown.close("keep");
+        const rebuilt = await place.openSink({ ...origin("m2"), bulk: true });
+        await rebuilt.apply(tags(1, 5), position(5));
+        await rebuilt.close("keep");
         await expect(first.apply(tags(6, 6), position(6))).rejects.toEqual(conflict);
-        const other = await place.openSink(origin("m1", told));
+        const other = await place.openSink(origin("m1", notified));
         expect(await other.position()).toBe(5);
-        expect(told).toEqual([true, true]);
+        expect(notified).toEqual([true, true]);
         await expect(second.position()).rejects.toEqual(conflict);
         expect(await second.position()).toBe(5);
-        expect(told).toEqual([true, true, false]);
+        expect(notified).toEqual([true, true, false]);
       });
 
-      test("and this one has fed is of neither", async () => {
+      test("a view with records projected by both models belongs to neither", async () => {
         await (await place.openSink(origin("m1"))).apply(tags(1, 3), position(3));
         await (await place.openSink(origin("m2"))).apply(tags(4, 4), position(4));
         for (const model of ["m1", "m2"]) {
-          const told: unknown[] = [];
-          const sink = await place.openSink(origin(model, told));
-          expect([await sink.position(), told]).toEqual([4, [true]]);
+          const notified: unknown[] = [];
+          const sink = await place.openSink(origin(model, notified));
+          expect([await sink.position(), notified]).toEqual([4, [true]]);
         }
       });
     });
 
     describe("texts", () => {
-      test("of urns are told apart and put in order, however long they are", async () => {
+      test("urns of any length are distinguished and sorted", async () => {
         const long = "\u{1F3D4}é".repeat(1_400);
         const urns = ["b", `${long}a`, `${long}b`, long, `${"x".repeat(16_000)}`, "~"].map(
           (name) => `urn:li:tag:${name}`,
@@ -512,7 +515,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect((await rowsOf()).map(({ urn }) => urn)).toEqual(inOrder);
       });
 
-      test("that the server cannot keep are asked for without harm", async () => {
+      test("reads of texts that the server cannot store return nothing", async () => {
         const sink = await place.openSink();
         await sink.apply(tags(1, 1), position(1));
         const reader = await place.openReader();
@@ -529,7 +532,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         }
       });
 
-      test("of 16 MB come back as they were, several in a batch", async () => {
+      test("several texts of 16 MB in a batch are stored unchanged", async () => {
         const sink = await place.openSink();
         const value = JSON.stringify({ a: '\\"☃\u0000'.repeat(1_450_000) });
         expect(value.length).toBeGreaterThan(15_000_000);
@@ -543,7 +546,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
     });
 
     describe("tables of another release", () => {
-      test("that is earlier are upgraded with their rows", async () => {
+      test("tables of an earlier release are upgraded with their rows", async () => {
         const reader = await place.openReader();
         await place.change(tablesOfVersion1(place.place.name));
         await expect(reader.position()).rejects.toMatchObject({
@@ -583,7 +586,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect((await checkPostgres(place.place)).findings).toEqual(await ofServer(place));
       });
 
-      test("that is earlier stay as they are when the upgrade fails", async () => {
+      test("tables of an earlier release stay unchanged when the upgrade fails", async () => {
         await place.change(tablesOfVersion1(place.place.name));
         const { name } = place.place;
         await place.change(`CREATE VIEW "${name}".hindrance AS SELECT 1;
@@ -594,7 +597,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await (await place.openSink()).position()).toBe(5);
       });
 
-      test("that is later are refused by all, and left alone", async () => {
+      test("tables of a later release are rejected, and stay unchanged", async () => {
         const sink = await place.openSink();
         const reader = await place.openReader();
         await sink.apply(tags(1, 2), position(2));
@@ -613,7 +616,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await reader.countAspect("tagKey")).toBe(4);
       });
 
-      test("make way for a view that is regrown", async () => {
+      test("tables of another release are replaced by a rebuild", async () => {
         const sink = await place.openSink();
         await sink.apply(tags(1, 2), position(2));
         await place.change(`UPDATE "${place.place.name}".view SET version = 99`);
@@ -626,7 +629,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
     });
 
     describe("a server", () => {
-      test("that lets go of its connections is found again without a word", async () => {
+      test("a server that closes connections is reconnected without an error", async () => {
         const sink = await place.openSink();
         const reader = await place.openReader();
         for (let n = 1; n <= 3; n++) {
@@ -639,8 +642,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await sink.position()).toBe(3);
       });
 
-      test("that goes while a batch is written has all of it or nothing", async () => {
-        const rows = await grown();
+      test("a batch during a crash of the server is written completely or not at all", async () => {
+        const rows = await rowsOfHistory();
         const sink = await place.openSink();
         let going = true;
         const breaking = (async () => {
@@ -657,7 +660,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect(await rowsOf()).toEqual(rows);
       });
 
-      test("that is not there, or does not answer, is said to be unavailable", async () => {
+      test("a server that is down or does not respond is unavailable", async () => {
         const silent = createServer(() => {});
         await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
         const address = silent.address();
@@ -684,11 +687,11 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         silent.close();
       });
 
-      test("is not spoken to in the clear where encryption is asked for", async () => {
+      test("a server without TLS is rejected if the address requires TLS", async () => {
         const [ssl] = await place.ask("SELECT current_setting('ssl') AS ssl");
         const encrypted = new URL(url);
         encrypted.searchParams.set("sslmode", "require");
-        // A server with a certificate shows one that nobody has signed.
+        // A server with TLS has a certificate that no authority has signed.
         await expect(
           openPostgresAspectSink({ ...place.place, url: encrypted.href }),
         ).rejects.toMatchObject({
@@ -697,7 +700,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         });
       });
 
-      test("that knows no such database or user says so", async () => {
+      test("the error of an unknown database or user says so", async () => {
         const nowhere = new URL(url);
         nowhere.pathname = "/annals_nowhere";
         await expect(
@@ -709,8 +712,8 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
       });
     });
 
-    describe("the check", () => {
-      test("has nothing to say of a server that is fit, before and after", async () => {
+    describe("annals check", () => {
+      test("a suitable server has no findings, before and after the view is created", async () => {
         const before = await checkPostgres(place.place);
         expect(before.version).toMatch(/^\d+/);
         expect(before.findings).toEqual(await ofServer(place));
@@ -718,7 +721,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         expect((await checkPostgres(place.place)).findings).toEqual(await ofServer(place));
       });
 
-      test("says what settings and privileges are wrong, and how to mend them", async () => {
+      test("wrong settings and missing privileges are reported with the fix", async () => {
         const { name } = place.place;
         await place.openSink();
         await place.change(`
@@ -760,7 +763,7 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
   });
 });
 
-/** What is wrong with a server that only tests use: it may be quicker for being less safe. */
+/** Findings for settings of test servers, which are fast rather than safe. */
 async function ofServer(place: PostgresPlace) {
   const [settings] = await place.ask(
     "SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages",
@@ -771,13 +774,13 @@ async function ofServer(place: PostgresPlace) {
   ];
 }
 
-/** The generations that the metadata tells, each with tables of its own. */
+/** The generations in the metadata. Expects tables for each of them. */
 async function generations(place: PostgresPlace) {
   const { name } = place.place;
-  const told = await place.ask(`SELECT generation FROM "${name}".view ORDER BY generation`);
+  const rows = await place.ask(`SELECT generation FROM "${name}".view ORDER BY generation`);
   const tables = await place.ask(
     `SELECT count(*)::int AS count FROM pg_tables WHERE schemaname = '${name}'`,
   );
-  expect(tables).toEqual([{ count: 1 + 4 * told.length }]);
-  return told;
+  expect(tables).toEqual([{ count: 1 + 4 * rows.length }]);
+  return rows;
 }

@@ -1,4 +1,4 @@
-/** Where a PostgreSQL view lives in a test: a schema of its own in a server that is there. */
+/** The location of a PostgreSQL view for a test: a schema of its own in a shared server. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { ServerPlace, ViewOrigin } from "../../src/storage/view-origin.ts";
@@ -12,7 +12,7 @@ export interface PostgresPlace {
   /** `{entity}` and the like are the tables of the live generation. */
   ask(query: string): Promise<readonly Record<string, unknown>[]>;
   change(statements: string): Promise<void>;
-  /** The connections of all sinks and readers break. */
+  /** Breaks the connections of all sinks and readers. */
   disconnect(): Promise<void>;
   crash(): Promise<void>;
   remove(): Promise<void>;
@@ -23,7 +23,7 @@ const TABLE = /\{(\w+)\}/;
 export const createPostgresPlaces = (url: string) => async (): Promise<PostgresPlace> => {
   const place: ServerPlace = { url, name: `test_${randomBytes(6).toString("hex")}` };
   const admin = new pg.Pool({ connectionString: url, max: 1 });
-  // A server that is stopped by a test breaks idle connections.
+  // Idle connections break when a test stops the server.
   admin.on("error", () => {});
   const opened: { close(outcome?: "discard"): Promise<void> }[] = [];
 
@@ -63,7 +63,7 @@ export const createPostgresPlaces = (url: string) => async (): Promise<PostgresP
     disconnect,
     crash: disconnect,
     async remove() {
-      // A bulk that a test left open has lost what it grew.
+      // A staging generation that a test left open is lost.
       for (const one of opened) await one.close("discard").catch(() => {});
       await admin.query(`DROP SCHEMA IF EXISTS "${place.name}" CASCADE`);
       await admin.end();

@@ -1,6 +1,6 @@
 /**
- * The aspect view in PostgreSQL as version 1 of its tables had it, with rows: three entities, one of
- * which is no more. Kept as it was, so that an upgrade can be tested for ever.
+ * The tables of the aspect view in PostgreSQL in version 1, with rows of three entities, one of
+ * them deleted. They are frozen, to test the upgrade.
  */
 import { createHash } from "node:crypto";
 

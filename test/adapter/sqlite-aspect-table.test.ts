@@ -41,23 +41,23 @@ sinkContract("sqlite aspects", {
         VALUES (${entityOf(urn)}, (SELECT id FROM aspect_name WHERE name = 'ghost'), 1, 1, 1, 1, 'a', '{}', '{}')`,
     ],
     [
-      "said to live, or not to",
+      "given a wrong living flag",
       (urn) => `UPDATE entity SET living = 1 - living WHERE id = ${entityOf(urn)}`,
     ],
-    ["forgotten with their entity", (urn) => `DELETE FROM entity WHERE id = ${entityOf(urn)}`],
+    ["deleted with their entity", (urn) => `DELETE FROM entity WHERE id = ${entityOf(urn)}`],
   ],
 });
 
 describe("restoring entities", () => {
   test.each([
-    ["said to live, or not to", "UPDATE entity SET living = 1 - living"],
+    ["marked with the opposite state", "UPDATE entity SET living = 1 - living"],
     ["forgotten", "DELETE FROM entity"],
     [
-      "miscounted with one that is no more",
+      "counted wrong together with a deleted entity",
       "UPDATE entity SET living = 1; UPDATE entity_kind SET living = 7",
     ],
-    ["left as they were", ""],
-  ])("mends the counts of those that were %s", async (_, damage) => {
+    ["left unchanged", ""],
+  ])("restoring repairs the counts of entities that were %s", async (_, damage) => {
     const place = await createPlace();
     await expectRestoredCounts(place, {
       damage,

@@ -59,7 +59,7 @@ async function open(options: Partial<SqliteChangeLogOptions> = {}): Promise<Chan
   return log;
 }
 
-/** Changes the file behind the log's back. */
+/** Changes the file without the log. */
 function change(sql: string): void {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(sql);
@@ -69,8 +69,8 @@ function change(sql: string): void {
 const unavailable = (message: RegExp) =>
   expect.objectContaining({ code: "unavailable", message: expect.stringMatching(message) });
 
-describe("the beginnings of several streams", () => {
-  test("are read in the order of their names, as far as the limit goes", async () => {
+describe("the first records of several streams", () => {
+  test("first records are read in the order of the stream names, up to the limit", async () => {
     const log = await open();
     await log.append([entry("b", -1, "1", "2", "3"), entry("a", -1, "4"), entry("c", -1, "5")]);
     await log.append([entry("a", 0, "6"), entry("b", 2, "7", "8")]);
@@ -89,7 +89,7 @@ describe("the beginnings of several streams", () => {
     expect(await log.readBeginnings?.([], { limit: 4 })).toEqual([]);
   });
 
-  test("end behind the first one that is too large for one answer", async () => {
+  test("a page ends after the first record that exceeds its size", async () => {
     const log = await open({ pageBytesMax: 10 });
     await log.append([
       entry("a", -1, "small"),
@@ -100,7 +100,7 @@ describe("the beginnings of several streams", () => {
     expect(read?.map((some) => some?.length)).toEqual([1, 1, undefined]);
   });
 
-  test("are refused where a row is not what was written", async () => {
+  test("a damaged row is an error", async () => {
     const log = await open();
     await log.append([entry("a", -1, "1"), entry("b", -1, "2")]);
     change("UPDATE log SET data = zeroblob(length(data)) WHERE position = 2");
@@ -111,8 +111,8 @@ describe("the beginnings of several streams", () => {
   });
 });
 
-describe("the file", () => {
-  test("is refused when a later release wrote it, and left as it is", async () => {
+describe("the file of the log", () => {
+  test("a file of a later release is rejected, and stays unchanged", async () => {
     await (await open()).close();
     change("PRAGMA user_version = 2");
     await expect(open()).rejects.toEqual(unavailable(/has format 2; .* up to 1/));
@@ -122,7 +122,7 @@ describe("the file", () => {
     database.close();
   });
 
-  test("is refused when it is something else", async () => {
+  test("a file of another format is rejected", async () => {
     change("CREATE TABLE recipes (name TEXT)");
     await expect(open()).rejects.toEqual(unavailable(/is not a log/));
     rmSync(file);
@@ -133,14 +133,14 @@ describe("the file", () => {
     });
   });
 
-  test("is not made by a reader, nor without its directory", async () => {
+  test("a reader does not create the file, and no log is created without its directory", async () => {
     await expect(open({ readOnly: true })).rejects.toEqual(unavailable(/there is no log/));
     expect(existsSync(file)).toBe(false);
     const missing = join(directory, "missing", "log.sqlite");
     await expect(open({ file: missing })).rejects.toEqual(unavailable(/cannot open log/));
   });
 
-  test("has an id of its own that stays, for readers too", async () => {
+  test("the file has an id that never changes, also for readers", async () => {
     const log = await open();
     const other = await open({ file: join(directory, "other.sqlite") });
     expect(log.id).toMatch(/^[0-9a-f-]{36}$/);
@@ -150,7 +150,7 @@ describe("the file", () => {
     expect((await open({ readOnly: true })).id).toBe(log.id);
   });
 
-  test("that was made before there were ids gets one when it is opened for writing", async () => {
+  test("a file without an id gets one when it is opened for writing", async () => {
     await (await open()).close();
     change("DROP TABLE identity");
     expect((await open({ readOnly: true })).id).toBeUndefined();
@@ -159,7 +159,7 @@ describe("the file", () => {
     expect((await open()).id).toBe(id);
   });
 
-  test("that was made before there were checksums is read, and new rows get them", async () => {
+  test("a file without checksums is read, and its new rows get checksums", async () => {
     const first = await open();
     await first.append([entry("a", "any", "a0", "a1")]);
     await first.close();
@@ -176,20 +176,20 @@ describe("the file", () => {
     expect(crcs).toEqual([{ crc: null }, { crc: expect.any(Number) }]);
   });
 
-  test("holds all records in its file once it is closed, with an empty write-ahead log", async () => {
+  test("a closed log has all records in its file, and an empty write-ahead log", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
     await log.close();
     expect(statSync(`${file}-wal`).size).toBe(0);
-    // A full disk could not take this one again.
+    // A full disk could not take this transaction again.
     expect(existsSync(`${file}-shm`)).toBe(true);
     rmSync(`${file}-wal`);
     rmSync(`${file}-shm`);
     expect((await readEverything(await open())).map(text)).toEqual(["a0"]);
   });
 
-  test("is written so that a commit is on the disk when it returns", async () => {
+  test("a commit is on the disk when it returns", async () => {
     await (await open()).close();
     const database = openForWriting(file);
     expect(database.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
@@ -197,7 +197,7 @@ describe("the file", () => {
     database.close();
   });
 
-  test("keeps its write-ahead log short, however much is written", async () => {
+  test("the write-ahead log stays short under many writes", async () => {
     const log = await open();
     const records = [new Uint8Array(1_000_000)];
     for (let i = 0; i < 60; i++) await log.append([{ stream: "a", expected: "any", records }]);
@@ -205,8 +205,8 @@ describe("the file", () => {
   });
 });
 
-describe("a reader that stays", () => {
-  test("hinders no append, and when it goes the write-ahead log is cut back", async () => {
+describe("a reader with a long transaction", () => {
+  test("the reader blocks no append, and the write-ahead log is truncated after its end", async () => {
     const log = await open();
     const records = [new Uint8Array(1_000_000)];
     const write = async (calls: number): Promise<void> => {
@@ -225,8 +225,8 @@ describe("a reader that stays", () => {
   });
 });
 
-describe("a log that is open for reading only", () => {
-  test("reads, and refuses to append", async () => {
+describe("a log that is opened read-only", () => {
+  test("reads succeed, and appends are rejected", async () => {
     const log = await open();
     await log.append([entry("a", "any", "a0")]);
     const reader = await open({ readOnly: true });
@@ -235,7 +235,7 @@ describe("a log that is open for reading only", () => {
     await expect(append).rejects.toEqual(unavailable(/reading only/));
   });
 
-  test("is told of appends of its own process, and need not look for them", async () => {
+  test("appends of the same process notify the reader, which does not poll", async () => {
     const log = await open();
     const reader = await open({ readOnly: true, pollIntervalMs: 3_600_000 });
     const stop = new AbortController();
@@ -250,8 +250,8 @@ describe("a log that is open for reading only", () => {
   });
 });
 
-describe("a row of several records", () => {
-  test("is read from its middle", async () => {
+describe("a row with several records", () => {
+  test("a read may begin in the middle of a row", async () => {
     const log = await open();
     await log.append([entry("a", "any", "0", "1", "2", "3", "4")]);
     const forward = await log.readAll(position(2), { limit: 2 });
@@ -266,8 +266,8 @@ describe("a row of several records", () => {
   });
 });
 
-describe("a page", () => {
-  test("ends where its bytes are many, and the next goes on from there", async () => {
+describe("a page of records", () => {
+  test("a page ends at its size limit, and the next one continues after it", async () => {
     const log = await open({ pageBytesMax: 250 });
     for (let i = 0; i < 4; i++) {
       await log.append([
@@ -289,7 +289,7 @@ describe("a page", () => {
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("holds at least one record, however large", async () => {
+  test("a page has at least one record, however large", async () => {
     const log = await open({ pageBytesMax: 1 });
     await log.append([entry("a", "any", "a large one", "another")]);
     expect((await readEverything(log)).map(text)).toEqual(["a large one", "another"]);
@@ -314,15 +314,15 @@ describe("a damaged log", () => {
     ["cut short", "substr(data, 1, 4)"],
     ["drawn out", "data || x'00'"],
     ["emptied", "x''"],
-    ["made of nonsense", "x'ffffffffffffffffffffff'"],
-  ])("whose row is %s names its position", async (_, data) => {
+    ["undecodable", "x'ffffffffffffffffffffff'"],
+  ])("a row that is %s is an error that names its position", async (_, data) => {
     change(`UPDATE log SET data = CAST(${data} AS BLOB) WHERE position = 3`);
     const log = await open();
     await expect(log.readAll(START, { limit: 10 })).rejects.toEqual(damaged(3));
     await expect(log.readStream("a", revision(3), { limit: 1 })).rejects.toEqual(damaged(3));
     const backward = log.readAll("end", { limit: 2, backward: true });
     await expect(backward).rejects.toEqual(damaged(3));
-    // The rest can still be read.
+    // The other records can still be read.
     expect((await log.readAll(START, { limit: 2 })).map(text)).toEqual(["a0", "a1"]);
     expect((await log.readAll(position(4), { limit: 2 })).map(text)).toEqual(["a4"]);
   });
@@ -333,7 +333,7 @@ describe("a damaged log", () => {
     ["stream", "stream = 2"],
     ["id", "id = x'00'"],
     ["checksum", "crc = crc + 1"],
-  ])("a row of which has other %s than was written names its position", async (_, set) => {
+  ])("a row with changed %s is an error that names its position", async (_, set) => {
     change("INSERT INTO stream (name) VALUES ('b')");
     change(`UPDATE log SET ${set} WHERE position = 3`);
     const log = await open();
@@ -342,7 +342,7 @@ describe("a damaged log", () => {
     expect((await log.readAll(position(4), { limit: 2 })).map(text)).toEqual(["a4"]);
   });
 
-  test("that lacks a row says after which position it goes on", async () => {
+  test("a missing row is an error that names the position before it", async () => {
     change("DELETE FROM log WHERE position = 3");
     const log = await open();
     await expect(log.readAll(START, { limit: 10 })).rejects.toEqual(damaged(5));
@@ -352,14 +352,14 @@ describe("a damaged log", () => {
   });
 });
 
-describe("a transaction that fails", () => {
-  test("fails every call of its group, leaves nothing, and hinders none after", async () => {
+describe("a failed transaction", () => {
+  test("all calls of the group fail and write nothing, and later calls succeed", async () => {
     const log = await open();
     await log.append([entry("a", -1, "a0")]);
     change(`
       CREATE TRIGGER full BEFORE INSERT ON log WHEN NEW.count = 3
       BEGIN SELECT RAISE(ABORT, 'disk is full'); END`);
-    // 1. The second call fails when the first has been inserted.
+    // 1. The second call fails after the first one is inserted.
     const outcomes = await Promise.allSettled([
       log.append([entry("b", -1, "lost")]),
       log.append([entry("c", -1, "lost", "lost", "lost")]),
@@ -369,7 +369,7 @@ describe("a transaction that fails", () => {
       expect(outcome).toMatchObject({ status: "rejected", reason: unavailable(/disk is full/) });
     }
     expect((await readEverything(log)).map(text)).toEqual(["a0"]);
-    // 2. The log knows its streams as they are.
+    // 2. The log's cache of streams equals the file.
     const answers = await log.append([
       entry("c", -1, "c0"),
       entry("b", -1, "b0"),
@@ -389,8 +389,8 @@ describe("a transaction that fails", () => {
   });
 });
 
-describe("a large group", () => {
-  test("is cut into several transactions, and appended whole and in order", async () => {
+describe("a large group of appends", () => {
+  test("the group is split into several transactions, and appended completely and in order", async () => {
     const log = await open();
     const calls = Array.from({ length: 9_000 }, (_, i) =>
       log.append([entry(`s${i % 100}`, Math.floor(i / 100) - 1, String(i))]),
@@ -401,7 +401,7 @@ describe("a large group", () => {
     );
   });
 
-  test("may be one call of more streams than the writer keeps in mind", async () => {
+  test("one call may have more streams than the writer caches", async () => {
     const log = await open();
     const streams = Array.from({ length: 35_000 }, (_, i) => `s${i}`);
     await log.append([
@@ -412,7 +412,7 @@ describe("a large group", () => {
     await expect(log.append([entry("s0", 0, "late")])).rejects.toMatchObject({ actual: 1 });
   });
 
-  test("refuses an append that no row could hold", async () => {
+  test("an append that fits into no row is rejected", async () => {
     const log = await open();
     const record = new Uint8Array(16_000_000);
     const append = log.append([{ stream: "a", expected: "any", records: Array(9).fill(record) }]);
@@ -428,17 +428,17 @@ describe("several processes", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
 
-  /** Tells acknowledged calls by their numbers with their last positions, as they come. */
+  /** Reports acknowledged calls by their numbers with their last positions, as they arrive. */
   function listen(child: ChildProcess, onCall: (number: number, position: number) => void): void {
     if (child.stdout === null) throw new Error("the process has no output");
     createInterface(child.stdout).on("line", (line) => {
       const [number, last] = line.split(" ").map(Number);
-      // A line that the kill cut short tells nothing.
+      // A line that the kill cut off is ignored.
       if (number !== undefined && last !== undefined && line.includes(" ")) onCall(number, last);
     });
   }
 
-  /** Every call has three records, of which the last bears the position that was acknowledged. */
+  /** Every call has three records; the last one is at the acknowledged position. */
   function checkWhole(records: readonly LogRecord[]): void {
     expect(records.map((record) => record.position)).toEqual(records.map((_, i) => i + 1));
     const byCall = Map.groupBy(records, (record) => text(record).slice(0, -2));
@@ -448,7 +448,7 @@ describe("several processes", () => {
     }
   }
 
-  test("killed while it appends, one loses nothing that was acknowledged", async () => {
+  test("a process that is killed while it appends loses no acknowledged record", async () => {
     const acknowledged = new Map<string, number>();
     for (let round = 0; round < 5; round++) {
       const child = start(`round ${round}`, 1_000_000);
@@ -468,12 +468,12 @@ describe("several processes", () => {
       const record = records[last - 1];
       expect(record === undefined ? undefined : text(record)).toBe(call);
     }
-    // The log goes on where it ended.
+    // The log continues at its end.
     const [answer] = await log.append([entry("a", "any", "after")]);
     expect(answer?.position).toBe(records.length + 1);
   });
 
-  test("append to one log, and each sees what the other does", async () => {
+  test("two processes append to one log, and each reads the records of the other", async () => {
     const log = await open();
     const calls = 200;
     const stop = new AbortController();

@@ -48,10 +48,10 @@ sinkContract("sqlite graph", {
 });
 
 describe("restoring an entity", () => {
-  test("lets the first of what tells a pair of ends lead, whatever the rows said", async () => {
+  test("the first write of a pair of ends leads again after a restore, whatever the rows were", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
-    // Every other urn tells of the next one's edges, too.
+    // Every second entity also states edges of the next one.
     const at = position(12);
     const edge = (n: number) => ({
       ...{ source: urns[n] ?? "", type: "OwnedBy", destination: urns[n + 1] ?? "", path: "/" },

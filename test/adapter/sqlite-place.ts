@@ -1,4 +1,4 @@
-/** Where a SQLite view lives in a test: a file in a directory of its own. */
+/** The location of a SQLite view for a test: a file in a directory of its own. */
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -39,7 +39,7 @@ export const createSqlitePlace =
         database.exec(statements);
         database.close();
       },
-      /** A killed process leaves the files as they are: they are copied while they are open. */
+      /** Simulates a kill: the files are copied while they are open. */
       async crash() {
         const files = folder();
         life++;

@@ -1,4 +1,4 @@
-/** When the segments of the search view are merged, and what happens meanwhile. */
+/** Merges of segments of the search view: when they start, and writes during a merge. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";

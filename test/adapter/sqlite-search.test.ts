@@ -38,7 +38,7 @@ sinkContract("sqlite search", {
   damages: [
     ["removed", (urn) => `DELETE FROM document WHERE ${documentOf(urn)}`],
     ["forgotten", (urn) => `DELETE FROM entity WHERE ${entityOf(urn)}`],
-    ["taken for removed", (urn) => `UPDATE entity SET document = NULL WHERE ${entityOf(urn)}`],
+    ["marked as removed", (urn) => `UPDATE entity SET document = NULL WHERE ${entityOf(urn)}`],
     ["changed", (urn) => `UPDATE document SET json = '["tag",{},[]]' WHERE ${documentOf(urn)}`],
     [
       "moved to another place",
@@ -62,7 +62,7 @@ describe("search on sqlite", () => {
     any: [{ word: text, prefix, weight: 1 }],
   });
 
-  /** Of words and values that are in all documents, in one of 30, and in few. */
+  /** Texts and values that are in all documents, in one of 30, and in few. */
   const numbered = (n: number, turn = 0): SearchDocument => {
     const words = ["common", `middle${n % 30}`, `rare${(n * 7) % 5_000}`];
     const value = words.join(" ");
@@ -80,7 +80,7 @@ describe("search on sqlite", () => {
       ...{ op: "put", position: position(after + n + 1), urn: document.urn, document },
     }));
 
-  test("finds the same among many documents, also after many changes", async () => {
+  test("results equal the model for many documents, also after many changes", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
     const size = 20_000;
@@ -143,9 +143,9 @@ describe("search on sqlite", () => {
     const reader = openSqliteSearchReader(path);
     expect((await reader.search(all)).total).toBe(1);
     await sink.close();
-    const regrown = openSqliteSearchSink({ path, bulk: true });
-    await regrown.apply(writesOf([numbered(2), numbered(3)], 0), position(5));
-    await regrown.close();
+    const rebuilt = openSqliteSearchSink({ path, bulk: true });
+    await rebuilt.apply(writesOf([numbered(2), numbered(3)], 0), position(5));
+    await rebuilt.close();
     expect(await reader.search(all)).toMatchObject({ total: 2, position: 5 });
     await reader.close();
   });
@@ -278,7 +278,7 @@ describe("search on sqlite", () => {
     },
   );
 
-  test("refuses the questions that it still has when it is closed", async () => {
+  test("closing the view rejects its waiting queries", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
     const reader = await place.openReader();
@@ -292,7 +292,7 @@ describe("search on sqlite", () => {
     await place.remove();
   });
 
-  test("says how to mend a document that is damaged, to whoever reads more than its urn", async () => {
+  test("a read of a damaged document fails with an error that names the fix", async () => {
     const place = await createPlace();
     const sink = await place.openSink();
     await sink.apply(writesOf([numbered(1), numbered(2)], 0), position(2));
@@ -311,7 +311,7 @@ describe("search on sqlite", () => {
     await place.remove();
   });
 
-  test("says how to come by a view that is not there", async () => {
+  test("the error of a missing view names the command that builds it", async () => {
     using directory = temporaryDirectory("annals-search");
     expect(() => openSqliteSearchReader(join(directory.path, "search.sqlite"))).toThrow(
       expect.objectContaining({

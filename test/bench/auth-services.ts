@@ -1,6 +1,6 @@
 /**
- * Services beside each other in one process, by the names that they are asked for with; tells their
- * addresses in one line, and ends with SIGTERM.
+ * Several services in one process, with the names of the arguments; prints their addresses in one
+ * line, and ends with SIGTERM.
  */
 
 import { openService } from "../../src/app/service.ts";

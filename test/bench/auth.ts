@@ -1,11 +1,10 @@
 /**
- * What it costs to say who asks: the same requests with an access token, to a service that asks for
- * one, against those without, to one that does not; and where policies decide who reads what.
- *
- * The services are in one process, so that none has the better code or heap, and the turns of a round
- * are in an order that reads the same backwards, so that whatever the machine does meanwhile falls on
- * all alike. What is compared is the CPU time of the thread that answers: it is what bounds the rate,
- * and does not depend on what is left for it by the client that asks.
+ * The cost of authentication and of read authorization: requests with an access token to a service
+ * that requires one, against the same requests without a token to a service that does not.
+ * The services run in one process, so that compiled code and heap are the same. The turns of a
+ * round are in a palindromic order, so that changes of the machine's speed affect all of them. The
+ * compared figure is the CPU time of the thread that answers: it limits the rate, and does not
+ * depend on the client.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,12 +23,12 @@ import { rate, report } from "./report.ts";
 import { batch, single, urnOf } from "./sample.ts";
 
 const connections = 64;
-/** Requests of one turn, and rounds with two turns of each kind; the first ones warm up. */
+/** Requests of one turn, and rounds with two turns of each kind; the first rounds warm up. */
 const amount = 500;
 const rounds = 150;
 const warmUps = 15;
 const entities = 5_000;
-/** Of the rate without tokens. */
+/** Shares of the rate without tokens. */
 const target = 0.9;
 const OPENLY = "without tokens";
 const JUDGED = "with tokens, reads by policy";
@@ -47,7 +46,7 @@ interface Side {
   readonly connections: Connections;
 }
 
-/** What a kind of request took of the thread, in microseconds each, and how many came a second. */
+/** Thread microseconds per request of a kind, and requests per second. */
 interface Spent {
   readonly us: number;
   readonly perSecond: number;
@@ -76,7 +75,7 @@ export async function benchAuth(): Promise<void> {
   await compare("entity reads", pid, sides, (n, headers) =>
     requestText({ method: "GET", path: `/entitiesV2/${encoded(urnOf(n))}`, headers }),
   );
-  // What is there already, so that each costs the same however often it is told.
+  // Existing entities, so that repeated writes cost the same.
   const path = "/aspects?action=ingestProposal";
   await compare("writes", pid, sides, (n, headers) =>
     requestText({ method: "POST", path, headers, body: single(n, 0) }),
@@ -86,7 +85,7 @@ export async function benchAuth(): Promise<void> {
   await ended;
 }
 
-/** Everything may be read, said by a criterion that each entity is asked. */
+/** A policy that allows every read, by a criterion that is checked for each entity. */
 const everyDataset = {
   ...{ displayName: "bench", description: "", type: "METADATA", state: "ACTIVE" },
   privileges: ["VIEW_ENTITY_PAGE"],
@@ -94,7 +93,7 @@ const everyDataset = {
   resources: { filter: { criteria: [{ field: "TYPE", values: ["dataset"] }] } },
 };
 
-/** The entities, and a user who may read them where that is asked. */
+/** Writes the entities, and a user who may read them if the service authorizes reads. */
 async function fill(
   name: string,
   url: string,
@@ -139,7 +138,7 @@ async function compare(
     ]),
   );
   for (let round = 0; round < warmUps + rounds; round++) {
-    // Another begins each round.
+    // Each round begins with another kind.
     const order = sides.map((_, i) => sides[(i + round) % sides.length] as Side);
     const taken = new Map<Side, Spent[]>();
     for (const side of [...order, ...order.toReversed()]) {

@@ -1,10 +1,8 @@
 /**
- * Figures, and ratios against a baseline of the same run: `npm run bench [-- part … [--large]]`.
- *
- * The service and the bare echo are processes of their own, loaded in turns by the same client on
- * the same machine, so that a ratio says what the work costs beyond parsing and answering a body. What
- * runs in this process finds its sources compiled, as commands do (package.json, annals.mjs). Each part
- * has a process of its own.
+ * Benchmarks with ratios against a baseline of the same run: `npm run bench [-- part … [--large]]`.
+ * The service and the bare echo are separate processes that one client loads in turns, so that a
+ * ratio shows the cost beyond parsing and answering a body. Code in this process comes from the
+ * compile cache, as in commands (package.json, annals.mjs). Each part has its own process.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -48,7 +46,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   verify: benchVerify,
 };
 
-/** Most against the raw client of their server, or in a browser; run when they are asked for. */
+/** Parts that need servers or a browser; run only on request. */
 const servers: Readonly<Record<string, () => Promise<void>>> = {
   web: benchWeb,
   eventstoredb: benchEventStore,
@@ -79,7 +77,7 @@ if (names.length === 1) {
   console.log(`\n## ${only}`);
   await all[only]?.();
 } else {
-  // What one of them leaves in memory costs the next.
+  // Each part has its own process, so that the heap of one does not slow the next.
   for (const name of names) {
     const options = large ? [name, "--large"] : [name];
     const file = fileURLToPath(import.meta.url);

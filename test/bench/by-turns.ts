@@ -1,7 +1,7 @@
 /**
- * An adapter against the raw client that does the same work in the same run: warm, in rounds by
- * turns; medians. Beside the rate stands what each took of this process's CPU; what the server
- * takes for either is in the rate alone.
+ * Compares an adapter with the raw client for the same work in the same run: warm, in alternating
+ * rounds, by medians. Next to the rate it reports the CPU time of this process; the time of the
+ * server is only in the rate.
  */
 import { median } from "./load.ts";
 import { rate, report } from "./report.ts";
@@ -9,16 +9,16 @@ import { rate, report } from "./report.ts";
 type Work = () => Promise<void>;
 
 export interface Comparison {
-  /** What the figures are called. */
+  /** Title of the figures. */
   readonly raw: string;
   readonly ours: string;
-  /** What `ours` is held against. */
+  /** The baseline of `ours`. */
   readonly of: string;
   readonly target: number;
   readonly rounds: number;
-  /** Items that either side does in a round. */
+  /** Items of a round. */
   readonly size: number;
-  /** The work of a round; what is prepared here is not counted. */
+  /** The work of a round; preparation is not measured. */
   sides(): { readonly raw: Work; readonly ours: Work };
 }
 
@@ -27,7 +27,7 @@ interface Spent {
   readonly cpuMicros: number;
 }
 
-/** Who begins changes from round to round; the first round warms up. */
+/** The side that begins alternates; the first round warms up. */
 export async function compareByTurns(comparison: Comparison): Promise<void> {
   const { rounds, size, sides } = comparison;
   const [ours, theirs]: [Spent[], Spent[]] = [[], []];
@@ -46,7 +46,7 @@ export async function compareByTurns(comparison: Comparison): Promise<void> {
   });
 }
 
-/** So many calls, by callers side by side. */
+/** Runs the given number of calls, some concurrently. */
 export async function called(
   { calls, callers }: { readonly calls: number; readonly callers: number },
   ask: (n: number) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Connections that stay open, each with requests that are written beforehand: what a turn costs the
- * service is then answering, and the client takes little of the machine.
+ * Kept-alive connections with requests that are serialized in advance, so that the client takes
+ * little of the CPU.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -45,7 +45,7 @@ export async function openConnections(url: string, count: number): Promise<Conne
   };
 }
 
-/** One request after the other, until there are no more. */
+/** Sends one request after the other until none is left. */
 function converse(socket: Socket, next: () => Buffer | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = "";

@@ -1,12 +1,12 @@
-/** Where a process's time goes: CPU microseconds by thread, from what Linux tells of each. */
+/** CPU microseconds of a process by thread, from /proc. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** Of one tick in /proc, everywhere that Node runs. */
+/** Microseconds of one tick in /proc, on all platforms of Node. */
 const TICK_US = 10_000;
 
 export type ThreadTimes = ReadonlyMap<string, number>;
 
-/** By the name of the thread; undefined where the system does not tell. */
+/** By thread name; undefined on systems without /proc. */
 export function threadTimes(pid: number): ThreadTimes | undefined {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return undefined;
@@ -24,7 +24,9 @@ export function threadTimes(pid: number): ThreadTimes | undefined {
   return times;
 }
 
-/** `main 60 + projector 90 + … us`, the most first; what is under a microsecond is left out. */
+/**
+ * `main 60 + projector 90 + … us`, in descending order; threads below a microsecond are omitted.
+ */
 export function shares(before: ThreadTimes, after: ThreadTimes, requests: number): string {
   const each = [...after]
     .map(([name, us]) => [name, Math.round((us - (before.get(name) ?? 0)) / requests)] as const)
@@ -34,8 +36,8 @@ export function shares(before: ThreadTimes, after: ThreadTimes, requests: number
 }
 
 /**
- * CPU microseconds of a process's main thread so far, as finely as the scheduler counts them; undefined
- * where the system does not tell.
+ * CPU microseconds of the main thread of a process, at the resolution of the scheduler; undefined
+ * on systems without /proc.
  */
 export function mainThreadTime(pid: number): number | undefined {
   const file = `/proc/${pid}/task/${pid}/schedstat`;

@@ -1,6 +1,6 @@
 /**
- * The baseline: a bare Fastify that parses a JSON body and answers, with schemas as Fastify wants
- * them for speed. GET and POST /text answer the text of its standard input, as a stored reply would be.
+ * The baseline: a bare Fastify server that parses a JSON body and answers, with schemas for fast
+ * serialization. GET and POST /text return the text of its standard input, like a stored response.
  */
 import { text as textOf } from "node:stream/consumers";
 import Fastify from "fastify";

@@ -1,4 +1,4 @@
-/** The baseline as a process. */
+/** Starts the baseline as a process. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

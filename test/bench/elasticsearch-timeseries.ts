@@ -1,7 +1,6 @@
 /**
- * Timeseries on Elasticsearch against the raw client in the same server: bulk requests of the same
- * documents for the projection, refreshed after each batch where the sink does that; the same
- * search for reads.
+ * Timeseries on Elasticsearch against the raw client on the same server: for the projection, bulk
+ * requests with the same documents and the same refreshes; for reads, the same search.
  */
 import type { Client } from "@elastic/elasticsearch";
 import { position } from "../../src/core/position.ts";
@@ -23,7 +22,7 @@ const ROUNDS = 7;
 const READS_PER_ROUND = 400;
 const CALLERS = 8;
 const EVENTS_PER_READ = 50;
-/** Entities whose events come by turns. */
+/** Entities that get events in turn. */
 const SERIES = 500;
 const TARGET = 0.7;
 
@@ -51,7 +50,7 @@ async function benchOn(title: string, url: string): Promise<void> {
     const sink = await place.openSink();
     await benchProjection(`${title}: following`, sink, async (batch) => {
       await bulkRaw(client, index, batch);
-      // As the sink: what is told as being there can be found.
+      // Refreshes like the sink, so that acknowledged events can be found.
       await client.indices.refresh({ index });
     });
     await sink.close();

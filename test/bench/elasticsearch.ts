@@ -1,7 +1,7 @@
 /**
- * Search on Elasticsearch against the raw client in the same server: bulk requests of the same
- * documents for the projection, made findable after each batch where the sink does that; the same
- * requests for questions. What the raw client sends is made beforehand.
+ * Search on Elasticsearch against the raw client on the same server: for the projection, bulk
+ * requests with the same documents and the same refreshes; for queries, the same requests. The
+ * requests of the raw client are serialized in advance.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type Client, errors } from "@elastic/elasticsearch";
@@ -23,7 +23,7 @@ import { asTyped, createDocuments, facetFields, query } from "./search.ts";
 const BATCH = 2_000;
 const BATCHES_PER_ROUND = 2;
 const ROUNDS = 5;
-/** Merges come now and then, to one side or the other. */
+/** Merges of the server affect either side at random. */
 const PROJECTION_ROUNDS = 9;
 const QUESTIONS_PER_ROUND = 100;
 const CALLERS = 4;
@@ -105,7 +105,7 @@ async function benchProjection(
 }
 
 async function bulkRaw(client: Client, index: string, operations: Prepared): Promise<void> {
-  // Two requests at a time, as the sink has them.
+  // Two requests at a time, like the sink.
   const half = operations.length / 2;
   await Promise.all(
     [operations.slice(0, half), operations.slice(half)].map(async (some) => {
@@ -117,7 +117,7 @@ async function bulkRaw(client: Client, index: string, operations: Prepared): Pro
   );
 }
 
-/** A server that is too busy for the moment is asked again, as the sink does. */
+/** Retries while the server is too busy, like the sink. */
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -167,7 +167,7 @@ async function benchQuestions(
   await reader.close();
 }
 
-/** What the reader asks the server for. */
+/** The search request of the reader. */
 async function requestOf(question: SearchQuery, kinds: readonly string[]): Promise<Request> {
   let request: Request = {};
   const indices: Indices = {

@@ -1,9 +1,9 @@
 /**
- * The change log over the protocol of EventStoreDB, against the client alone doing the same: new
- * streams of five records and streams that grow, some hundreds of appends in flight. On the server
- * of TEST_EVENTSTOREDB, or on the tests' own in a process beside this one: then the figures
- * say what the adapter costs, and nothing of a real server's disk. At last the whole service, which
- * ingests proposals of new entities over HTTP.
+ * The change log on EventStoreDB against its client alone: appends to new streams of five records
+ * and to growing streams, hundreds in flight. It runs on the server of TEST_EVENTSTOREDB, or on the
+ * protocol double in another process: then the figures show the cost of the adapter, without the
+ * disk of a real server. The last part ingests proposals of new entities through the whole service
+ * over HTTP.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -25,7 +25,7 @@ const appendsPerRound = 2_000;
 const inFlight = 256;
 const recordsPerAppend = 5;
 const eventsRead = 20_000;
-/** As large as a record of a small aspect. */
+/** The size of a record of a small aspect. */
 const record = new Uint8Array(400).fill(7);
 const target = 0.7;
 
@@ -60,7 +60,7 @@ export async function benchEventStore(): Promise<void> {
         ),
     },
   } as const;
-  /** Appends a second of the raw client, by kind. */
+  /** Appends per second of the raw client, by kind. */
   const raws: number[] = [];
   for (const [name, { ours, theirs }] of Object.entries(kinds)) {
     await inTurn(ours);
@@ -105,7 +105,10 @@ export async function benchEventStore(): Promise<void> {
   server?.stop();
 }
 
-/** Proposals of new entities over HTTP, each an append of five records; `raw` are those of the client. */
+/**
+ * Ingests proposals of new entities over HTTP, each an append of five records; `raw` is the rate of
+ * the client.
+ */
 async function benchService(connection: string, raw: number): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
   const service = await startService(directory.path, {
@@ -130,7 +133,7 @@ async function benchService(connection: string, raw: number): Promise<void> {
   await service.stop();
 }
 
-/** Appends a second, so many in flight. */
+/** Appends per second, with the given number in flight. */
 async function inTurn(append: () => Promise<unknown>): Promise<number> {
   let left = appendsPerRound;
   const begin = performance.now();

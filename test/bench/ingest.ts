@@ -10,7 +10,7 @@ import { batch, single } from "./sample.ts";
 const connections = 64;
 const seconds = 4;
 const rounds = 3;
-/** Entities that are changed again and again. */
+/** Entities that are changed repeatedly. */
 const entities = 20_000;
 const batchSize = 500;
 
@@ -32,9 +32,9 @@ export async function benchIngest(): Promise<void> {
   };
   const echoed = bodies(entities, (n) => single(n, 0)).map((body) => ({ path: "/echo", body }));
 
-  // Every entity is there before it is changed; the first load is also the warm-up.
+  // Every entity exists before it is changed; the first load is also the warm-up.
   await load({ ...common, url: service.address, requests: changed(), seconds: 6 });
-  /** CPU of the service's threads for each proposal of a kind, of the last round. */
+  /** CPU time of the service's threads per proposal of a kind, in the last round. */
   const went = new Map<string, string>();
   const watched = async (kind: string, asked: Load): Promise<Measured> => {
     const before = threadTimes(service.pid);
@@ -87,7 +87,7 @@ export async function benchIngest(): Promise<void> {
     return batch(first, batchSize, 0);
   });
   report(`batches of ${batchSize}, new entities: proposed aspects`, rate(created500));
-  // Half as many entities as proposals, each with its key and three defaults.
+  // Half as many entities as proposals, each with its key and three default aspects.
   report("the same, with the aspects that new entities get", rate(created500 * 3));
   await service.stop();
 }

@@ -1,7 +1,7 @@
 /**
- * The feed to Kafka against its driver alone: the same messages, made beforehand, sent in the same
- * batches by an idempotent producer that waits for all copies. The feed makes its messages from changes
- * and brings each batch to its end in a transaction with its checkpoint: all of that counts.
+ * The feed to Kafka against its driver alone: an idempotent producer sends the same messages,
+ * serialized in advance, in the same batches. The feed also builds its messages from changes, and
+ * commits each batch in a transaction with its checkpoint.
  */
 import { type Message, Partitioners, type Producer } from "kafkajs";
 import { lastOf, position, type Revision } from "../../src/core/position.ts";
@@ -15,7 +15,7 @@ import { rate, report } from "./report.ts";
 import { propertiesOf, urnOf } from "./sample.ts";
 
 const TARGET = 0.7;
-/** As the projector's. */
+/** The batch size of the projector. */
 const BATCH = 2_000;
 const WARM_ROUNDS = 8;
 const ROUNDS = 16;
@@ -81,7 +81,7 @@ async function benchFeed(space: KafkaSpace): Promise<void> {
   }
 }
 
-/** Values with those before them: some 1.4 kB a message. */
+/** Values with their previous values: some 1.4 kB a message. */
 function eventsOf(round: number): readonly ChangeEvent[] {
   return Array.from({ length: BATCH }, (_, i): ChangeEvent => {
     const at = round * BATCH + i + 1;

@@ -1,11 +1,11 @@
-/** Lineage of three hops over ten thousand edges, as it is asked for the first time and again. */
+/** Lineage of three hops over ten thousand edges: the first and later requests. */
 import { createClient } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { median } from "./load.ts";
 import { report } from "./report.ts";
 
-/** Tables that each of the last ones comes from: 20 + 400 + 9,600 edges. */
+/** Upstream tables of each table of the last level: 20 + 400 + 9,600 edges. */
 const upstreams = [20, 20, 24];
 const asks = 50;
 const targetMs = 50;

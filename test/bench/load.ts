@@ -1,17 +1,17 @@
-/** Load from one process over HTTP: requests a second and latencies, by autocannon. */
+/** HTTP load from one process: requests per second and latencies, by autocannon. */
 import { setTimeout as pause } from "node:timers/promises";
 import autocannon from "autocannon";
 
 export interface Load {
   readonly url: string;
   readonly method: "GET" | "POST";
-  /** Paths and bodies, taken in turn. */
+  /** Paths and bodies, used in turn. */
   readonly requests: readonly { readonly path: string; readonly body?: string }[];
-  /** Beside the content type. */
+  /** Headers in addition to the content type. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly connections: number;
   readonly seconds: number;
-  /** Of all connections together; as many as can be when absent. */
+  /** The rate of all connections together; unlimited if absent. */
   readonly perSecondMax?: number | undefined;
 }
 
@@ -21,10 +21,10 @@ export interface Measured {
   readonly p99Ms: number;
 }
 
-/** Until all connections have begun where there is a limit: each takes a while to make its requests. */
+/** Warm-up with a rate limit, until all connections have prepared their requests. */
 export const beginMs = 3_000;
 
-/** Throws when an answer was not 2xx: a benchmark of errors says nothing. */
+/** Throws for a response other than 2xx, because a benchmark of errors is meaningless. */
 export async function load({
   url,
   method,
@@ -54,7 +54,8 @@ export async function load({
     };
   };
   if (perSecondMax === undefined) return run({ connections });
-  // What a connection may send in a second it sends at once: so each begins at another time of it.
+  // A connection sends its requests of a second at once, so the connections begin at different
+  // times.
   const parts = await Promise.all(
     Array.from({ length: connections }, async (_, n) => {
       await pause((n * beginMs) / connections);
@@ -72,7 +73,7 @@ export async function load({
   );
 }
 
-/** Each connection takes its own share in turn, so that no two send the same request at once. */
+/** Each connection gets its own share of the requests, so that no two send the same one at once. */
 function connectionShares<T>(requests: readonly T[], connections: number): () => T[] {
   const size = Math.max(1, Math.floor(requests.length / connections));
   let next = 0;

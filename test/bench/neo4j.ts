@@ -1,6 +1,6 @@
 /**
- * The graph on Neo4j against its driver alone: the same edges written by plain UNWIND and MERGE, and
- * the same page read by one query, in turns and in the same server.
+ * The graph on Neo4j against its driver alone, in turns on the same server: the same edges written
+ * by plain UNWIND and MERGE, and the same page read by one query.
  */
 import { randomBytes } from "node:crypto";
 import neo4j, { type Driver } from "neo4j-driver";
@@ -51,15 +51,15 @@ const dataset = (n: number): string =>
   `urn:li:dataset:(urn:li:dataPlatform:hive,warehouse.sales.table_${n},PROD)`;
 const owner = (n: number): string => `urn:li:corpuser:owner${n % 97}`;
 const stamp = { time: 1_790_000_000_000, actor: "urn:li:corpuser:ingestion" };
-/** What every one of the datasets comes from. */
+/** Common upstream datasets of all datasets. */
 const HUB = dataset(-1);
 
-type Telling = Extract<GraphWrite, { op: "replace" }>;
+type ReplaceWrite = Extract<GraphWrite, { op: "replace" }>;
 
 /** Lineage and owners of some datasets; `shift` changes one edge of three. */
-function batchOf(from: number, at: number, shift: number): readonly Telling[] {
-  const writes: Telling[] = [];
-  const tell = (urn: string, aspect: string, type: string, path: string, ends: string[]) => {
+function batchOf(from: number, at: number, shift: number): readonly ReplaceWrite[] {
+  const writes: ReplaceWrite[] = [];
+  const write = (urn: string, aspect: string, type: string, path: string, ends: string[]) => {
     const edges = ends.map((destination) => ({ source: urn, type, destination, path }));
     const place = position(at + writes.length + 1);
     writes.push({ op: "replace", urn, aspect, position: place, stamp, edges });
@@ -67,8 +67,8 @@ function batchOf(from: number, at: number, shift: number): readonly Telling[] {
   for (let n = from; n < from + ENTITIES_PER_BATCH; n++) {
     const ends = [HUB, dataset((n * 7) % (from + 1_000)), dataset((n * 13 + shift) % (from + 999))];
     const upstreams = [...new Set(ends)];
-    tell(dataset(n), "upstreamLineage", "DownstreamOf", "/upstreams/*/dataset", upstreams);
-    tell(dataset(n), "ownership", "OwnedBy", "/owners/*/owner", [owner(n), owner(n + 1 + shift)]);
+    write(dataset(n), "upstreamLineage", "DownstreamOf", "/upstreams/*/dataset", upstreams);
+    write(dataset(n), "ownership", "OwnedBy", "/owners/*/owner", [owner(n), owner(n + 1 + shift)]);
   }
   return writes;
 }
@@ -77,7 +77,7 @@ async function benchWrites(sink: GraphSink, raw: RawGraph): Promise<void> {
   let at = 0;
   const times = { sink: [0, 0], raw: [0, 0] };
   for (let n = 0; n < WARM_BATCHES + BATCHES; n++) {
-    // New entities, and every second time what half of them tell anew.
+    // New entities, and every second time half of them again.
     const again = n % 2;
     const from = Math.floor(n / 2) * ENTITIES_PER_BATCH;
     const writes = batchOf(from, at, again);
@@ -95,7 +95,7 @@ async function benchWrites(sink: GraphSink, raw: RawGraph): Promise<void> {
   const edges = (BATCHES / 2) * ENTITIES_PER_BATCH * 5;
   for (const [again, what] of [
     "graph on neo4j: new edges",
-    "graph on neo4j: told again",
+    "graph on neo4j: written again",
   ].entries()) {
     const own = times.sink[again] ?? 0;
     const ratio = (times.raw[again] ?? 0) / own;
@@ -145,7 +145,7 @@ async function repeat(times: number, work: () => Promise<unknown>): Promise<void
 
 type RawGraph = ReturnType<typeof createRawGraph>;
 
-/** The same edges by the driver alone, as anybody would write and read them. */
+/** Writes and reads the same edges with the driver alone. */
 function createRawGraph(driver: Driver, label: string) {
   const removing = `UNWIND $rows AS row
     MATCH (s:${label} {urn: row.urn})-[r]->(d)
@@ -172,14 +172,14 @@ function createRawGraph(driver: Driver, label: string) {
       await driver.executeQuery(`CREATE (:${label}_view {position: 0})`);
     },
 
-    async apply(writes: readonly Telling[], upTo: Position): Promise<void> {
+    async apply(writes: readonly ReplaceWrite[], upTo: Position): Promise<void> {
       const session = driver.session();
       try {
         await session.executeWrite(async (transaction) => {
-          const tellings = writes.map(({ urn, aspect, edges }) => ({
+          const rows = writes.map(({ urn, aspect, edges }) => ({
             ...{ urn, aspect, destinations: edges.map((edge) => edge.destination) },
           }));
-          await transaction.run(removing, { rows: tellings });
+          await transaction.run(removing, { rows: rows });
           const edges = writes.flatMap((write) =>
             write.edges.map((edge, ordinal) => ({
               ...edge,

@@ -1,4 +1,4 @@
-/** A bench of what an engine does, on its server where one can be reached. */
+/** Runs a benchmark of a store on its server, if that can be reached. */
 import { addressOf } from "../adapter/elasticsearch-place.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { report } from "./report.ts";

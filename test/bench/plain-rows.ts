@@ -1,6 +1,6 @@
 /**
- * What a machine does at its best: the log read and decoded, its values parsed, and each record inserted as
- * a row of one plain table, by one thread. Rates that depend on the machine are held against it.
+ * A baseline for rates that depend on the machine: one thread reads and decodes the log, parses its
+ * values, and inserts each record as a row of one plain table.
  */
 import { DatabaseSync } from "node:sqlite";
 import { openLogReader } from "../../src/app/open-log.ts";
@@ -13,7 +13,10 @@ import { rate, report } from "./report.ts";
 
 const rowsOfTransaction = 1_000;
 
-/** Records of the log of a data directory, a second. The second of two runs counts: the first finds nothing compiled. */
+/**
+ * Records per second for the log of a data directory, in the second of two runs; the first fills
+ * the compile cache.
+ */
 export async function plainRowsIn(config: Config): Promise<number> {
   const log = await openLogReader(config);
   await insertAll(log);

@@ -1,6 +1,7 @@
 /**
  * The aspect table on PostgreSQL against the raw driver on the same tables in the same server:
- * multi-row upserts for the projection, the same query for reads. Warm, in rounds by turns; medians.
+ * multi-row upserts for the projection, the same query for reads. Warm, in alternating rounds, by
+ * medians.
  */
 import { createHash, randomBytes } from "node:crypto";
 import pg from "pg";
@@ -43,7 +44,7 @@ export async function benchPostgres(): Promise<void> {
 
 async function benchProjection(url: string, name: string, rawName: string, raw: pg.Pool) {
   const sink = await openPostgresAspectSink({ url, name });
-  // Makes the same tables for the raw client.
+  // Creates the same tables for the raw client.
   await (await openPostgresAspectSink({ url, name: rawName })).close();
   const rawTables = tablesOf(rawName, 1);
   const client = await raw.connect();
@@ -109,7 +110,10 @@ async function benchReads(url: string, name: string, raw: pg.Pool) {
   });
 }
 
-/** As a loader tells them: new datasets with three aspects, every fourth batch known ones again. */
+/**
+ * Batches like those of a loader: new datasets with three aspects, and existing ones in every
+ * fourth batch.
+ */
 function batchesOf(round: number): readonly (readonly AspectWrite[])[] {
   const perBatch = Math.floor(BATCH / 3);
   return Array.from({ length: BATCHES_PER_ROUND }, (_, b) => {
@@ -138,7 +142,7 @@ function writesOf(n: number, version: number): readonly Extract<AspectWrite, { o
   }));
 }
 
-/** The same rows with no more than the statements: numbers are at hand, nothing is looked up. */
+/** Writes the same rows with the statements alone: ids are known, and nothing is looked up. */
 async function upsertRaw(
   client: pg.PoolClient,
   { entity, aspectValue, view }: Tables,
@@ -188,7 +192,7 @@ async function upsertRaw(
 
 const hashOf = (urn: string): bigint => createHash("sha256").update(urn).digest().readBigInt64BE();
 
-/** So many reads by several callers at a time. */
+/** Runs the given number of reads, with several concurrent callers. */
 async function called(read: (caller: number, n: number) => Promise<void>): Promise<void> {
   let next = 0;
   await Promise.all(
@@ -200,7 +204,10 @@ async function called(read: (caller: number, n: number) => Promise<void>): Promi
 
 type Contender = readonly [work: () => Promise<void>, seconds: number[]];
 
-/** Whoever comes second finds a warmer machine; the first round only warms up. */
+/**
+ * The sides alternate, because the second one finds a warmer machine; the first round only warms
+ * up.
+ */
 async function byTurns(round: number, one: Contender, other: Contender): Promise<void> {
   for (const [work, seconds] of round % 2 === 0 ? [one, other] : [other, one]) {
     const taken = await secondsOf(work);

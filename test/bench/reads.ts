@@ -1,6 +1,6 @@
 /**
- * Entity reads, against an echo that answers the same text without looking for it. Both are asked for
- * the same urns: that no two requests are alike costs who asks as much.
+ * Entity reads, against an echo that returns the same text without a lookup. Both get the same
+ * different urns, because requests that differ cost the client more.
  */
 import { createClient, encoded } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";

@@ -1,7 +1,7 @@
 /**
- * What rebuilding all views costs, with nothing else to do and beside those who read and write, and
- * restoring some of them; and what rebuilding and truncating a million events cost them: rates beside them, held against rates alone, in
- * the same run on the same service. Who asks has the same cores.
+ * The cost of a rebuild of all views, alone and during reads and writes; of restoring entities; and
+ * the rates of reads and writes during a rebuild and during a truncation of a million events,
+ * compared with the rates without. The client shares the cores of the service.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,15 +30,20 @@ const targets = {
   truncating: { reads: 0.9 },
   truncationSeconds: 30,
 };
-/** On both sides of the job, as a machine is not as fast at all times. */
+/** Rounds before and after the job, because the speed of the machine varies. */
 const ALONE_ROUNDS = { before: 3, after: 2 };
-/** At rest: a machine is not as fast at all times, and the first compiles what its threads run. */
+/**
+ * Rebuilds without load; the speed of the machine varies, and the first fills the compile cache.
+ */
 const REBUILDS = 3;
 const rowsRestored = 30_000;
-/** Tables of which there are events. */
+/** The number of tables with events. */
 const tables = 1_000;
 
-/** `records`: of the log that views are rebuilt from; `events`: that are truncated. */
+/**
+ * `records`: the size of the log that views are rebuilt from; `events`: the number of truncated
+ * events.
+ */
 export async function benchRebuild(records: number, events: number): Promise<void> {
   await inService(
     async (config) => fill(await openLog(config), records),
@@ -73,7 +78,7 @@ export async function benchRebuild(records: number, events: number): Promise<voi
 type Configured = ReturnType<typeof readConfig>;
 type Act = (action: string, body: object) => ReturnType<typeof JSON.parse>;
 
-/** A service on a log that was filled, and whose views were made of it. */
+/** A service on a filled log, with views that are built from it. */
 async function inService(
   prepare: (config: Configured) => Promise<void>,
   use: (service: ServiceProcess, act: Act) => Promise<void>,
@@ -102,7 +107,7 @@ function operator({ address }: ServiceProcess, directory: string): Act {
   };
 }
 
-/** What the reference's users call, whose best rate that was published is 2,500 rows/s. */
+/** Rows per second of restoreIndices. The best published rate of DataHub is 2,500 rows/s. */
 async function restored(act: Act): Promise<void> {
   const asked = { urnLike: "urn:li:dataset:%", batchSize: rowsRestored };
   const text: string = await act("restoreIndices", asked);
@@ -115,7 +120,7 @@ interface Job {
   readonly seconds: number;
   readonly updated: number;
   readonly deleted: number;
-  /** Of the log, when it ended. */
+  /** The position of the log's head when the job ended. */
   readonly head: number;
 }
 
@@ -133,7 +138,7 @@ async function ended(act: Act, id: string): Promise<Job> {
   }
 }
 
-/** Reads, and writes in turn with them where they are asked about, alone and beside the job. */
+/** The rates of reads, and optionally of writes in turn with them, alone and during the job. */
 async function beside(
   service: ServiceProcess,
   entities: number,
@@ -177,7 +182,7 @@ async function beside(
   const running = async () => (await act("getJob", { id })).state === "running";
   for (let turn = 0; await running(); turn++) {
     const kind = asked[turn % asked.length] ?? "reads";
-    // What the last turn wrote would be followed meanwhile, too: that is no part of the job.
+    // Projecting the writes of the last turn is not part of the job.
     await settled(service);
     if (!(await running())) break;
     const { perSecond } = await load(kinds[kind]());
@@ -194,7 +199,7 @@ async function beside(
   return job;
 }
 
-/** Profiles of some tables, each of which has a key. */
+/** Profiles of some tables, each of which has a key aspect. */
 async function fillEvents(config: Configured, events: number): Promise<void> {
   const log = await openLog(config);
   const pending: Promise<unknown>[] = [];
@@ -221,7 +226,7 @@ async function fillEvents(config: Configured, events: number): Promise<void> {
   await log.close();
 }
 
-/** Until no view is behind. */
+/** Waits until every view has reached the head of the log. */
 async function settled({ address }: ServiceProcess): Promise<void> {
   for (;;) {
     const text = await (await fetch(`${address}/metrics`)).text();

@@ -1,6 +1,6 @@
 import { median } from "./load.ts";
 
-/** One line a figure, with what it is held against. */
+/** Prints one line per figure, with its baseline. */
 export function report(
   name: string,
   figure: string,
@@ -18,7 +18,9 @@ export const rate = (perSecond: number): string =>
 
 export const ratio = (value: number): string => value.toFixed(2);
 
-/** The median of some turns, between the least and the most of them; `target`: that it is held against. */
+/**
+ * The median of some turns with the least and the greatest of them; `target`: the required ratio.
+ */
 export function overTurns(
   values: readonly number[],
   show: (value: number) => string,

@@ -1,4 +1,4 @@
-/** Metadata as it is in practice, as much as is asked for: about 400 bytes a value. */
+/** Realistic metadata of any amount: about 400 bytes a value. */
 import { proposal } from "../support/client.ts";
 
 export const urnOf = (n: number): string =>

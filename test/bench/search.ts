@@ -1,7 +1,7 @@
 /**
- * The search view alone: filling it, changing it, and asking it, with documents that are put into
- * the sink as they are. The words are spread as in real text: one is in four fifths of all
- * documents, one in a thirtieth, one in three of ten thousand.
+ * The search view alone: writes, changes and queries, with documents that are applied to the sink
+ * directly. The words are distributed as in real text: one is in four fifths of all documents, one
+ * in a thirtieth, one in three of ten thousand.
  */
 import { join } from "node:path";
 import { foldText, wordsOf } from "../../projections/search/words.ts";
@@ -26,7 +26,7 @@ import { rate, report } from "./report.ts";
 const batchSize = 2_000;
 const updates = 40_000;
 const rounds = 11;
-/** Rounds of a question stop after so long. */
+/** The longest time for the rounds of a query. */
 const roundsMsMax = 6_000;
 
 export async function benchSearch(size: number): Promise<void> {
@@ -88,7 +88,7 @@ export async function benchSearch(size: number): Promise<void> {
 const perSecond = (count: number, milliseconds: readonly number[]): string =>
   rate((count * 1_000) / milliseconds.reduce((sum, ms) => sum + ms, 0));
 
-/** Facets that answers have by default. */
+/** The default facets of a response. */
 export const facetFields: readonly (readonly [field: string, values: number])[] = [
   ["_entityType", 1],
   ["origin", 3],
@@ -170,7 +170,7 @@ const notRemoved: Condition = {
 
 let asked = 0;
 
-/** No two are the same, so that no answer is one that was given before. */
+/** Returns different queries, so that no response comes from a cache. */
 export function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery {
   asked++;
   return {
@@ -186,7 +186,7 @@ export function query({ condition, ...more }: Partial<SearchQuery>): SearchQuery
   };
 }
 
-/** What the catalog makes of plain words. */
+/** The expression of the catalog for plain words. */
 export function asTyped(typed: string): Expression {
   const words = typed.split(" ");
   const all = words.map(
@@ -214,7 +214,7 @@ export function asTyped(typed: string): Expression {
 const lettersOf = (n: number): string =>
   `w${n.toString(26).replace(/[0-9]/g, (digit) => String.fromCharCode(113 + Number(digit)))}`;
 
-/** Document n, another one each time it is asked for. */
+/** Document n; every call returns another version. */
 export function createDocuments() {
   let seed = 42;
   const random = (): number => {
@@ -222,7 +222,7 @@ export function createDocuments() {
     return seed / 2 ** 32;
   };
   const below = (end: number): number => Math.floor(random() * end);
-  /** Small numbers far more often than large ones. */
+  /** A random number; small ones are far more frequent. */
   const spread = (end: number): number => Math.floor(Math.exp(random() * Math.log(end))) - 1;
   const names = ["customer", "order", "invoice", "event", "session", "account", "ledger", "cart"];
   const word = (): string => lettersOf(spread(50_000));
@@ -245,16 +245,16 @@ export function createDocuments() {
   }
 
   function documentOf(n: number): SearchDocument {
-    // The name follows from the number: an entity that changes keeps its urn.
+    // The name depends on the number: an entity that changes keeps its urn.
     const rank = (Math.imul(n, 2_654_435_761) >>> 0) / 2 ** 32;
     const other = lettersOf(Math.floor(Math.exp(rank * Math.log(50_000))));
     const name = `${names[n % names.length]}_${other}_${n}`;
     const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,shop.public.${name},PROD)`;
-    const told = Array.from({ length: 14 }, word);
-    if (random() < 0.82) told.splice(below(14), 0, "commonword");
-    if (random() < 0.033) told.push("middleword");
-    if (random() < 0.0003) told.push("rareword");
-    const description = told.join(" ");
+    const words = Array.from({ length: 14 }, word);
+    if (random() < 0.82) words.splice(below(14), 0, "commonword");
+    if (random() < 0.033) words.push("middleword");
+    if (random() < 0.0003) words.push("rareword");
+    const description = words.join(" ");
     const values = valuesOf(name, description);
     const text = (field: string, value: string, boost: number, suggested = false) => ({
       field,

@@ -17,9 +17,9 @@ import { ownershipOf, single, urnOf } from "./sample.ts";
 
 const seconds = 5;
 const rounds = 2;
-/** Readers at once, for the throughput of mixed words. */
+/** Concurrent readers, for the throughput of mixed words. */
 const readers = [1, 2, 4, 8, 16, 32, 64];
-/** Beside searches: so many connections write so much together. */
+/** Connections that write during searches, and their total rate. */
 const [writers, writesPerSecond] = [20, 1_000];
 const perRequest = 500;
 const words = 200;
@@ -113,7 +113,7 @@ async function fill({ address }: ServiceProcess, entities: number): Promise<void
       const { status } = await client.call("POST", path, { proposals });
       if (status === 200) break;
       if (status !== 503) throw new Error(`the service rejects a batch with ${status}`);
-      // The views are as far behind as they may be.
+      // The views are at their greatest lag.
       await pause(1_000);
     }
   }
@@ -191,13 +191,13 @@ export async function benchSearches(entities: number, connections: number): Prom
   await service.stop();
 }
 
-/** The rate of searches beside writes that change entities, and that of these writes. */
+/** The rate of searches during writes that change entities, and the rate of these writes. */
 async function besideWrites(searches: Load | undefined): Promise<void> {
   if (searches === undefined) return;
   const { url } = searches;
   const writes: Load = {
     ...{ url, method: "POST", connections: writers, perSecondMax: writesPerSecond },
-    // The searches begin when all writers write.
+    // The searches begin when all writers have started.
     seconds: 2 * seconds + beginMs / 1_000,
     requests: Array.from({ length: 10_000 }, (_, n) => ({
       path: "/aspects?action=ingestProposal",

@@ -1,7 +1,7 @@
 /**
- * What a catalog takes on disk, in each store: tables as they are in a warehouse (ten aspects each,
- * 24 columns), one aspect changed once, two profiles, grown into every store that this machine can
- * run. docker/sizing.md is computed from these figures.
+ * The disk usage of a catalog in each store: tables as in a warehouse (ten aspects each, 24
+ * columns), one aspect changed once, two profiles. Every store that this machine can run is filled.
+ * docker/sizing.md is computed from these figures.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ export async function benchSizes(): Promise<void> {
   const { records, valueBytes } = await fill(config);
   const versions = records - entities * profilesEach;
   report("values, as JSON text", perUnit(valueBytes, records, "record"));
-  await regrown(config, []);
+  await rebuildViews(config, []);
   const file = (name: string) => statSync(join(directory.path, `${name}.sqlite`)).size;
   report("log, embedded", perUnit(file("log"), records, "record"));
   report("aspect table, embedded", perUnit(file("aspects"), versions, "version"));
@@ -49,29 +49,29 @@ export async function benchSizes(): Promise<void> {
   report("search, embedded", perUnit(file("search"), entities, "entity"));
 
   await inServer("postgres", async ({ url }) => {
-    await regrown({ ...config, aspects: url }, ["aspects"]);
+    await rebuildViews({ ...config, aspects: url }, ["aspects"]);
     return ["aspect table", perUnit(await postgresBytes(url), versions, "version")];
   });
   await inServer("elasticsearch", async ({ url }) => {
-    await regrown({ ...config, timeseries: url }, ["timeseries"]);
+    await rebuildViews({ ...config, timeseries: url }, ["timeseries"]);
     const bytes = await elasticsearchBytes(url);
     return ["timeseries", perUnit(bytes, entities * profilesEach, "event")];
   });
   await inServer("elasticsearch", async ({ url }) => {
-    await regrown({ ...config, search: url }, ["search"]);
+    await rebuildViews({ ...config, search: url }, ["search"]);
     return ["search", perUnit(await elasticsearchBytes(url), entities, "entity")];
   });
   await inServer("neo4j", async (server) => {
     const stores = join(server.folder, "data", "data", "databases", "neo4j");
     const empty = bytesIn(stores);
-    await regrown({ ...config, graph: server.url }, ["graph"]);
-    // What it has in memory is in its files after a recovery.
+    await rebuildViews({ ...config, graph: server.url }, ["graph"]);
+    // A recovery writes the contents of the memory to files.
     await server.kill();
     await server.start();
     return ["graph", perUnit(bytesIn(stores) - empty, entities, "entity")];
   });
   await inServer("kafka", async ({ url, folder }) => {
-    await tell(config, url);
+    await sendEvents(config, url);
     const bytes = bytesIn(join(folder, "data"), /MetadataChangeLog.*\.log$/);
     return ["topics", perUnit(bytes, records, "event")];
   });
@@ -80,7 +80,7 @@ export async function benchSizes(): Promise<void> {
 const perUnit = (bytes: number, count: number, unit: string): string =>
   `${Math.round(bytes / count).toLocaleString("en")} B a ${unit}`;
 
-async function regrown(config: Config, views: readonly string[]): Promise<void> {
+async function rebuildViews(config: Config, views: readonly string[]): Promise<void> {
   await rebuild(config, { views, onProgress: () => {}, logger: createLogger("silent") });
 }
 
@@ -121,7 +121,7 @@ async function elasticsearchBytes(url: string): Promise<number> {
   return _all.primaries.store.size_in_bytes;
 }
 
-/** As much as the files say, whether or not the disk has given it yet. */
+/** The sizes of the files, whether or not the blocks are allocated. */
 function bytesIn(folder: string, wanted = /./): number {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -130,8 +130,8 @@ function bytesIn(folder: string, wanted = /./): number {
     .reduce((sum, path) => sum + statSync(path).size, 0);
 }
 
-/** Every record as an event with the value before it. */
-async function tell(config: Config, url: string): Promise<void> {
+/** Sends every record as an event with its previous value. */
+async function sendEvents(config: Config, url: string): Promise<void> {
   const log = await openLogReader(config);
   const codec = createEventCodec({ findSchema: async () => undefined });
   const sink = await openKafkaFeedSink({
@@ -154,7 +154,7 @@ async function fill(config: Config): Promise<{ records: number; valueBytes: numb
   let records = 0;
   let valueBytes = 0;
   let appends: Append[] = [];
-  const told = (changes: readonly Change[]): readonly Uint8Array[] => {
+  const encoded = (changes: readonly Change[]): readonly Uint8Array[] => {
     records += changes.length;
     for (const { value } of changes) valueBytes += Buffer.byteLength(value ?? "");
     return changes.map(encodeChange);
@@ -167,14 +167,14 @@ async function fill(config: Config): Promise<{ records: number; valueBytes: numb
     appends.push({
       stream: entityStream(urnOf(n)),
       expected: EMPTY_STREAM,
-      records: told([...changes, edited]),
+      records: encoded([...changes, edited]),
     });
     for (let generation = 0; generation < profilesEach; generation++) {
       const profile = changeOf(n, "datasetProfile", profileOf(n, generation), "1");
       appends.push({
         stream: timeseriesStream(urnOf(n), "datasetProfile"),
         expected: "any",
-        records: told([profile]),
+        records: encoded([profile]),
       });
     }
     if (n % entitiesPerAppend === entitiesPerAppend - 1) {
@@ -206,7 +206,7 @@ function changeOf(n: number, aspect: string, value: object, version: string): Ch
   };
 }
 
-/** Ten of them, as a crawler of a warehouse and the people around it write them. */
+/** The ten aspects of a table, as a crawler and users write them. */
 const aspectsOf = (n: number): Readonly<Record<string, object>> => ({
   datasetKey: {
     platform: "urn:li:dataPlatform:snowflake",

@@ -1,7 +1,7 @@
 /**
- * How long a view stands still when the node that feeds it is killed: while writes trickle in, of two
- * projectors the active one gets SIGKILL, and the clock runs until the aspect table moves again, fed
- * by the other one.
+ * The time that a view stands still when its projector is killed: during slow writes, the active
+ * one of two projectors gets SIGKILL, and the time runs until the other one advances the aspect
+ * table.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
@@ -13,9 +13,9 @@ const rounds = 7;
 const targetSeconds = 5;
 const writeEveryMs = 50;
 const lookEveryMs = 10;
-/** The next one watches the view for so long before it is needed. */
+/** The standby watches the view for this long before the kill. */
 const watchedMs = 2_000;
-/** The last batch of the one that was killed may come to be in the server without it. */
+/** The last batch of the killed projector may be committed in the server after the kill. */
 const settlingMs = 100;
 const waitMsMax = 60_000;
 
@@ -49,7 +49,7 @@ export async function benchTakeover(): Promise<void> {
 const shown = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
 
 interface Place extends AsyncDisposable {
-  /** Of the view in its store, as any node would be told. */
+  /** The position of the view in its store, as every node reads it. */
   position(): Promise<number>;
 }
 
@@ -72,7 +72,7 @@ async function untilMoved(place: Place): Promise<void> {
   }
 }
 
-/** Steady writes, until it is told to end. */
+/** Writes at a steady rate until it is stopped. */
 function trickle({ client }: ClusterNode): { end(): Promise<void> } {
   let ended = false;
   const writing = (async () => {

@@ -1,6 +1,6 @@
 /**
- * Reading and writing at once: what following costs those who write, how soon a write is found by a
- * search while others write, and what searching costs those who write. Every write changes something.
+ * Concurrent reads and writes: the cost of projecting for writers, the time until a search finds a
+ * write during other writes, and the cost of searches for writers. Every write changes a value.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -16,19 +16,19 @@ import { batch, propertiesOf, single, urnOf } from "./sample.ts";
 const entities = 20_000;
 const connections = 64;
 const seconds = 6;
-/** Writes of a name that no other has, one after the other, are looked for so often. */
+/** The number of consecutive writes with unique names that are searched for. */
 const lookEveryMs = 10;
 const lookingRounds = 5;
 const lookingSeconds = 12;
-/** Writers that have just begun bring more for a moment. */
+/** Writers are faster for a moment after their start. */
 const settlingMs = 1_000;
-/** By turns with what they are held against: disks and machines are not as fast at all times. */
+/** Turns alternate with those of the baseline, because the speed of disks and machines varies. */
 const rounds = 7;
 const roundSeconds = 4;
 
 export async function benchTogether(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  // Writes must not wait for views that are held.
+  // Writes must not wait for locked views.
   const args = ["--projector-lag-max", "1000000"];
   const service = await startService(directory.path, { args, asInstalled: true });
   const client = createClient(service.address);
@@ -36,7 +36,7 @@ export async function benchTogether(): Promise<void> {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));
   }
   let generation = 0;
-  /** Each connection writes its own entities, in turn with one value and with another. */
+  /** Each connection writes its own entities with two values in turn. */
   const written = (): Load => {
     generation += 2;
     const own = Math.floor(entities / connections);
@@ -57,19 +57,19 @@ export async function benchTogether(): Promise<void> {
       headers,
     );
 
-  /** Until the search view has all that was written. */
+  /** Waits until the search view has applied all writes. */
   async function settled(): Promise<void> {
     const { position } = await client.upsert(urnOf(0), "status", { removed: false });
     const headers = { "X-Annals-Min-Position": String(position) };
     while ((await find("warm", headers)).status !== 200);
   }
 
-  /** Milliseconds from the answer to a write until a search finds it, as long as all others write. */
+  /** Milliseconds from the response to a write until a search finds it, during other writes. */
   async function delays(untilMs: number): Promise<readonly number[]> {
     const found: number[] = [];
     for (let n = 0; performance.now() < untilMs; n++) {
       const name = `needle${generation}x${n}`;
-      // Of an entity that nobody else writes.
+      // An entity that no other writer changes.
       const urn = urnOf(entities + n);
       await client.upsert(urn, "datasetProperties", { ...propertiesOf(n, generation), name });
       const begun = performance.now();
@@ -82,9 +82,9 @@ export async function benchTogether(): Promise<void> {
     return found.sort((a, b) => a - b);
   }
 
-  /** Writes while no view can take anything: another has the right to write in each of their files. */
+  /** Writes while no view can be written: a transaction locks each of their files. */
   async function writtenWhileHeld(): Promise<number> {
-    // The projector may be at work in them for a moment.
+    // The projector may hold the lock for a moment.
     const files = viewNames.map(
       (view) => new DatabaseSync(join(directory.path, `${view}.sqlite`), { timeout: 5_000 }),
     );
@@ -96,7 +96,7 @@ export async function benchTogether(): Promise<void> {
     }
   }
 
-  /** Beside the rate, how long the views took to have all of it when the writers had ended. */
+  /** The rate, and the time that the views took to catch up after the writers had ended. */
   async function writtenWhileFollowed() {
     const { perSecond } = await load({ ...written(), seconds: roundSeconds });
     const ended = performance.now();
@@ -124,7 +124,7 @@ export async function benchTogether(): Promise<void> {
     );
   }
 
-  /** Half of the highest rate is that of the same moments. */
+  /** Half of the highest rate of the same time. */
   async function looking(): Promise<void> {
     const turns: { most: number; half: number; found: readonly number[] }[] = [];
     for (let round = 0; round < lookingRounds; round++) {

@@ -1,4 +1,7 @@
-/** Verifies all views at two sizes, as `annals verify` does: records a second, processor time and memory. */
+/**
+ * Verification of all views at two sizes, as `annals verify` does it: records per second, CPU time
+ * and memory.
+ */
 
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
