@@ -77,7 +77,7 @@ test("entity types that the model lacks have no built-in entities", () => {
   expect(readBuiltInEntities({ entities: new Map() }, "li", { time: 1, actor: "" })).toEqual([]);
 });
 
-describe("in a new catalog", () => {
+describe("a new catalog", () => {
   test("built-in entities are counted, listed, searched and read, and nothing else exists", async () => {
     await using service = await runningService(on);
     const { client } = service;

@@ -165,7 +165,7 @@ describe("for any text,", () => {
     );
   });
 
-  test("it matches in any letter case, by its joined tokens", () => {
+  test("a text matches queries in any letter case, by its joined tokens", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."abAB12 _"), maxLength: 30 }), (whole) => {
         const all = wordsOf(whole);

@@ -1,4 +1,4 @@
-/** A log over an array, records that say what they hold, and views that remember what they got. */
+/** A log over an array, records that state their content, and views that record what they receive. */
 import type { PlacedChange } from "../../src/core/change.ts";
 import { type Position, position, revision, START } from "../../src/core/position.ts";
 import type { ChangeLog, LogRecord } from "../../src/log/change-log.ts";
@@ -9,21 +9,21 @@ const STREAM = "entity-urn:li:tag:a";
 
 export interface ArrayLog
   extends Pick<ChangeLog, "readAll" | "head" | "readStream" | "listStreams" | "countBetween"> {
-  /** Appends so many records; the n-th has position n, or n times `step`. */
-  grow(count: number): void;
-  /** Reads fail with this while it is there. */
+  /** Appends this many records; the n-th has position n, or n times `step`. */
+  extend(count: number): void;
+  /** Reads fail with this error while it is set. */
   failure: Error | undefined;
-  /** Pages that were read and held something: their first and last position. */
+  /** Pages that were read and not empty: their first and last position. */
   readonly pages: (readonly [first: number, last: number])[];
 }
 
-/** `step`: from one position to the next, as in a log whose positions are byte offsets. */
+/** `step`: from one position to the next, as in a log with byte offsets as positions. */
 export function createArrayLog(count = 0, recordBytes = 8, step = 1): ArrayLog {
   const records: LogRecord[] = [];
   const log: ArrayLog = {
     failure: undefined,
     pages: [],
-    grow(more) {
+    extend(more) {
       for (let n = 0; n < more; n++) {
         const at = records.length + 1;
         records.push({
@@ -51,7 +51,7 @@ export function createArrayLog(count = 0, recordBytes = 8, step = 1): ArrayLog {
       stream === STREAM ? records.slice(Number(from), Number(from) + limit) : [],
     listStreams: async (prefix) => (STREAM.startsWith(prefix) ? [STREAM] : []),
   };
-  log.grow(count);
+  log.extend(count);
   return log;
 }
 
@@ -69,22 +69,22 @@ export const decode: Decode = (record): PlacedChange => ({
 });
 
 export interface RecordingView extends View<Position> {
-  /** Positions that it was given, in order. */
+  /** Positions of the writes, in order. */
   readonly got: Position[];
-  /** Batches that it was given: how many writes each had. */
+  /** The number of writes of each batch. */
   readonly batches: number[];
-  /** What its entities were restored with. */
+  /** Positions of the writes that entities were restored with. */
   readonly restored: Position[];
   /** Its checkpoint. */
   at: Position;
-  /** Called before each batch; what it throws is a failure of the store. */
+  /** Called before each batch; an exception is a failure of the store. */
   before: () => unknown;
-  /** Called after each batch, when it is kept. */
+  /** Called after each batch, when it is stored. */
   after: () => unknown;
   closed: "keep" | "discard" | undefined;
 }
 
-/** Takes one write for every change, but for those that `ignores`. */
+/** Applies one write for every change, except those that `ignores`. */
 export function createRecordingView(
   name: string,
   {

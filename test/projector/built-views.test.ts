@@ -24,7 +24,7 @@ import { createArrayLog, createRecordingView, decode, range } from "./array-log.
 describe("a build of views", () => {
   const asViews = (...views: readonly unknown[]): readonly View[] => views as readonly View[];
 
-  test("empties the views, brings them to the head, closes them and reports progress", async () => {
+  test("a build empties the views, brings them to the head, closes them and reports progress", async () => {
     const log = createArrayLog(25);
     const view = createRecordingView("a");
     await view.sink.apply([], (await log.head()) ?? 0);
@@ -47,13 +47,13 @@ describe("a build of views", () => {
     ]);
   });
 
-  test("of an empty log gives empty views", async () => {
+  test("a build of an empty log produces empty views", async () => {
     const view = createRecordingView("a");
     expect(await buildViews({ log: createArrayLog(), views: asViews(view), decode })).toEqual([]);
     expect(view.closed).toBe("keep");
   });
 
-  test("returns the record that cannot be decoded as parked", async () => {
+  test("a build returns the record that cannot be decoded as parked", async () => {
     const decodeSome = (record: Parameters<typeof decode>[0]) => {
       if (record.position === 7) throw new Error("no such schema");
       return decode(record);
@@ -67,7 +67,7 @@ describe("a build of views", () => {
     expect(view.closed).toBe("keep");
   });
 
-  test("discards all views when the disk of one is full", async () => {
+  test("a build discards all views when the disk of one is full", async () => {
     const full = createRecordingView("a");
     full.before = () => Promise.reject(new CatalogError("unavailable", "disk is full"));
     const other = createRecordingView("b");
@@ -81,17 +81,17 @@ describe("a build of views", () => {
 
 const keyAspectOf = (type: string) => `${type}Key`;
 
-const change = (urn: string, told: Partial<Change>): Change => ({
+const change = (urn: string, parts: Partial<Change>): Change => ({
   urn,
   entityType: "dataset",
   aspect: "status",
   changeType: "UPSERT",
   created: { time: 1_700_000_000_000, actor: "urn:li:corpuser:ada" },
   system: { lastObserved: 1, runId: "run", version: "1" },
-  ...told,
+  ...parts,
 });
 
-/** A log in a file, and both views beside it as the projector feeds them. */
+/** A log in a file, and both views next to it as the projector feeds them. */
 async function openCatalog() {
   const directory = temporaryDirectory("annals-built");
   const file = (name: string) => join(directory.path, `${name}.sqlite`);
@@ -120,14 +120,14 @@ async function openCatalog() {
         await log.append([{ stream, expected: "any", records: [encodeChange(one)] }]);
       }
     },
-    /** Lets the projector bring views to the head. */
-    async grow(suffix = "") {
-      const grown = views(false, suffix);
+    /** Lets the projector bring the views to the head. */
+    async follow(suffix = "") {
+      const followers = views(false, suffix);
       const head = await log.head();
       const { promise, resolve } = Promise.withResolvers<void>();
       const projector = await startProjector({
         log,
-        views: grown,
+        views: followers,
         decode: decodeRecord,
         batchMax: 7,
         onProgress: (progress) => {
@@ -138,7 +138,7 @@ async function openCatalog() {
         await promise;
       }
       await projector.stop();
-      for (const { sink } of grown) await sink.close();
+      for (const { sink } of followers) await sink.close();
     },
     async differences(one: string, two: string) {
       const compare = async <Row>(
@@ -166,7 +166,7 @@ async function openCatalog() {
   };
 }
 
-/** Changes of one entity and its events in some order, with gaps that no view has a write for. */
+/** Changes of one entity and its events in some order, with gaps that produce no writes. */
 const histories = fc.array(
   fc.record({
     urn: fc.constantFrom("urn:li:dataset:a", "urn:li:dataset:b", "urn:li:dataset:ć"),
@@ -178,7 +178,7 @@ const histories = fc.array(
 );
 
 describe("views of a real log", () => {
-  test("that are built equal those that followed the log", async () => {
+  test("built views equal views that followed the log", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         await using catalog = await openCatalog();
@@ -204,7 +204,7 @@ describe("views of a real log", () => {
             await catalog.append([change(urn, { aspect, changeType: "DELETE", headers })], true);
           }
         }
-        await catalog.grow();
+        await catalog.follow();
         await buildViews({
           log: catalog.log,
           views: catalog.views(true, "2"),
@@ -216,13 +216,13 @@ describe("views of a real log", () => {
     );
   });
 
-  test("that differ are distinguished by their first row", async () => {
+  test("different views are compared up to their first different row", async () => {
     await using catalog = await openCatalog();
     const values = [1, 2].map((n) => change(`urn:li:dataset:${n}`, { value: `{"n":${n}}` }));
     await catalog.append(values);
-    await catalog.grow();
+    await catalog.follow();
     await catalog.append([change("urn:li:dataset:3", { value: "{}" })]);
-    await catalog.grow("2");
+    await catalog.follow("2");
     const [aspects] = await catalog.differences("", "2");
     expect(aspects).toMatchObject({
       index: 2,
@@ -235,10 +235,10 @@ describe("views of a real log", () => {
     expect(same).toBeUndefined();
   });
 
-  test("that are built replace those in place, with the next generation", async () => {
+  test("built views replace the live ones as the next generation", async () => {
     await using catalog = await openCatalog();
     await catalog.append([change("urn:li:dataset:a", { value: '{"n":1}' })]);
-    await catalog.grow();
+    await catalog.follow();
     const generation = () => {
       const db = new DatabaseSync(catalog.file("aspects"), { readOnly: true });
       try {
@@ -254,16 +254,16 @@ describe("views of a real log", () => {
       readdirSync(join(catalog.file("x"), "..")).filter((name) => name.includes("regrown")),
     ).toEqual([]);
     await catalog.append([change("urn:li:dataset:b", { value: '{"n":2}' })]);
-    await catalog.grow();
-    await catalog.grow("2");
+    await catalog.follow();
+    await catalog.follow("2");
     expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
   });
 
-  test("stay unchanged when a build fails or is killed", async () => {
+  test("live views stay unchanged when a build fails or is killed", async () => {
     await using catalog = await openCatalog();
     await catalog.append([change("urn:li:dataset:a", { value: '{"n":1}' })]);
-    await catalog.grow();
-    await catalog.grow("2");
+    await catalog.follow();
+    await catalog.follow("2");
     const unreadable = () => Promise.reject(new CatalogError("invalid", "no such record"));
     const log = { ...catalog.log, readAll: unreadable };
     await expect(
@@ -272,9 +272,9 @@ describe("views of a real log", () => {
     expect(existsSync(`${catalog.file("aspects")}.regrown`)).toBe(false);
     expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
 
-    // A kill leaves a file behind.
+    // A killed process leaves a file.
     writeFileSync(`${catalog.file("aspects")}.regrown`, "half a view");
-    await catalog.grow();
+    await catalog.follow();
     expect(existsSync(`${catalog.file("aspects")}.regrown`)).toBe(false);
     expect(await catalog.differences("", "2")).toEqual([undefined, undefined]);
   });

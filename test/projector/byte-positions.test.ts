@@ -1,4 +1,4 @@
-/** Thresholds of the projector and of rebuilds count records, also where positions are byte offsets. */
+/** Thresholds of the projector and of rebuilds count records, also with byte offsets as positions. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { isWithin } from "../../src/projector/batch-groups.ts";
@@ -28,18 +28,18 @@ describe("the projector", () => {
     return projector;
   }
 
-  test("lets a view wait for one that is less than a batch behind", async () => {
+  test("a view waits for another one that is less than a batch behind", async () => {
     const log = logOf(100);
     const early = createRecordingView("early", { at: at(5) });
     const late = createRecordingView("late");
     await start(log, [late, early]);
     await soon(() => expect([late.at, early.at]).toEqual([at(100), at(100)]));
     expect([late.got, early.got]).toEqual([all(1, 100), all(6, 100)]);
-    // Both read each page from there on.
+    // Both views share each page from there on.
     expect(log.pages).toHaveLength(11);
   });
 
-  test("keeps the checkpoint of a view over some thousand records that the view ignores", async () => {
+  test("the checkpoint of a view is not written for some thousand ignored records", async () => {
     const log = logOf(300);
     const view = createRecordingView("a", { ignores: () => true });
     const { progress } = await start(log, [view]);
@@ -57,20 +57,20 @@ test("a group of views is within a number of records of another", () => {
   expect(isWithin(log, 10, ahead, undefined)).toBe(false);
 });
 
-describe("a rebuild while views are in use", () => {
+describe("a rebuild while views are live", () => {
   const parts = {
     ...{ decode, notes: { load: async () => [] } },
     signal: new AbortController().signal,
   };
 
-  test("is near when it is some thousand records behind, and reports records", async () => {
+  test("a rebuild is near the head when it is some thousand records behind, and reports records", async () => {
     const log = logOf(9_000);
     const [graph, search] = [createRecordingView("graph"), createRecordingView("search")];
     const again = createRecordingView("graph", { at: at(9_000) });
     const reports: BuildProgress[] = [];
     const hastes = new Set<number>();
     const head = async () => {
-      log.grow(2_000);
+      log.extend(2_000);
       return log.head();
     };
     await buildStaging({
@@ -82,7 +82,7 @@ describe("a rebuild while views are in use", () => {
       onProgress: (progress) => void reports.push(progress),
       rest: async (_, haste) => void hastes.add(haste),
     });
-    // No pause became shorter: the head was near at once.
+    // No pause was shortened: the head was near at once.
     expect([...hastes]).toEqual([1]);
     const ofGraph = reports.filter(({ views }) => views.includes("graph"));
     expect(ofGraph[0]).toMatchObject({ records: 5_000, total: 11_000, before: 0, left: 1 });

@@ -1,4 +1,4 @@
-/** A start waits for a view that moves, and not for one that will not come. */
+/** A start waits for a view that progresses, and fails for a view that does not. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -9,7 +9,7 @@ const limits = { waitMsMax: 400, failingMsMax: 60, lookMs: 20 };
 const unreached = new CatalogError("unavailable", "not there yet");
 
 /**
- * A view that is complete after so long. `failing` returns its error after so many milliseconds; its position changes
+ * A view that is complete after this time. `failing` returns its error after that many milliseconds; its position changes
  * every `movesMs`.
  */
 function view(
@@ -17,8 +17,8 @@ function view(
   failing: (ms: number) => string | undefined = () => undefined,
   movesMs = Number.POSITIVE_INFINITY,
 ) {
-  const begun = performance.now();
-  const passed = () => performance.now() - begun;
+  const started = performance.now();
+  const passed = () => performance.now() - started;
   return {
     async reached(_view: string, _head: unknown, { timeoutMs }: { timeoutMs: number }) {
       await pause(Math.max(0, Math.min(timeoutMs, afterMs - passed())));
@@ -32,11 +32,11 @@ function view(
   };
 }
 
-test("waits as long as the view may come", async () => {
+test("a start waits until the view has caught up", async () => {
   await catchUp(view(150), "aspects", position(9), limits);
 });
 
-test("a view that moves is waited for longer than one that stands still", async () => {
+test("a view that progresses gets more time than one that does not", async () => {
   const own = { ...limits, waitMsMax: Number.POSITIVE_INFINITY, stillMsMax: 200 };
   await catchUp(view(600, undefined, 50), "aspects", position(9), own);
   const still = catchUp(view(10_000), "aspects", position(9), own);
@@ -45,12 +45,12 @@ test("a view that moves is waited for longer than one that stands still", async 
   await expect(bounded).rejects.toBe(unreached);
 });
 
-test("bears a view that fails for a while", async () => {
+test("a view may fail for a while", async () => {
   const failing = (ms: number) => (ms < 45 || (ms > 80 && ms < 120) ? "busy" : undefined);
   await catchUp(view(200, failing), "aspects", position(9), limits);
 });
 
-test("ends with the reason of a view that keeps failing", async () => {
+test("a start fails with the error of a view that keeps failing", async () => {
   const coming = catchUp(
     view(10_000, () => "log is damaged"),
     "aspects",
@@ -63,10 +63,10 @@ test("ends with the reason of a view that keeps failing", async () => {
   });
 });
 
-test("ends when the time is up, and when nobody waits at all", async () => {
-  const begun = performance.now();
+test("a start fails when the time is up, and at once without a projector", async () => {
+  const started = performance.now();
   await expect(catchUp(view(10_000), "aspects", position(9), limits)).rejects.toBe(unreached);
-  expect(performance.now() - begun).toBeGreaterThan(390);
+  expect(performance.now() - started).toBeGreaterThan(390);
   const gone = {
     reached: () => Promise.reject(unreached),
     errors: () => ({ aspects: "gone" }),

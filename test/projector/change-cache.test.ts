@@ -1,4 +1,4 @@
-/** Changes that are kept for views that come a moment later: as the log has them, and bounded. */
+/** The cache of changes for views slightly behind: contents equal the log, and the size is bounded. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
@@ -26,12 +26,12 @@ function batchOf(after: number, upTo: number, value?: string): Batch<PlacedChang
   return { items, upTo: position(upTo) };
 }
 
-const places = ({ items, upTo }: Batch<PlacedChange>) => ({
+const contentsOf = ({ items, upTo }: Batch<PlacedChange>) => ({
   items: items.map((change) => Number(change.position)),
   upTo: Number(upTo),
 });
 
-test("what is told is what the log has there, whatever was added and asked before", () => {
+test("a cached batch equals the log, whatever was added and read before", () => {
   const step = fc.record({
     add: fc.nat({ max: 9 }),
     needed: fc.nat({ max: 60 }),
@@ -49,23 +49,23 @@ test("what is told is what the log has there, whatever was added and asked befor
         recent.add(position(head), batchOf(head, head + add), position(needed));
         head += add;
         if (end !== undefined && end <= after) continue;
-        const told = recent.from(position(after), { limit, end: end as Position | undefined });
-        if (told === undefined) continue;
-        const { items, upTo } = places(told);
+        const batch = recent.from(position(after), { limit, end: end as Position | undefined });
+        if (batch === undefined) continue;
+        const { items, upTo } = contentsOf(batch);
         expect(upTo).toBeGreaterThan(after);
         expect(upTo).toBeLessThanOrEqual(Math.min(head, end ?? head));
         expect(items.length).toBeLessThanOrEqual(limit);
-        expect(items).toEqual(places(batchOf(after, upTo)).items);
+        expect(items).toEqual(contentsOf(batchOf(after, upTo)).items);
       }
     }),
   );
 });
 
-test("the last batches are at hand, those before a gap and what nobody needs are not", () => {
+test("the cache has the latest batches, but none before a gap and none that no view needs", () => {
   const recent = createChangeCache();
   const from = (after: number) => {
-    const told = recent.from(position(after), { limit: 100 });
-    return told && places(told);
+    const batch = recent.from(position(after), { limit: 100 });
+    return batch && contentsOf(batch);
   };
   recent.add(position(0), batchOf(0, 4), position(0));
   recent.add(position(4), batchOf(4, 8), position(0));
@@ -79,7 +79,7 @@ test("the last batches are at hand, those before a gap and what nobody needs are
   expect(from(20)).toEqual({ items: [22], upTo: 22 });
 });
 
-test("large values are kept no longer than there is room for them", () => {
+test("large values are evicted when the cache is full", () => {
   const recent = createChangeCache();
   const large = "x".repeat(1_500_000);
   for (let after = 0; after < 8; after += 2) {

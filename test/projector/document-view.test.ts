@@ -1,4 +1,4 @@
-/** Views of whole folds (src/projector/documents/document-view.ts). */
+/** Document views, which fold whole entities (src/projector/documents/document-view.ts). */
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { PlacedChange } from "../../src/core/change.ts";
 import type { AspectState, EntityState } from "../../src/core/entity-state.ts";
@@ -15,7 +15,7 @@ interface Write {
 const ada = "urn:li:corpuser:ada";
 const otto = "urn:li:corpuser:otto";
 
-describe("a view of whole folds", () => {
+describe("a document view", () => {
   let statesAt: number;
   let asked: string[][];
   let applied: { readonly writes: readonly Write[]; readonly upTo: Position }[];
@@ -32,11 +32,11 @@ describe("a view of whole folds", () => {
 
   const state = (urn: string): EntityState => ({ urn, revision: revision(0), aspects: new Map() });
 
-  const createView = (look = async () => position(statesAt)) =>
+  const createView = (positionOfStates = async () => position(statesAt)) =>
     createDocumentView<Write>({
       name: "search",
       states: {
-        position: look,
+        position: positionOfStates,
         async getEntities(urns) {
           asked.push([...urns]);
           return urns.map(state);
@@ -68,21 +68,21 @@ describe("a view of whole folds", () => {
     ...{ urn, entityType: "corpuser", aspects: 0, position: at },
   });
 
-  test("is touched by changes of entities, not by events", () => {
+  test("changes of aspects touch an entity, events do not", () => {
     const { project } = createView();
     const change = { urn: ada, entityType: "corpuser", position: position(3), timeseries: false };
     expect(project(change as PlacedChange)).toEqual([touch(ada, 3)]);
     expect(project({ ...change, timeseries: true } as PlacedChange)).toEqual([]);
   });
 
-  test("folds an entity once in a batch", async () => {
+  test("a batch folds an entity once", async () => {
     statesAt = 4;
     await createView().sink.apply([touch(ada, 1), touch(otto, 2), touch(ada, 3)], position(4));
     expect(asked).toEqual([[ada, otto]]);
     expect(applied).toEqual([{ writes: [write(ada, 4), write(otto, 4)], upTo: 4 }]);
   });
 
-  test("does not fold again what a newer state has told already", async () => {
+  test("a touch is skipped if a newer state was folded already", async () => {
     const { sink } = createView();
     await sink.apply([touch(ada, 1)], position(1));
     await sink.apply([touch(ada, 2), touch(otto, 3)], position(3));
@@ -93,7 +93,7 @@ describe("a view of whole folds", () => {
     expect(await sink.position()).toBe(101);
   });
 
-  test("folds all of it again into a store that has lost it", async () => {
+  test("all entities are folded again into a store that has lost its writes", async () => {
     const { sink } = createView();
     await sink.apply([touch(ada, 1), touch(otto, 2)], position(2));
     applied = [];
@@ -102,7 +102,7 @@ describe("a view of whole folds", () => {
     expect(applied.at(-1)?.writes).toEqual([write(ada, 2), write(otto, 2)]);
   });
 
-  test("goes on past a batch that touches nothing anew, without asking for states", async () => {
+  test("a batch without new touches moves the checkpoint without reading states", async () => {
     const { sink } = createView();
     await sink.apply([touch(ada, 1)], position(1));
     statesAt = 1;
@@ -110,7 +110,7 @@ describe("a view of whole folds", () => {
     expect(applied.at(-1)).toEqual({ writes: [], upTo: 50 });
   });
 
-  test("waits for the aspect view", async () => {
+  test("a batch waits for the aspect view", async () => {
     statesAt = 9;
     const { sink } = createView();
     const waiting = expect.objectContaining({
@@ -123,14 +123,14 @@ describe("a view of whole folds", () => {
     expect(applied).toEqual([{ writes: [write(ada, 10)], upTo: 10 }]);
   });
 
-  test("does not wait for an aspect view that keeps its checkpoint over what it ignores", async () => {
+  test("a batch does not wait for an aspect view that ignores the last records", async () => {
     statesAt = 50;
     const { sink } = createView();
     await sink.apply([touch(ada, 50)], position(52));
     expect(applied).toEqual([{ writes: [write(ada, 52)], upTo: 52 }]);
   });
 
-  test("folds again what could not be applied, and everything after a reset", async () => {
+  test("a failed batch is folded again, and all entities after a reset", async () => {
     const { sink } = createView();
     failing = true;
     await expect(sink.apply([touch(ada, 1)], position(1))).rejects.toThrow("no room");
@@ -141,7 +141,7 @@ describe("a view of whole folds", () => {
     expect(asked).toEqual([[ada], [ada], [ada]]);
   });
 
-  test("restores an entity as the aspect view has it then, and forgets how far it was", async () => {
+  test("a restore uses the current state, and the entity is folded again at the next touch", async () => {
     const { sink } = createView();
     await sink.apply([touch(ada, 1)], position(1));
     await sink.restore(ada, [touch(ada, 1), touch(ada, 7)]);
@@ -150,37 +150,37 @@ describe("a view of whole folds", () => {
     expect(asked).toEqual([[ada], [ada], [ada]]);
   });
 
-  test("asks once how far states are where entities are restored together", async () => {
-    const looked = vi.fn(async () => position(statesAt));
-    const { sink } = createView(looked);
+  test("entities restored together read the position of states once", async () => {
+    const positionOfStates = vi.fn(async () => position(statesAt));
+    const { sink } = createView(positionOfStates);
     await sink.together?.(async () => {
       await sink.restore(ada, [touch(ada, 7)]);
       await sink.restore(otto, [touch(otto, 100)]);
-      expect(looked).toHaveBeenCalledTimes(1);
+      expect(positionOfStates).toHaveBeenCalledTimes(1);
       statesAt = 101;
       await sink.restore(ada, [touch(ada, 101)]);
     });
-    expect(looked).toHaveBeenCalledTimes(2);
+    expect(positionOfStates).toHaveBeenCalledTimes(2);
     expect(restored.map(([urn]) => urn)).toEqual([ada, otto, ada]);
-    // Alone again, it looks each time.
+    // Alone again, each restore reads the position.
     await sink.restore(otto, [touch(otto, 7)]);
-    expect(looked).toHaveBeenCalledTimes(3);
+    expect(positionOfStates).toHaveBeenCalledTimes(3);
   });
 
-  test("takes away what it has of an entity that the log never told of", async () => {
+  test("a restore without records deletes the entity", async () => {
     await createView().sink.restore(otto, []);
     expect(restored).toEqual([[otto, []]]);
     expect(asked).toEqual([]);
   });
 
-  test("does not restore from an aspect view that is behind", async () => {
+  test("a restore fails while the aspect view is behind", async () => {
     statesAt = 6;
     const restoring = createView().sink.restore(ada, [touch(ada, 7)]);
     await expect(restoring).rejects.toEqual(expect.objectContaining({ code: "unavailable" }));
     expect(restored).toEqual([]);
   });
 
-  test("reads many states in parts", async () => {
+  test("many states are read in several requests", async () => {
     const many = Array.from({ length: 450 }, (_, n) => touch(`urn:li:corpuser:u${n}`, n + 1));
     statesAt = 450;
     await createView().sink.apply(many, position(450));
@@ -189,8 +189,8 @@ describe("a view of whole folds", () => {
   });
 });
 
-describe("a view of whole folds that heeds timeseries", () => {
-  interface Told {
+describe("a document view of timeseries", () => {
+  interface EventWrite {
     readonly urn: string;
     readonly position: number;
     readonly latest: readonly string[];
@@ -198,8 +198,8 @@ describe("a view of whole folds that heeds timeseries", () => {
   let at: { states: number; events: number };
   /** Values by urn and aspect. */
   let events: Map<string, Map<string, string>>;
-  let applied: { readonly writes: readonly Told[]; readonly upTo: Position }[];
-  let amended: Told[];
+  let applied: { readonly writes: readonly EventWrite[]; readonly upTo: Position }[];
+  let amended: EventWrite[];
   let asked: string[][];
   /** Characters of each state. */
   let size: number;
@@ -214,7 +214,7 @@ describe("a view of whole folds that heeds timeseries", () => {
   });
 
   const createView = (moves = false) =>
-    createDocumentView<Told>({
+    createDocumentView<EventWrite>({
       name: "search",
       states: {
         position: async () => position(at.states),
@@ -235,10 +235,10 @@ describe("a view of whole folds that heeds timeseries", () => {
               all.map(([aspect, value]) => [aspect, { time: 1, position: position(1), value }]),
             );
           }),
-        // Two pages of those that were ever written with an event of the aspect.
+        // Two pages of the entities that were written with an event of the aspect.
         async holding(_type, aspect, from) {
-          const told = [...applied.flatMap(({ writes }) => writes), ...amended];
-          const all = told.filter(({ latest }) => latest.some((one) => one.startsWith(aspect)));
+          const written = [...applied.flatMap(({ writes }) => writes), ...amended];
+          const all = written.filter(({ latest }) => latest.some((one) => one.startsWith(aspect)));
           const urns = [...new Set(all.map(({ urn }) => urn))].sort();
           const middle = urns.length >> 1;
           return from === undefined
@@ -272,7 +272,7 @@ describe("a view of whole folds that heeds timeseries", () => {
     series,
   });
 
-  test("is touched by events that it heeds, and by truncations of them", () => {
+  test("events and truncations of folded aspects touch an entity, others do not", () => {
     const { project, madeOf } = createView();
     const change = { urn: a, entityType: "dataset", position: position(3), timeseries: true };
     const touch = (more: object) => project({ ...change, ...more } as PlacedChange);
@@ -284,7 +284,7 @@ describe("a view of whole folds that heeds timeseries", () => {
     expect(madeOf).toEqual(["aspects", "timeseries"]);
   });
 
-  test("folds an entity once, with the latest events", async () => {
+  test("an entity is folded once, with its latest events", async () => {
     events.set(a, new Map([...Object.entries({ operation: "x", usage: "y" })]));
     await createView().sink.apply([own(a, 1), event(a, 2), own(b, 3)], position(4));
     expect(applied).toEqual([
@@ -298,7 +298,7 @@ describe("a view of whole folds that heeds timeseries", () => {
     ]);
   });
 
-  test("remembers apart how far an entity's own records and its events are told", async () => {
+  test("progress of an entity's aspects and of its events is tracked separately", async () => {
     at = { states: 9, events: 2 };
     const { sink } = createView();
     await sink.apply([own(a, 1)], position(2));
@@ -311,7 +311,7 @@ describe("a view of whole folds that heeds timeseries", () => {
     expect(asked).toEqual([[a], [a]]);
   });
 
-  test("waits for the view that has what touches", async () => {
+  test("a batch waits for the view that holds its records", async () => {
     at = { states: 5, events: 9 };
     const { sink } = createView();
     await sink.apply([own(a, 5), event(b, 9)], position(12));
@@ -319,14 +319,14 @@ describe("a view of whole folds that heeds timeseries", () => {
     await expect(sink.apply([own(a, 13)], position(13))).rejects.toMatchObject(waiting("aspect"));
     at.states = 13;
     await sink.apply([own(a, 13)], position(13));
-    const told = sink.apply([event(a, 14)], position(14));
-    await expect(told).rejects.toMatchObject(waiting("timeseries"));
+    const applying = sink.apply([event(a, 14)], position(14));
+    await expect(applying).rejects.toMatchObject(waiting("timeseries"));
     at.events = 14;
     await sink.apply([event(a, 14)], position(14));
     expect(applied.map(({ upTo }) => upTo)).toEqual([12, 13, 14]);
   });
 
-  test("waits with every batch for a timeseries view that moves over what it ignores", async () => {
+  test("each batch waits for a timeseries view whose position moves over ignored records", async () => {
     at = { states: 20, events: 11 };
     const { sink } = createView(true);
     const early = sink.apply([own(a, 10)], position(12));
@@ -336,7 +336,7 @@ describe("a view of whole folds that heeds timeseries", () => {
     expect(applied.map(({ upTo }) => upTo)).toEqual([12]);
   });
 
-  test("folds again those whose events a truncation took, and no others", async () => {
+  test("a truncation folds the entities again whose events it removed, and no others", async () => {
     const { sink } = createView();
     const urns = ["a", "b", "c", "d", "e"].map((name) => `urn:li:dataset:${name}`);
     for (const urn of urns) events.set(urn, new Map([["operation", "x"]]));
@@ -356,22 +356,22 @@ describe("a view of whole folds that heeds timeseries", () => {
     expect(applied.at(-1)).toEqual({ writes: [], upTo: 7 });
   });
 
-  test("has of large states some written before their batch", async () => {
+  test("a batch of large states is written in several parts", async () => {
     const many = Array.from({ length: 1_000 }, (_, n) => own(`urn:li:dataset:${n}`, n + 1));
     const urns = many.map(({ urn }) => urn);
-    const told = (some: readonly Told[] = []) => some.map(({ urn }) => urn);
+    const urnsOf = (some: readonly EventWrite[] = []) => some.map(({ urn }) => urn);
     at = { states: 1_000, events: 1_000 };
     size = 100_000;
     await createView().sink.apply(many, position(1_000));
-    expect(told(amended)).toEqual(urns.slice(0, 800));
-    expect(told(applied[0]?.writes)).toEqual(urns.slice(800));
+    expect(urnsOf(amended)).toEqual(urns.slice(0, 800));
+    expect(urnsOf(applied[0]?.writes)).toEqual(urns.slice(800));
     expect(new Set(amended.map(({ position: place }) => place))).toEqual(new Set([1_000]));
     size = 10_000;
     await createView().sink.apply(many, position(1_000));
-    expect(told(applied[1]?.writes)).toEqual(urns);
+    expect(urnsOf(applied[1]?.writes)).toEqual(urns);
   });
 
-  test("restores an entity whose last record is an event, whatever truncations there were", async () => {
+  test("a restore of an entity whose last record is an event has its latest events, despite truncations", async () => {
     events.set(a, new Map([["operation", "x"]]));
     await createView().sink.restore(a, [event(a, 1), event(a, 4), own(a, 2), event("", 3)]);
     expect(amended).toEqual([{ urn: a, position: 4, latest: ["operation=x"] }]);

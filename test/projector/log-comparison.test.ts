@@ -1,4 +1,4 @@
-/** A replaced log stops the views that it did not feed. */
+/** A replaced log stops the views that another log fed. */
 import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -26,14 +26,14 @@ afterEach(async () => {
   directory[Symbol.dispose]();
 });
 
-/** Appends to the log in a file that has no other writer. */
+/** Appends to the log in a file without another writer. */
 async function append(path: string, ...texts: readonly string[]): Promise<void> {
   const log = await openSqliteChangeLog({ file: path });
   for (const text of texts) await log.append([entry("some", "any", text)]);
   await log.close();
 }
 
-/** A view that keeps the names of records. */
+/** A view that stores the names of records. */
 function namingView(): RecordingView {
   const view = createRecordingView("named");
   const { apply } = view.sink;
@@ -67,7 +67,7 @@ async function start(view: RecordingView, options: Partial<ProjectorParts> = {})
 const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
 const errorOf = (projector: Projector) => projector.progress().named?.error;
 
-/** Replaces the file of the log by that of another log. */
+/** Replaces the log file with that of another log. */
 const replaceLog = (by: string): void => {
   cpSync(by, `${by}.copy`);
   renameSync(`${by}.copy`, file);
@@ -78,11 +78,11 @@ const recovery = /restore the newer log; or, if this log is the right one, run: 
 
 describe("a log that is replaced by an older copy", () => {
   test.each([
-    { grown: "which ends before the view", more: [] },
-    { grown: "which has grown to the view's position since", more: ["other"] },
-    { grown: "which has grown past it since", more: ["other", "more", "and more"] },
+    { relation: "which ends before the view", more: [] },
+    { relation: "with as many records as the view", more: ["other"] },
+    { relation: "with more records than the view", more: ["other", "more", "and more"] },
   ])(
-    "an older copy $grown stops the view while it runs, until the newer one is back",
+    "an older copy $relation stops the view while it runs, until the newer log is back",
     async ({ more }) => {
       await append(file, "one", "two");
       cpSync(file, backup);
@@ -104,7 +104,7 @@ describe("a log that is replaced by an older copy", () => {
     },
   );
 
-  test("an older copy that has grown past the view since stops the start", async () => {
+  test("an older copy with more records than the view prevents the start", async () => {
     await append(file, "one", "two");
     cpSync(file, backup);
     await append(backup, "other", "more");
@@ -119,7 +119,7 @@ describe("a log that is replaced by an older copy", () => {
   });
 });
 
-test("a view is compared before it is fed when the log comes back from a failure", async () => {
+test("a view is compared with the log before it continues after a failure of the log", async () => {
   await append(file, "one", "two");
   cpSync(file, backup);
   await append(backup, "other", "more");

@@ -1,4 +1,4 @@
-/** `annals rebuild` in a data directory that no service has. */
+/** `annals rebuild` in a data directory without a running service. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ test("a rebuild that is interrupted leaves every file of the views unchanged", a
   expect(files()).toEqual(before);
 });
 
-test("a search view that is rebuilt without its sources brings those to the head first", async () => {
+test("a rebuild of the search view brings its source views to the head first", async () => {
   using directory = temporaryDirectory("annals-offline");
   const config = readConfig({ data: directory.path }, {});
   await fill(await openLog(config), 300);
@@ -51,7 +51,7 @@ test("a search view that is rebuilt without its sources brings those to the head
 });
 
 test.each([300, twoThreads])(
-  "a record that views cannot apply is parked in each of them, of %i records",
+  "a record that views cannot apply is parked in each of them, for a log of %i records",
   async (size) => {
     using directory = temporaryDirectory("annals-offline");
     const config = readConfig({ data: directory.path }, {});

@@ -1,11 +1,11 @@
-/** Rows that no entity accounts for, counted (src/projector/verify/orphan-rows.ts). */
+/** The count of rows without an entity (src/projector/verify/orphan-rows.ts). */
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { orphanRows } from "../../src/projector/verify/orphan-rows.ts";
 
 type Log = Parameters<typeof orphanRows>[0]["log"];
 
-/** A log whose records are of these entities, from position 1. */
+/** A log whose records belong to these entities, from position 1. */
 const logOf = (...names: readonly string[]) =>
   ({
     head: async () => names.length,
@@ -24,8 +24,8 @@ const found = (
   at: number,
 ) => orphanRows({ log }, { foldedFrom, rows }, { count, position: position(at) });
 
-describe("in a view that is folded from the log", () => {
-  test("they are a fault", async () => {
+describe("in a view that is projected from the log", () => {
+  test("orphan rows are a difference", async () => {
     const log = logOf("a", "b", "c");
     expect(await found(log, {}, 0, 3)).toEqual([]);
     expect(await found(log, {}, 1, 1)).toEqual(["1 rows belong to no entity"]);
@@ -33,14 +33,14 @@ describe("in a view that is folded from the log", () => {
   });
 });
 
-describe("in a view whose batches are seen before its position tells of them", () => {
-  test("as many as records came since are no fault, and fewer by whatever they took", async () => {
+describe("in a view whose batches are visible before its position", () => {
+  test("as many orphan rows as later records are no difference, and fewer rows neither", async () => {
     const log = logOf("a", "b", "c", "c");
     expect(await found(log, early, 3, 1)).toEqual([]);
     expect(await found(log, early, -7, 3)).toEqual([]);
   });
 
-  test("more are, and all where nothing came since", async () => {
+  test("more orphan rows than later records are a difference, and any without later records", async () => {
     const log = logOf("a", "b", "c", "c");
     expect(await found(log, early, 4, 1)).toEqual(["4 rows belong to no entity"]);
     expect(await found(log, early, 1, 4)).toEqual(["1 rows belong to no entity"]);
@@ -48,14 +48,14 @@ describe("in a view whose batches are seen before its position tells of them", (
   });
 });
 
-describe("in a view that is folded from another", () => {
-  test("as many as entities were written since are no fault", async () => {
+describe("in a view that is projected from another view", () => {
+  test("as many orphan rows as later written entities are no difference", async () => {
     const log = logOf("a", "b", "c", "c");
     expect(await found(log, folded, 2, 1)).toEqual([]);
     expect(await found(log, folded, -2, 1)).toEqual([]);
   });
 
-  test("more are, and all where nothing was written since", async () => {
+  test("more orphan rows than later written entities are a difference, and any without them", async () => {
     const log = logOf("a", "b", "c", "c");
     expect(await found(log, folded, 3, 1)).toEqual(["3 rows belong to no entity"]);
     expect(await found(log, folded, 1, 4)).toEqual(["1 rows belong to no entity"]);

@@ -1,4 +1,4 @@
-/** What a view cannot take is set aside, and everything else goes on (src/projector/parking/parking.ts). */
+/** A view parks records that it cannot apply and continues with all others (src/projector/parking/parking.ts). */
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -22,22 +22,22 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urns = ["urn:li:tag:a", "urn:li:tag:b", "urn:li:tag:c"];
 
-/** Records of entities in turn; what is poison of it is told by position. */
+/** Records of entities in rotation; defects of records are given by position. */
 function createLog(count: number, urnOf = (n: number) => urns[n % urns.length] ?? "") {
   const records: LogRecord[] = [];
   const revisions = new Map<string, number>();
-  const grow = (more: number) => {
+  const extend = (more: number) => {
     for (let n = 0; n < more; n++) {
       const urn = urnOf(records.length);
       const at = (revisions.get(urn) ?? -1) + 1;
       revisions.set(urn, at);
-      const place = { position: position(records.length + 1), revision: revision(at) };
-      records.push({ ...place, stream: entityStream(urn), data: new Uint8Array(4) });
+      const location = { position: position(records.length + 1), revision: revision(at) };
+      records.push({ ...location, stream: entityStream(urn), data: new Uint8Array(4) });
     }
   };
-  grow(count);
+  extend(count);
   return {
-    grow,
+    extend,
     readAll: async (from: Position | "end", { limit }: { limit: number }) =>
       records.slice(Number(from), Number(from) + limit),
     head: async () => position(records.length),
@@ -58,46 +58,47 @@ function createNotes() {
   return { ...notes, kinds: (view: string) => (kept.get(view) ?? []).map(({ kind }) => kind) };
 }
 
-interface Poison {
+interface Defects {
   readonly undecodable: Set<number>;
   readonly unprojectable: Set<number>;
   readonly unfit: Set<number>;
 }
 
-const noPoison = (): Poison => ({
+const noDefects = (): Defects => ({
   undecodable: new Set(),
   unprojectable: new Set(),
   unfit: new Set(),
 });
 
 const decodeWith =
-  ({ undecodable }: Poison) =>
+  ({ undecodable }: Defects) =>
   (record: LogRecord): PlacedChange => {
     if (undecodable.has(record.position)) throw new Error("no such schema");
-    const { position: at, revision: place, stream } = record;
+    const { position: at, revision: location, stream } = record;
     return {
       urn: stream.slice("entity-".length),
       ...{ entityType: "tag", aspect: "status", changeType: "UPSERT", value: "{}" },
       created: { time: 0, actor: "urn:li:corpuser:ada" },
       system: { lastObserved: 0, runId: "r", version: "1" },
-      ...{ position: at, revision: place, timeseries: false },
+      ...{ position: at, revision: location, timeseries: false },
     };
   };
 
 type Row = readonly [urn: string, position: number];
 
-/** Positions by entity; a batch is kept whole or not at all. */
-function createView(name: string, poison: Poison) {
+/** Positions by entity; a batch is stored as a whole or not at all. */
+function createView(name: string, defects: Defects) {
   const rows = new Map<string, Row>();
   let at = position(0);
   const keep = (writes: readonly Row[]) => {
-    for (const [, place] of writes) if (poison.unfit.has(place)) throw new Error("does not fit");
+    for (const [, location] of writes)
+      if (defects.unfit.has(location)) throw new Error("does not fit");
     for (const row of writes) if (row[1] > at) rows.set(String(row[1]), row);
   };
   const view: View<Row> = {
     name,
     project: (change) => {
-      if (poison.unprojectable.has(change.position)) throw new Error("no version");
+      if (defects.unprojectable.has(change.position)) throw new Error("no version");
       return [[change.urn, change.position]];
     },
     sink: {
@@ -108,7 +109,8 @@ function createView(name: string, poison: Poison) {
       async restore(urn, writes) {
         const all: Row[] = [];
         for await (const write of writes) all.push(write);
-        for (const [, place] of all) if (poison.unfit.has(place)) throw new Error("does not fit");
+        for (const [, location] of all)
+          if (defects.unfit.has(location)) throw new Error("does not fit");
         for (const [key, row] of rows) if (row[0] === urn) rows.delete(key);
         for (const row of all) rows.set(String(row[1]), row);
       },
@@ -120,7 +122,7 @@ function createView(name: string, poison: Poison) {
       async close() {},
     },
   };
-  const positions = () => [...rows.values()].map(([, place]) => place).sort((a, b) => a - b);
+  const positions = () => [...rows.values()].map(([, location]) => location).sort((a, b) => a - b);
   return { view: view as unknown as View, positions, at: () => at };
 }
 
@@ -132,10 +134,10 @@ afterEach(async () => {
 async function start(
   log: ReturnType<typeof createLog>,
   views: readonly View[],
-  { notes, poison, batchMax = 7 }: { notes: ParkingNotes; poison: Poison; batchMax?: number },
+  { notes, defects, batchMax = 7 }: { notes: ParkingNotes; defects: Defects; batchMax?: number },
 ): Promise<Projector> {
   const projector = await startProjector({
-    ...{ log, views, notes, decode: decodeWith(poison), onProgress: () => {}, batchMax },
+    ...{ log, views, notes, decode: decodeWith(defects), onProgress: () => {}, batchMax },
     ...{ retryMs: { first: 1, max: 4 }, idleMs: 2 },
   });
   running.push(projector);
@@ -144,59 +146,59 @@ async function start(
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
-/** Of the entity of a position: the records at it and after it. */
+/** The records of the entity at a position, from that position on. */
 const behind = (first: number, count: number) =>
   upTo(count).filter((n) => n >= first && (n - first) % urns.length === 0);
 
 describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that is %s", (kind) => {
-  test("is parked with those of its entity that follow; everything else goes on", async () => {
-    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
-    poison[kind].add(11);
-    const one = createView("one", poison);
-    const projector = await start(log, [one.view], { notes, poison });
+  test("the record is parked with later records of its entity, and all others are applied", async () => {
+    const [log, notes, defects] = [createLog(40), createNotes(), noDefects()];
+    defects[kind].add(11);
+    const one = createView("one", defects);
+    const projector = await start(log, [one.view], { notes, defects });
     await soon(() => expect(one.at()).toBe(40));
     expect(one.positions()).toEqual(upTo(40).filter((n) => !behind(11, 40).includes(n)));
     expect(notes.kinds("one")).toEqual(["parked"]);
     expect(projector.progress()).toEqual({ one: { position: 40, parked: 1 } });
   });
 
-  test("is passed over by a projector that starts later, too", async () => {
-    const [log, notes, poison] = [createLog(12), createNotes(), noPoison()];
-    poison[kind].add(11);
-    const one = createView("one", poison);
-    await (await start(log, [one.view], { notes, poison })).stop();
-    log.grow(28);
-    await start(log, [one.view], { notes, poison });
+  test("a projector that starts later skips the parked records, too", async () => {
+    const [log, notes, defects] = [createLog(12), createNotes(), noDefects()];
+    defects[kind].add(11);
+    const one = createView("one", defects);
+    await (await start(log, [one.view], { notes, defects })).stop();
+    log.extend(28);
+    await start(log, [one.view], { notes, defects });
     await soon(() => expect(one.at()).toBe(40));
     expect(one.positions()).toEqual(upTo(40).filter((n) => !behind(11, 40).includes(n)));
   });
 
-  test("is taken with all that waited when it is retried and fits now", async () => {
-    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
-    poison[kind].add(11);
-    const one = createView("one", poison);
-    const projector = await start(log, [one.view], { notes, poison });
+  test("a successful retry applies the record and all later records of its entity", async () => {
+    const [log, notes, defects] = [createLog(40), createNotes(), noDefects()];
+    defects[kind].add(11);
+    const one = createView("one", defects);
+    const projector = await start(log, [one.view], { notes, defects });
     await soon(() => expect(one.at()).toBe(40));
     const urn = urns[10 % 3] ?? "";
     expect(await projector.restore([urn], "one")).toHaveLength(1);
-    poison[kind].clear();
+    defects[kind].clear();
     expect(await projector.restore([urn], "one")).toEqual([]);
     expect(one.positions()).toEqual(upTo(40));
     expect(notes.kinds("one")).toEqual(["parked", "released"]);
-    log.grow(5);
+    log.extend(5);
     await soon(() => expect(one.positions()).toEqual(upTo(45)));
   });
 
-  test("is passed over alone when it is dropped, also by a view that is built again", async () => {
-    const [log, notes, poison] = [createLog(40), createNotes(), noPoison()];
-    poison[kind].add(11);
-    const one = createView("one", poison);
-    const projector = await start(log, [one.view], { notes, poison });
+  test("a dropped record is skipped alone, also by a rebuilt view", async () => {
+    const [log, notes, defects] = [createLog(40), createNotes(), noDefects()];
+    defects[kind].add(11);
+    const one = createView("one", defects);
+    const projector = await start(log, [one.view], { notes, defects });
     await soon(() => expect(one.at()).toBe(40));
     expect(await projector.drop(urns[10 % 3] ?? "", "one")).toEqual([]);
     expect(one.positions()).toEqual(upTo(40).filter((n) => n !== 11));
-    const again = createView("one", poison);
-    await buildViews({ log, views: [again.view], decode: decodeWith(poison), notes, batchMax: 6 });
+    const again = createView("one", defects);
+    await buildViews({ log, views: [again.view], decode: decodeWith(defects), notes, batchMax: 6 });
     expect(again.positions()).toEqual(one.positions());
     await expect(projector.drop("urn:li:tag:z", "one")).rejects.toMatchObject({
       code: "not_found",
@@ -204,53 +206,53 @@ describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that
   });
 });
 
-test("a view that takes what another cannot is not held up by it", async () => {
-  const [log, notes, poison] = [createLog(20), createNotes(), noPoison()];
-  poison.unfit.add(4);
-  const [well, unwell] = [createView("well", noPoison()), createView("unwell", poison)];
-  await start(log, [well.view, unwell.view], { notes, poison: noPoison() });
-  await soon(() => expect(well.positions()).toEqual(upTo(20)));
-  await soon(() => expect(unwell.at()).toBe(20));
-  expect(unwell.positions()).toEqual(upTo(20).filter((n) => !behind(4, 20).includes(n)));
-  expect(notes.kinds("well")).toEqual([]);
+test("a view is not affected by the parked records of another view", async () => {
+  const [log, notes, defects] = [createLog(20), createNotes(), noDefects()];
+  defects.unfit.add(4);
+  const [other, failing] = [createView("other", noDefects()), createView("failing", defects)];
+  await start(log, [other.view, failing.view], { notes, defects: noDefects() });
+  await soon(() => expect(other.positions()).toEqual(upTo(20)));
+  await soon(() => expect(failing.at()).toBe(20));
+  expect(failing.positions()).toEqual(upTo(20).filter((n) => !behind(4, 20).includes(n)));
+  expect(notes.kinds("other")).toEqual([]);
 });
 
-test("a store that is down parks nothing", async () => {
-  const [log, notes, poison] = [createLog(20), createNotes(), noPoison()];
-  const one = createView("one", poison);
+test("an unavailable store parks nothing", async () => {
+  const [log, notes, defects] = [createLog(20), createNotes(), noDefects()];
+  const one = createView("one", defects);
   let down = true;
   const { apply } = one.view.sink;
   Object.assign(one.view.sink, {
     apply: (...all: Parameters<typeof apply>) =>
       down ? Promise.reject(new CatalogError("unavailable", "it is down")) : apply(...all),
   });
-  const projector = await start(log, [one.view], { notes, poison });
+  const projector = await start(log, [one.view], { notes, defects });
   await soon(() => expect(projector.progress().one?.error).toBe("it is down"));
   down = false;
   await soon(() => expect(one.positions()).toEqual(upTo(20)));
   expect(notes.kinds("one")).toEqual([]);
 });
 
-test("a view that can take none of a thousand entities parks them all and continues", async () => {
+test("a view that cannot apply a thousand entities parks them all and continues", async () => {
   const many = 1_100;
-  const [log, notes, poison] = [
+  const [log, notes, defects] = [
     createLog(many, (n) => `urn:li:tag:${n}`),
     createNotes(),
-    noPoison(),
+    noDefects(),
   ];
-  for (const at of upTo(many - 1)) poison.unfit.add(at);
-  const one = createView("one", poison);
-  const projector = await start(log, [one.view], { notes, poison, batchMax: 500 });
+  for (const at of upTo(many - 1)) defects.unfit.add(at);
+  const one = createView("one", defects);
+  const projector = await start(log, [one.view], { notes, defects, batchMax: 500 });
   await soon(() => expect(one.positions()).toEqual([many]));
   expect(notes.kinds("one")).toHaveLength(many - 1);
   expect(projector.progress().one).toMatchObject({ parked: many - 1 });
 });
 
-test("an entity that a view cannot fold at all is parked and left out, and the view continues", async () => {
+test("an entity that a view cannot fold is parked and omitted, and the view continues", async () => {
   using directory = temporaryDirectory("annals-parking");
   const path = join(directory.path, "search.sqlite");
   const [log, notes] = [createLog(12), createNotes()];
-  const [poisoned = "", ...others] = urns;
+  const [unfoldable = "", ...others] = urns;
   const view = createDocumentView<SearchWrite>({
     name: "one",
     states: {
@@ -260,22 +262,22 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
     },
     sink: openSqliteSearchSink({ path }),
     fold({ urn }, _type, at) {
-      if (urn === poisoned) throw new TypeError("function is not iterable");
+      if (urn === unfoldable) throw new TypeError("function is not iterable");
       const document = { urn, entityType: "tag", values: { name: [urn] }, texts: [] };
       return { op: "put", position: at, urn, document };
     },
   }) as View;
-  const parts = { notes, poison: noPoison(), batchMax: 5 };
+  const parts = { notes, defects: noDefects(), batchMax: 5 };
   const projector = await start(log, [view], parts);
   await soon(() => expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } }));
-  const whole = { kind: "parked", urn: poisoned, aspect: "" };
+  const whole = { kind: "parked", urn: unfoldable, aspect: "" };
   expect((await notes.load("one")).at(-1)).toMatchObject(whole);
-  expect(await projector.restore([poisoned], "one")).toHaveLength(1);
-  expect(await projector.drop(poisoned, "one")).toEqual([]);
+  expect(await projector.restore([unfoldable], "one")).toHaveLength(1);
+  expect(await projector.drop(unfoldable, "one")).toEqual([]);
   expect(projector.progress()).toEqual({ one: { position: 12 } });
   await projector.stop();
   const later = await start(log, [view], parts);
-  log.grow(3);
+  log.extend(3);
   await soon(() => expect(later.progress()).toEqual({ one: { position: 15, parked: 1 } }));
   await later.stop();
   await view.sink.close();
@@ -283,14 +285,14 @@ test("an entity that a view cannot fold at all is parked and left out, and the v
   const found = (await Array.fromAsync(reader.dump())).flat();
   await reader.close();
   for (const urn of others) expect(JSON.stringify(found)).toContain(urn);
-  expect(JSON.stringify(found)).not.toContain(poisoned);
+  expect(JSON.stringify(found)).not.toContain(unfoldable);
 });
 
-test("a document is stored after the value that it is built without is listed, until it is dropped", async () => {
+test("a document without a failing value is stored after the value is listed as parked, until it is dropped", async () => {
   using directory = temporaryDirectory("annals-parking");
   const path = join(directory.path, "search.sqlite");
   const [log, notes] = [createLog(12), createNotes()];
-  const [poisoned = ""] = urns;
+  const [unfoldable = ""] = urns;
   const failed = { aspect: "status", version: 3, error: new Error("no such value") };
   let down = true;
   const write: ParkingNotes["write"] = (view, record) =>
@@ -311,32 +313,32 @@ test("a document is stored after the value that it is built without is listed, u
       return {
         ...{ op: "put", position: at, urn },
         get document() {
-          const fails = urn === poisoned && policy?.omits("status", 3) === false;
+          const fails = urn === unfoldable && policy?.omits("status", 3) === false;
           policy?.settle(fails ? [failed] : []);
           return document;
         },
       };
     },
   }) as View;
-  const parts = { notes: { ...notes, write }, poison: noPoison(), batchMax: 5 };
+  const parts = { notes: { ...notes, write }, defects: noDefects(), batchMax: 5 };
   const projector = await start(log, [view], parts);
   await soon(() => expect(projector.progress().one?.error).toBe("it is down"));
   expect(await view.sink.position()).toBe(0);
   down = false;
   await soon(() => expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } }));
-  const listed = { kind: "parked", urn: poisoned, aspect: "status", version: 3 };
+  const listed = { kind: "parked", urn: unfoldable, aspect: "status", version: 3 };
   expect(await notes.load("one")).toMatchObject([listed]);
-  expect(await projector.restore([poisoned], "one")).toEqual([]);
+  expect(await projector.restore([unfoldable], "one")).toEqual([]);
   expect(projector.progress()).toEqual({ one: { position: 12, parked: 1 } });
-  expect(await projector.drop(poisoned, "one")).toEqual([]);
+  expect(await projector.drop(unfoldable, "one")).toEqual([]);
   expect(projector.progress()).toEqual({ one: { position: 12 } });
   expect(notes.kinds("one")).toEqual(["parked", "dropped", "released"]);
   await projector.stop();
   await view.sink.close();
 });
 
-test("documents that are made when they are written park the same as those of a batch", async () => {
-  const grown = async (later: boolean, unfit: ReadonlySet<string>, batchMax: number) => {
+test("documents that are created lazily are parked like those of a batch", async () => {
+  const parkedBy = async (later: boolean, unfit: ReadonlySet<string>, batchMax: number) => {
     using directory = temporaryDirectory("annals-parking");
     const path = join(directory.path, "search.sqlite");
     const [log, notes] = [createLog(60, (n) => `urn:li:tag:${(n * n) % 23}`), createNotes()];
@@ -363,7 +365,7 @@ test("documents that are made when they are written park the same as those of a 
         };
       },
     }) as View;
-    const projector = await start(log, [view], { notes, poison: noPoison(), batchMax });
+    const projector = await start(log, [view], { notes, defects: noDefects(), batchMax });
     await soon(() => expect(projector.progress().one?.position).toBe(60));
     const retried = await projector.restore([...unfit], "one");
     await projector.stop();
@@ -378,16 +380,16 @@ test("documents that are made when they are written park the same as those of a 
   await fc.assert(
     fc.asyncProperty(some, fc.integer({ min: 1, max: 60 }), async (numbers, batchMax) => {
       const unfit = new Set(numbers.map((n) => `urn:li:tag:${n}`));
-      const later = await grown(true, unfit, batchMax);
-      expect(later).toEqual(await grown(false, unfit, batchMax));
-      const told = new Set(upTo(60).map((n) => `urn:li:tag:${((n - 1) * (n - 1)) % 23}`));
-      expect(new Set(later.parked.map(({ urn }) => urn))).toEqual(unfit.intersection(told));
+      const later = await parkedBy(true, unfit, batchMax);
+      expect(later).toEqual(await parkedBy(false, unfit, batchMax));
+      const all = new Set(upTo(60).map((n) => `urn:li:tag:${((n - 1) * (n - 1)) % 23}`));
+      expect(new Set(later.parked.map(({ urn }) => urn))).toEqual(unfit.intersection(all));
     }),
     { numRuns: 10 },
   );
 });
 
-test("a view that followed the log and one that is built from it are equal, whatever is poison", async () => {
+test("a view that followed the log and a rebuilt view are equal, whatever records are parked", async () => {
   const some = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(
@@ -397,26 +399,26 @@ test("a view that followed the log and one that is built from it are equal, what
       fc.integer({ min: 1, max: 25 }),
       async (a, b, c, batchMax) => {
         const [log, notes] = [createLog(60), createNotes()];
-        const poison = { undecodable: new Set(a), unprojectable: new Set(b), unfit: new Set(c) };
-        const one = createView("one", poison);
-        const projector = await start(log, [one.view], { notes, poison, batchMax });
+        const defects = { undecodable: new Set(a), unprojectable: new Set(b), unfit: new Set(c) };
+        const one = createView("one", defects);
+        const projector = await start(log, [one.view], { notes, defects, batchMax });
         await soon(() => expect(projector.progress().one?.position).toBe(60));
         await projector.stop();
-        const again = createView("one", poison);
+        const again = createView("one", defects);
         await buildViews({
           log,
           views: [again.view],
-          decode: decodeWith(poison),
+          decode: decodeWith(defects),
           notes,
           batchMax: 9,
         });
         expect(again.positions()).toEqual(one.positions());
-        // By itself, with nothing noted before, it comes to the same.
-        const alone = createView("one", poison);
+        // A view built without earlier parking records is equal, too.
+        const alone = createView("one", defects);
         const parts = {
           log,
           views: [alone.view],
-          decode: decodeWith(poison),
+          decode: decodeWith(defects),
           notes: createNotes(),
         };
         await buildViews({ ...parts, batchMax: 13 });

@@ -25,7 +25,7 @@ let log: ChangeLog;
 let client: ProjectorClient | undefined;
 let version: number;
 const logged: string[] = [];
-/** Called with each message that is logged. */
+/** Called with each logged message. */
 let onLogged: (message: string) => void;
 
 beforeEach(async () => {
@@ -85,7 +85,7 @@ const mark = (file: string) => writeFileSync(join(directory.path, file), "");
 const unmark = (file: string) => rmSync(join(directory.path, file));
 
 describe("the projector's thread", () => {
-  test("has caught up with the log when it is told to be there", async () => {
+  test("a view has caught up with the log when its position is reached", async () => {
     const head = await append(20);
     const projector = await start();
     await projector.reached("aspects", head, { timeoutMs: 5_000 });
@@ -98,7 +98,7 @@ describe("the projector's thread", () => {
     await reader.close();
   });
 
-  test("may run before its configuration is known, and starts again as a thread of its own", async () => {
+  test("the worker may start before its configuration is known, and is replaced by a new thread after a crash", async () => {
     const module = new URL("thread-stores.ts", import.meta.url);
     const worker = startProjectorWorker(module);
     await once(worker, "online");
@@ -115,20 +115,20 @@ describe("the projector's thread", () => {
     await projector.reached("aspects", await append(), { timeoutMs: 5_000 });
   });
 
-  test("follows each append that it is poked about, and tells so", async () => {
+  test("the projector applies each append that it is notified of, and reports progress", async () => {
     const projector = await start();
-    const told: number[] = [];
-    projector.onProgress((positions) => told.push(positions.aspects ?? -1));
+    const reported: number[] = [];
+    projector.onProgress((positions) => reported.push(positions.aspects ?? -1));
     for (let n = 1; n <= 20; n++) {
       const head = await append();
       projector.poke(head);
       await projector.reached("aspects", head, { timeoutMs: 5_000 });
     }
-    expect(told.at(-1)).toBe(20);
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(reported.at(-1)).toBe(20);
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
   });
 
-  test("gets there though many pokes come at once", async () => {
+  test("many notifications at once are all respected", async () => {
     const projector = await start();
     let head = position(0);
     for (let n = 0; n < 200; n++) {
@@ -138,7 +138,7 @@ describe("the projector's thread", () => {
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
   });
 
-  test("restores an entity from the log, and tells so", async () => {
+  test("an entity is restored from the log, and listeners are notified", async () => {
     const projector = await start();
     await projector.reached("aspects", await append(5), { timeoutMs: 5_000 });
     const restored: string[][] = [];
@@ -153,7 +153,7 @@ describe("the projector's thread", () => {
     expect(projector.restorations()).toBe(1);
   });
 
-  test("refuses to restore when it is closed", async () => {
+  test("a closed projector rejects a restore", async () => {
     const projector = await start();
     await projector.close();
     await expect(projector.restore([urn])).rejects.toEqual(
@@ -161,7 +161,7 @@ describe("the projector's thread", () => {
     );
   });
 
-  test("goes on where it was when it is started again", async () => {
+  test("a restarted projector continues at its checkpoints", async () => {
     await (await start()).reached("aspects", await append(5), { timeoutMs: 5_000 });
     await client?.close();
     const projector = await start();
@@ -169,7 +169,7 @@ describe("the projector's thread", () => {
     await projector.reached("aspects", await append(5), { timeoutMs: 5_000 });
   });
 
-  test("cannot start with stores that cannot be opened, and says why", async () => {
+  test("stores that cannot be opened prevent the start, with their error", async () => {
     mark("locked");
     await expect(start()).rejects.toEqual(
       expect.objectContaining({
@@ -183,8 +183,8 @@ describe("the projector's thread", () => {
   });
 });
 
-describe("a wait", () => {
-  test("ends after its time, and tells how far the view is", async () => {
+describe("waiting for a view", () => {
+  test("a wait ends after its time with the position of the view", async () => {
     const projector = await start();
     await projector.reached("aspects", await append(3), { timeoutMs: 5_000 });
     await expect(projector.reached("aspects", position(9), { timeoutMs: 30 })).rejects.toEqual(
@@ -195,26 +195,26 @@ describe("a wait", () => {
     );
   });
 
-  test("for a view that fails tells why, and what it had comes when it is well", async () => {
-    mark("sick");
+  test("a wait for a failing view has the error, and succeeds when the view recovers", async () => {
+    mark("failing");
     const head = await append(3);
     const projector = await start();
     await projector.reached("aspects", head, { timeoutMs: 5_000 });
-    await vi.waitFor(() => expect(projector.errors().timeseries).toContain("feels sick"), {
+    await vi.waitFor(() => expect(projector.errors().timeseries).toContain("store fails"), {
       timeout: 5_000,
     });
     expect(Object.keys(projector.errors())).toEqual(["timeseries"]);
     await expect(projector.reached("timeseries", head, { timeoutMs: 30 })).rejects.toThrow(
-      "feels sick",
+      "store fails",
     );
-    unmark("sick");
+    unmark("failing");
     await projector.reached("timeseries", head, { timeoutMs: 5_000, patient: true });
     expect(projector.errors()).toEqual({});
     expect(logged).toEqual(["view does not follow the log", "view follows the log again"]);
   });
 
-  test("for a view that goes on failing is refused, and so is the next at once", async () => {
-    mark("sick");
+  test("a wait for a view that keeps failing is rejected, and the next wait at once", async () => {
+    mark("failing");
     const head = await append(3);
     const projector = await start();
     await projector.reached("aspects", head, { timeoutMs: 5_000 });
@@ -222,12 +222,12 @@ describe("a wait", () => {
     await expect(projector.reached("timeseries", head, endless)).rejects.toEqual(
       expect.objectContaining({
         code: "unavailable",
-        message: 'the view "timeseries" is at position 0 and has not reached 3: feels sick',
+        message: 'the view "timeseries" is at position 0 and has not reached 3: store fails',
       }),
     );
-    await expect(projector.reached("timeseries", head, endless)).rejects.toThrow("feels sick");
+    await expect(projector.reached("timeseries", head, endless)).rejects.toThrow("store fails");
     const patient = projector.reached("timeseries", head, { ...endless, patient: true });
-    unmark("sick");
+    unmark("failing");
     await patient;
     await projector.reached("timeseries", head, endless);
     const next = await append();
@@ -235,8 +235,8 @@ describe("a wait", () => {
     await projector.reached("timeseries", next, endless);
   });
 
-  test("for a view that cannot take a record goes on; it is parked in the log, and retried", async () => {
-    mark("poison");
+  test("a wait succeeds when the view parks a record, which can be retried", async () => {
+    mark("unfit");
     const projector = await start();
     const head = await append(3);
     projector.poke(head);
@@ -250,20 +250,20 @@ describe("a wait", () => {
     expect(await projector.restore([urn], "timeseries")).toEqual([
       { urn, view: "timeseries", reason: "tastes odd" },
     ]);
-    unmark("poison");
+    unmark("unfit");
     expect(await projector.restore([urn], "timeseries")).toEqual([]);
     await vi.waitFor(() => expect(projector.parked()).toEqual({}));
     await expect(projector.drop(urn, "timeseries")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("for a view that there is none of is refused", async () => {
+  test("a wait for an unknown view is rejected", async () => {
     const projector = await start();
     await expect(projector.reached("graph", position(1), { timeoutMs: 5_000 })).rejects.toThrow(
       'the view "graph" is at position none',
     );
   });
 
-  test("is over when the projector is closed", async () => {
+  test("a wait is rejected when the projector is closed", async () => {
     const projector = await start();
     const wait = projector.reached("aspects", position(9), { timeoutMs: 5_000 });
     const refused = expect(wait).rejects.toThrow("the projector is closed");
@@ -277,29 +277,29 @@ describe("a wait", () => {
   });
 });
 
-describe("a thread that crashes", () => {
-  test("is told of, and another goes on where it was", async () => {
+describe("a crashed thread", () => {
+  test("a crash is reported, and a new thread continues", async () => {
     const projector = await start();
     await projector.reached("aspects", await append(3), { timeoutMs: 5_000 });
     mark("crash");
-    const told: unknown[] = [];
+    const errors: unknown[] = [];
     onLogged = (message) => {
       if (message !== "projector crashed") return;
-      told.push(projector.errors());
+      errors.push(projector.errors());
       unmark("crash");
     };
     const head = await append(3);
     projector.poke(head);
     await projector.reached("aspects", head, { timeoutMs: 10_000 });
     const gone = expect.stringContaining("the thread is gone");
-    expect(told).toEqual([{ aspects: gone, timeseries: gone }]);
+    expect(errors).toEqual([{ aspects: gone, timeseries: gone }]);
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
     expect(projector.errors()).toEqual({});
     expect(logged[0]).toBe("projector crashed");
     expect(logged.at(-1)).toBe("projector runs again");
   });
 
-  test("again and again is given up, and waits are refused", async () => {
+  test("a thread that crashes repeatedly is given up, and waits are rejected", async () => {
     const projector = await start();
     mark("locked");
     mark("crash");

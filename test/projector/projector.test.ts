@@ -38,24 +38,24 @@ async function start(
 
 const reaches = (view: RecordingView, at: number) => soon(() => expect(view.at).toBe(at));
 
-/** A busy machine takes its time. */
+/** A busy machine takes time. */
 const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
 
 const everything = (view: RecordingView, last: number) => expect(view.got).toEqual(range(1, last));
 
 describe("views that follow the log", () => {
-  test("get every record in order, and the positions are told", async () => {
+  test("views receive every record in order, and positions are reported", async () => {
     const log = createArrayLog(250);
     const views = [createRecordingView("a"), createRecordingView("b")];
-    const told: ProjectorProgress[] = [];
-    await start(log, views, { batchMax: 100, onProgress: (progress) => told.push(progress) });
+    const reports: ProjectorProgress[] = [];
+    await start(log, views, { batchMax: 100, onProgress: (progress) => reports.push(progress) });
     for (const view of views) await reaches(view, 250);
     for (const view of views) everything(view, 250);
     const positions = [100, 200, 250].map((at) => ({ a: { position: at }, b: { position: at } }));
-    expect(told).toEqual(positions);
+    expect(reports).toEqual(positions);
   });
 
-  test("share what was read and decoded", async () => {
+  test("views share pages and decoded records", async () => {
     const log = createArrayLog(250);
     const decoded = vi.fn(decode);
     const views = [createRecordingView("a"), createRecordingView("b")];
@@ -69,7 +69,7 @@ describe("views that follow the log", () => {
     ]);
   });
 
-  test("begin at their checkpoints", async () => {
+  test("views start at their checkpoints", async () => {
     const log = createArrayLog(20);
     const view = createRecordingView("a", { at: position(15) });
     const projector = await start(log, [view]);
@@ -78,7 +78,7 @@ describe("views that follow the log", () => {
     expect(view.got).toEqual(range(16, 20));
   });
 
-  test("are not fed by a log that ends before their checkpoint", async () => {
+  test("views are not fed by a log that ends before their checkpoint", async () => {
     const view = createRecordingView("a", { at: position(15) });
     await expect(start(createArrayLog(14), [view])).rejects.toMatchObject({
       code: "unavailable",
@@ -88,7 +88,7 @@ describe("views that follow the log", () => {
     expect(view.got).toEqual([]);
   });
 
-  test("come past records that are none of theirs", async () => {
+  test("views skip records that they ignore", async () => {
     const log = createArrayLog(10);
     const view = createRecordingView("a", { ignores: (at) => at > 4 });
     await start(log, [view]);
@@ -96,7 +96,7 @@ describe("views that follow the log", () => {
     expect(view.got).toEqual(range(1, 4));
   });
 
-  test("come past records that hold no change", async () => {
+  test("views skip records without a change", async () => {
     const view = createRecordingView("a");
     await start(createArrayLog(10), [view], {
       decode: (record) => (record.position % 2 === 0 ? undefined : decode(record)),
@@ -105,27 +105,27 @@ describe("views that follow the log", () => {
     expect(view.got).toEqual([1, 3, 5, 7, 9]);
   });
 
-  test("get a new record at once when the projector is poked", async () => {
+  test("views receive a new record at once when the projector is notified", async () => {
     const log = createArrayLog();
     const view = createRecordingView("a");
     const projector = await start(log, [view], { idleMs: 600_000 });
     for (const at of range(1, 30)) {
-      log.grow(1);
+      log.extend(1);
       projector.poke();
       await reaches(view, at);
     }
     everything(view, 30);
   });
 
-  test("get a new record soon when it is not", async () => {
+  test("views receive a new record soon without a notification", async () => {
     const log = createArrayLog();
     const view = createRecordingView("a");
     await start(log, [view], { idleMs: 2 });
-    log.grow(3);
+    log.extend(3);
     await reaches(view, 3);
   });
 
-  test("get batches bounded in bytes", async () => {
+  test("batches are limited in bytes", async () => {
     const log = createArrayLog(20, 8 * 1024 * 1024);
     const view = createRecordingView("a");
     await start(log, [view]);
@@ -135,11 +135,11 @@ describe("views that follow the log", () => {
 });
 
 describe("a view that is behind", () => {
-  test("holds nobody up, and shares the reading where it meets the next", async () => {
+  test("a view behind does not delay the others, and shares pages when it reaches the next", async () => {
     const log = createArrayLog(1_000);
     const late = createRecordingView("late");
     const early = createRecordingView("early", { at: position(950) });
-    // The early one is done before the late one has got further than a batch.
+    // The early view is done before the late one has got further than a batch.
     early.after = () => expect(late.got.length).toBeLessThanOrEqual(100);
     await start(log, [late, early], { batchMax: 100 });
     await reaches(late, 1_000);
@@ -148,12 +148,12 @@ describe("a view that is behind", () => {
     expect(early.got).toEqual(range(951, 1_000));
     early.after = () => {};
     log.pages.length = 0;
-    log.grow(5);
+    log.extend(5);
     await reaches(late, 1_005);
     expect(log.pages).toEqual([[1_001, 1_005]]);
   });
 
-  test("by less than a batch is waited for, and does not run past the one ahead", async () => {
+  test("a view less than a batch behind is waited for, and does not overtake the next", async () => {
     const log = createArrayLog(100);
     const decoded = vi.fn(decode);
     const late = createRecordingView("late");
@@ -167,7 +167,7 @@ describe("a view that is behind", () => {
   });
 });
 
-test("a view that waits for one behind it that cannot move does not keep the projector busy", async () => {
+test("a view that waits for a stuck view does not keep the projector busy", async () => {
   const countBetween = vi.fn((from: Position, to: Position) => to - from);
   const log = Object.assign(createArrayLog(10), { countBetween });
   const source = createRecordingView("source", { at: position(3) });
@@ -192,7 +192,7 @@ test("a view that waits for one behind it that cannot move does not keep the pro
 describe("a costly view", () => {
   const costly = (view: RecordingView) => Object.assign(view, { costly: true });
 
-  test("has one turn in four while others move, and the rest when they do not", async () => {
+  test("a costly view gets one turn in four while others progress, and all turns afterwards", async () => {
     const log = createArrayLog(100);
     const quick = createRecordingView("quick");
     const slow = costly(createRecordingView("slow"));
@@ -213,7 +213,7 @@ describe("a costly view", () => {
     expect(order.slice(12).every((one) => one === "slow")).toBe(true);
   });
 
-  test("takes what others have read before, and reads itself what they read long ago", async () => {
+  test("a costly view uses cached pages, and reads older ones itself", async () => {
     const log = createArrayLog(100);
     const quick = createRecordingView("quick");
     const slow = costly(createRecordingView("slow"));
@@ -225,13 +225,13 @@ describe("a costly view", () => {
     expect(firsts).toEqual([1, 11, 21, 31, 41, 51, 61, 71, 81, 91]);
   });
 
-  test("has a record at once that others have, too", async () => {
+  test("a costly view receives a new record at once like the others", async () => {
     const log = createArrayLog(1);
     const quick = createRecordingView("quick");
     const slow = costly(createRecordingView("slow"));
     const projector = await start(log, [quick, slow], { idleMs: 60_000 });
     await reaches(slow, 1);
-    log.grow(1);
+    log.extend(1);
     projector.poke();
     await reaches(slow, 2);
     everything(quick, 2);
@@ -239,29 +239,29 @@ describe("a costly view", () => {
 });
 
 describe("a view that fails", () => {
-  test("is told of, holds nobody up, and catches up when it works again", async () => {
+  test("a failing view is reported, does not delay the others, and catches up when it recovers", async () => {
     const log = createArrayLog(20);
-    const sick = createRecordingView("sick");
-    const well = createRecordingView("well");
-    sick.before = () => {
+    const failing = createRecordingView("failing");
+    const other = createRecordingView("other");
+    failing.before = () => {
       throw new Error("disk is full");
     };
-    const projector = await start(log, [sick, well], { batchMax: 10 });
-    await reaches(well, 20);
-    log.grow(20);
-    await reaches(well, 40);
+    const projector = await start(log, [failing, other], { batchMax: 10 });
+    await reaches(other, 20);
+    log.extend(20);
+    await reaches(other, 40);
     expect(projector.progress()).toEqual({
-      sick: { position: 0, error: "disk is full" },
-      well: { position: 40 },
+      failing: { position: 0, error: "disk is full" },
+      other: { position: 40 },
     });
-    sick.before = () => {};
-    await reaches(sick, 40);
-    everything(sick, 40);
-    everything(well, 40);
-    await soon(() => expect(projector.progress().sick).toEqual({ position: 40 }));
+    failing.before = () => {};
+    await reaches(failing, 40);
+    everything(failing, 40);
+    everything(other, 40);
+    await soon(() => expect(projector.progress().failing).toEqual({ position: 40 }));
   });
 
-  test("is tried again after pauses that double up to a bound", async () => {
+  test("a failing view is tried again after pauses that double up to a limit", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: 0 });
     try {
       const view = createRecordingView("a");
@@ -282,7 +282,7 @@ describe("a view that fails", () => {
     }
   });
 
-  test("is asked where it is: a batch that was kept though it failed is not told again", async () => {
+  test("a batch that was stored despite an error is not applied again", async () => {
     const log = createArrayLog(10);
     const view = createRecordingView("a");
     view.after = () => {
@@ -294,7 +294,7 @@ describe("a view that fails", () => {
     everything(view, 10);
   });
 
-  test("keeps failing while it cannot say where it is", async () => {
+  test("a view keeps failing while its position is unknown", async () => {
     const log = createArrayLog(5);
     const view = createRecordingView("a");
     view.before = () => {
@@ -313,7 +313,7 @@ describe("a view that fails", () => {
     const errors: unknown[] = [];
     await start(log, [{ ...view, sink }], {
       onProgress: (progress) => errors.push(progress.a?.error),
-      // The pause is over before the answer comes, which must not count as one.
+      // The pause is over before the answer comes, which must not count as another failure.
       retryMs: { first: 0, max: 0 },
     });
     await reaches(view, 5);
@@ -322,8 +322,8 @@ describe("a view that fails", () => {
   });
 });
 
-describe("a record that cannot be", () => {
-  test("decoded stops all views right before it, named, until it can", async () => {
+describe("a record that cannot be processed", () => {
+  test("an undecodable record stops all views right before it, until it can be decoded", async () => {
     const log = createArrayLog(10);
     const views = [createRecordingView("a"), createRecordingView("b")];
     let readable = false;
@@ -346,29 +346,29 @@ describe("a record that cannot be", () => {
     for (const view of views) everything(view, 10);
   });
 
-  test("projected stops that view alone, right before it, named", async () => {
+  test("a record that one view cannot project stops that view alone, right before it", async () => {
     const log = createArrayLog(10);
-    const sick = createRecordingView("sick");
-    const well = createRecordingView("well");
-    const picky: RecordingView = {
-      ...sick,
+    const failing = createRecordingView("failing");
+    const other = createRecordingView("other");
+    const failingProjection: RecordingView = {
+      ...failing,
       project: (change) => {
         if (change.position === 7) throw new Error("no version");
         return [change.position];
       },
     };
-    const projector = await start(log, [picky, well]);
-    await reaches(well, 10);
+    const projector = await start(log, [failingProjection, other]);
+    await reaches(other, 10);
     await soon(() =>
-      expect(projector.progress().sick).toEqual({
+      expect(projector.progress().failing).toEqual({
         position: 6,
         error: 'change at position 7 of "urn:li:tag:a" could not be projected: no version',
       }),
     );
-    everything(sick, 6);
+    everything(failing, 6);
   });
 
-  test("read is read when the log answers again", async () => {
+  test("an unreadable record is read when the log recovers", async () => {
     const log = createArrayLog(10);
     log.failure = new Error("log is away");
     const view = createRecordingView("a");
@@ -380,8 +380,8 @@ describe("a record that cannot be", () => {
   });
 });
 
-describe("the end", () => {
-  test("comes when the batch in flight is done, and nothing begins after it", async () => {
+describe("stopping the projector", () => {
+  test("a stop waits for the batch in flight and starts no other", async () => {
     const log = createArrayLog(100);
     const view = createRecordingView("a");
     const inFlight = Promise.withResolvers<void>();
@@ -406,7 +406,7 @@ describe("the end", () => {
     expect(projector.progress()).toEqual({ a: { position: 10 } });
   });
 
-  test("comes at once when there is nothing to do, and may be asked for twice", async () => {
+  test("a stop of an idle projector is immediate and can be repeated", async () => {
     const projector = await start(createArrayLog(), [createRecordingView("a")], {
       idleMs: 600_000,
     });
@@ -415,13 +415,13 @@ describe("the end", () => {
   });
 });
 
-test("does not start with a view that cannot say where it is", async () => {
+test("a view with an unknown position prevents the start", async () => {
   const view = createRecordingView("a");
   const sink = { ...view.sink, position: () => Promise.reject(new Error("no such table")) };
   await expect(start(createArrayLog(), [{ ...view, sink }])).rejects.toThrow("no such table");
 });
 
-test("brings every view every record once, in order, whatever fails on the way", async () => {
+test("every view receives every record once, in order, whatever fails on the way", async () => {
   const failures = fc.array(fc.constantFrom("none", "none", "before", "after"), { maxLength: 12 });
   const begin = fc.integer({ min: 0, max: 60 });
   await fc.assert(
@@ -444,7 +444,7 @@ test("brings every view every record once, in order, whatever fails on the way",
           return view;
         });
         const projector = await start(log, views, { batchMax, retryMs: { first: 0, max: 1 } });
-        log.grow(20);
+        log.extend(20);
         projector.poke();
         for (const view of views) await reaches(view, 80);
         await projector.stop();
@@ -458,7 +458,7 @@ test("brings every view every record once, in order, whatever fails on the way",
 });
 
 describe("restoring", () => {
-  test("gives each view all up to where it is, between two of its batches", async () => {
+  test("a restore gives each view the records up to its position, between two batches", async () => {
     const log = createArrayLog(50);
     const [near, far] = ["near", "far"].map((name) => createRecordingView(name)) as [
       RecordingView,
@@ -475,7 +475,7 @@ describe("restoring", () => {
     expect(near.batches).toHaveLength(5);
   });
 
-  test("is refused when the projector has stopped", async () => {
+  test("a stopped projector rejects a restore", async () => {
     const projector = await start(createArrayLog(1), [createRecordingView("a")]);
     const stopping = projector.stop();
     const unavailable = expect.objectContaining({ code: "unavailable" });
@@ -484,8 +484,8 @@ describe("restoring", () => {
   });
 });
 
-describe("what a view puts off", () => {
-  test("is done part by part, while the view goes on", async () => {
+describe("deferred work of a view", () => {
+  test("deferred work is done part by part while the view continues", async () => {
     const log = createArrayLog(10);
     const view = createRecordingView("a");
     let parts = 0;
@@ -493,7 +493,7 @@ describe("what a view puts off", () => {
       ...view.sink,
       tidy: async () => {
         parts++;
-        if (parts === 5) log.grow(10);
+        if (parts === 5) log.extend(10);
         return parts < 30;
       },
     };
@@ -503,7 +503,7 @@ describe("what a view puts off", () => {
     everything(view, 20);
   });
 
-  test("and cannot be done is the view's failure, and is tried again", async () => {
+  test("a failure of deferred work is a failure of the view, and is tried again", async () => {
     const view = createRecordingView("a");
     let broken = true;
     let parts = 0;

@@ -1,4 +1,4 @@
-/** That nothing in a server takes the place of a view either that is not what the log says. */
+/** A staging generation in a server replaces a live view only if it equals the log. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
@@ -24,7 +24,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const { viewNames } = stores;
 type ViewName = stores.ViewName;
 
-const module = new URL("losing-stores.ts", import.meta.url);
+const module = new URL("lossy-stores.ts", import.meta.url);
 const signal = new AbortController().signal;
 const offline = { onProgress: () => {}, logger: createLogger("silent") };
 const differing = (view: string) =>
@@ -34,7 +34,7 @@ const names = ["postgres", "neo4j", "elasticsearch"] as const;
 const reached = await Promise.all(names.map((name) => reachStore(name)));
 const urls = reached.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 
-// Without the servers nothing is to be rebuilt; what is missing is told at the end of the run.
+// Without the servers there is nothing to rebuild; the end of the run lists missing servers.
 describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_000 }, () => {
   const directory = temporaryDirectory("annals-rebuilding");
   const removals: (() => Promise<void>)[] = [() => Promise.resolve(directory[Symbol.dispose]())];
@@ -71,13 +71,13 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     }
   }
 
-  /** Of what is in place: where it is, and in how much it differs from the log. */
-  async function inPlace(views: readonly ViewName[]) {
+  /** The position of each live view, and the number of its differences from the log. */
+  async function live(views: readonly ViewName[]) {
     const found = await verifyStoredViews(settings, { views });
     return found.views.map(({ position: at, count }) => ({ position: at, count }));
   }
 
-  /** Rows that there still are of what was staged. */
+  /** The number of remaining rows of the staging generation. */
   async function left(view: ViewName, staged: Readonly<Record<string, Staged>>): Promise<unknown> {
     const rows = await openViewRows(settings, view, { next: true, staged });
     try {
@@ -89,7 +89,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     }
   }
 
-  async function rebuildBeside(
+  async function rebuildStaged(
     views: readonly ViewName[],
     { loses, meanwhile }: { loses?: string; meanwhile?: () => Promise<void> },
   ) {
@@ -106,8 +106,8 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
       },
       isShared: () => true,
       lanes: async (asked) => [asked],
-      startWorkers: (lanes, told) =>
-        startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...told }),
+      startWorkers: (lanes, callbacks) =>
+        startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...callbacks }),
       async verify(generations, stop) {
         staged = generations.staged ?? {};
         await meanwhile?.();
@@ -128,22 +128,22 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
   }
 
   test.each(viewNames)(
-    "stay when what was staged beside them lacks something: %s",
+    "a live view stays when its staging generation lacks an entity: %s",
     async (view) => {
-      const before = await inPlace([view]);
-      const { steps, staged } = await rebuildBeside([view], { loses: view });
+      const before = await live([view]);
+      const { steps, staged } = await rebuildStaged([view], { loses: view });
       expect(steps).toEqual([expect.stringMatching(differing(view))]);
       expect(Object.keys(staged)).toEqual([view]);
       const none = view === "aspects" ? expect.stringMatching(/does not exist/) : 0;
       expect(await left(view, staged)).toEqual(none);
-      expect(await inPlace([view])).toEqual(before);
+      expect(await live([view])).toEqual(before);
       expect(before).toEqual([{ position: await head(), count: 0 }]);
     },
   );
 
-  test("are replaced by what is like the log, which goes on meanwhile", async () => {
+  test("staging generations that equal the log replace live views while the log receives records", async () => {
     const views = ["aspects", "timeseries", "graph"] as const;
-    const { steps, staged } = await rebuildBeside(views, {
+    const { steps, staged } = await rebuildStaged(views, {
       async meanwhile() {
         const log = await openLog(config);
         const records = (...changes: Parameters<typeof encodeChange>[0][]) =>
@@ -170,6 +170,6 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     expect(Object.keys(staged)).toEqual(views);
     const now = await head();
     expect(staged.graph?.position).toBeLessThan(now);
-    expect(await inPlace(views)).toEqual(views.map(() => ({ position: now, count: 0 })));
+    expect(await live(views)).toEqual(views.map(() => ({ position: now, count: 0 })));
   });
 });

@@ -1,4 +1,4 @@
-/** That nothing takes the place of a view that is not what the log says. */
+/** A staging generation replaces a live view only if it equals the log. */
 
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -24,9 +24,9 @@ import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/offline-rebuild.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const module = new URL("losing-stores.ts", import.meta.url);
+const module = new URL("lossy-stores.ts", import.meta.url);
 
-describe("views that are staged beside those in use", () => {
+describe("staging generations", () => {
   const directory = temporaryDirectory("annals-rebuilding");
   const config = readConfig({ data: directory.path }, {});
   let stores: StoresConfig;
@@ -56,8 +56,8 @@ describe("views that are staged beside those in use", () => {
         const others = views.filter((view) => view !== "graph");
         return others.length === 3 ? [others, ["graph"]] : [views];
       },
-      startWorkers: (lanes, told) =>
-        startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...told }),
+      startWorkers: (lanes, callbacks) =>
+        startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...callbacks }),
       verify: (generations, signal) =>
         verifyStaging({ ...verifyModule, config: stores }, generations, signal),
       readers: {
@@ -76,7 +76,7 @@ describe("views that are staged beside those in use", () => {
   }
 
   test.each(viewNames)(
-    "do not take the place of the others when they lack something: %s",
+    "a staging generation that lacks an entity does not replace the live view: %s",
     async (view) => {
       expect(await rebuildLosing([view], view)).toEqual([
         expect.stringMatching(
@@ -88,13 +88,13 @@ describe("views that are staged beside those in use", () => {
     60_000,
   );
 
-  test("neither does a view that another thread has built", async () => {
+  test("a staging generation of another thread that lacks an entity replaces no view", async () => {
     expect(await rebuildLosing(viewNames, "graph")).toEqual([
       expect.stringContaining('the view "graph" was rebuilt and differs from the log'),
     ]);
   });
 
-  test("take it when they are what the log says", async () => {
+  test("staging generations that equal the log replace the live views", async () => {
     const steps = await rebuildLosing(viewNames, undefined);
     expect(steps).toEqual(["prepare", "take", "release", "drop"]);
   });

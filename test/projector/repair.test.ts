@@ -1,4 +1,4 @@
-/** What is made anew of what a verification found (src/projector/verify/repair.ts). */
+/** The repair of differences that a verification found (src/projector/verify/repair.ts). */
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
@@ -13,7 +13,7 @@ const fault = (view: string): Difference => ({
   ...{ view, urn: "", aspect: "", kind: "different", there: "the file is damaged" },
 });
 
-/** Views with what is wrong in them; growing one anew mends all of it. */
+/** Views with differences; a rebuild removes all differences of a view. */
 function damaged(
   wrong: readonly Difference[],
   {
@@ -29,14 +29,14 @@ function damaged(
   } = {},
 ) {
   let differences = wrong;
-  let sick = unreadable;
+  let broken = unreadable;
   const done: string[] = [];
   const repair = () =>
     verifyAndRepair(views, {
       async look(asked) {
         done.push(`verify ${asked}`);
         signal?.throwIfAborted();
-        if (asked.some((view) => sick.includes(view))) {
+        if (asked.some((view) => broken.includes(view))) {
           throw new CatalogError("unavailable", "a view cannot be read");
         }
         return asked.map((view) => {
@@ -54,7 +54,7 @@ function damaged(
       async rebuild(some) {
         done.push(`rebuild ${some}`);
         differences = differences.filter(({ view }) => !some.includes(view));
-        sick = sick.filter((view) => !some.includes(view));
+        broken = broken.filter((view) => !some.includes(view));
       },
       signal,
     });
@@ -64,13 +64,13 @@ function damaged(
 const countsOf = (all: readonly { readonly view: string; readonly count: number }[]) =>
   Object.fromEntries(all.map(({ view, count }) => [view, count]));
 
-test("nothing is done where nothing is wrong", async () => {
+test("a repair of views without differences does nothing", async () => {
   const { repair, done } = damaged([]);
   expect(await repair()).toMatchObject({ restored: 0, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search"]);
 });
 
-test("entities are made anew, each once", async () => {
+test("a repair restores each differing entity once", async () => {
   const { repair, done } = damaged([missing("search", "a"), missing("aspects", "a")]);
   const { found, left, restored, rebuilt } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
@@ -79,7 +79,7 @@ test("entities are made anew, each once", async () => {
   expect(done).toEqual(["verify aspects,search", "restore a", "verify aspects,search"]);
 });
 
-test("a view of which something is wrong that is of no entity is grown anew when entities of others are restored", async () => {
+test("a view with a difference that belongs to no entity is rebuilt, and entities of other views are restored", async () => {
   const { repair, done } = damaged([
     fault("search"),
     missing("search", "a"),
@@ -94,7 +94,7 @@ test("a view of which something is wrong that is of no entity is grown anew when
   ]);
 });
 
-test("so is one of which entities cannot be made anew", async () => {
+test("a view with entities that a restore does not repair is rebuilt", async () => {
   const wrong = [missing("search", "a"), missing("search", "b")];
   const { repair } = damaged(wrong, { restorable: (urn) => urn === "a" });
   const { left, restored, rebuilt } = await repair();
@@ -102,14 +102,14 @@ test("so is one of which entities cannot be made anew", async () => {
   expect({ restored, rebuilt }).toEqual({ restored: 3, rebuilt: ["search"] });
 });
 
-test("but not where nobody was there to make them anew", async () => {
+test("a view is not rebuilt if no projector was there to restore its entities", async () => {
   const asked = { restorable: () => false, fed: false };
   const { left, rebuilt } = await damaged([missing("search", "a")], asked).repair();
   expect(countsOf(left)).toEqual({ aspects: 0, search: 1 });
   expect(rebuilt).toEqual([]);
 });
 
-test("a view that cannot be read is grown anew, and the others are looked at", async () => {
+test("an unreadable view is rebuilt, and the others are verified", async () => {
   const { repair, done } = damaged([missing("aspects", "a")], { unreadable: ["search"] });
   const { found, left, rebuilt } = await repair();
   expect(countsOf(found)).toEqual({ aspects: 1 });
@@ -121,7 +121,7 @@ test("a view that cannot be read is grown anew, and the others are looked at", a
   ]);
 });
 
-test("who gives it up does not have views grown anew", async () => {
+test("a cancelled repair rebuilds no views", async () => {
   const signal = AbortSignal.abort(new CatalogError("unavailable", "it was given up"));
   const { repair, done } = damaged([fault("search")], { signal });
   await expect(repair()).rejects.toThrow("it was given up");

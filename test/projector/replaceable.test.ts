@@ -28,7 +28,7 @@ function openStore(name: string) {
 
 const closed = new Set<string>();
 
-test("what was begun with a store is finished with it, and it is closed then", async () => {
+test("operations finish on the store that they began with, which is then closed", async () => {
   closed.clear();
   const [old, next] = [openStore("old"), openStore("next")];
   const { store, replace } = replaceable(old);
@@ -54,14 +54,14 @@ test("what was begun with a store is finished with it, and it is closed then", a
   expect(closed.has("next")).toBe(true);
 });
 
-test("a store that nobody asks is closed at once", async () => {
+test("an unused store is closed at once", async () => {
   closed.clear();
   const { replace } = replaceable(openStore("old"));
   await replace(openStore("next"));
   expect(closed.has("old")).toBe(true);
 });
 
-test("another store is asked beforehand what the one was asked lately", async () => {
+test("a new store is warmed up with the latest queries of the old one", async () => {
   const [old, next] = [openStore("old"), openStore("next")];
   const { store, warm } = replaceable(old, "find");
   for (let n = 0; n < 20; n++) void store.find(`q${n}`);
@@ -75,7 +75,7 @@ test("another store is asked beforehand what the one was asked lately", async ()
   expect(next.asked).toEqual(Array.from({ length: 16 }, (_, n) => `q${n + 4}`));
 });
 
-test("questions are refused until that is lifted", async () => {
+test("queries are rejected until the rejection is lifted", async () => {
   const old = openStore("old");
   const { store, refuse } = replaceable(old);
   refuse(new CatalogError("unavailable", "of another model"));

@@ -1,4 +1,4 @@
-/** The next generation of a view takes the place of the one that is fed (src/projector/rebuild/replacing.ts). */
+/** A staging generation replaces the live generation of a view (src/projector/rebuild/replacing.ts). */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -17,8 +17,8 @@ import {
 
 const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 1 });
 
-/** A view that has the records up to there. */
-function grown(name: string, at: number): RecordingView {
+/** A view that has the records up to a position. */
+function viewAt(name: string, at: number): RecordingView {
   const view = createRecordingView(name, { at: position(at) });
   view.got.push(...range(1, at).map((n) => position(n)));
   return view;
@@ -28,11 +28,11 @@ interface Parts {
   readonly log: ArrayLog;
   readonly views: readonly RecordingView[];
   readonly next: readonly RecordingView[];
-  readonly placed?: string[];
+  readonly steps?: string[];
   readonly parked?: ParkingRecord[];
 }
 
-async function run({ log, views, next, placed = [], parked }: Parts): Promise<Projector> {
+async function run({ log, views, next, steps = [], parked }: Parts): Promise<Projector> {
   const of = (some: readonly RecordingView[]) => some as readonly unknown[] as readonly View[];
   return startProjector({
     ...{ log, decode, views: of(views), retryMs: { first: 1, max: 4 }, idleMs: 1, batchMax: 7 },
@@ -43,8 +43,8 @@ async function run({ log, views, next, placed = [], parked }: Parts): Promise<Pr
     generations: {
       open: async (names) => of(next.filter(({ name }) => names.includes(name))),
       putInPlace: async (names) => {
-        placed.push(`${names} in place`);
-        return async () => void placed.push(`${names} dropped`);
+        steps.push(`${names} in place`);
+        return async () => void steps.push(`${names} dropped`);
       },
     },
   });
@@ -52,22 +52,22 @@ async function run({ log, views, next, placed = [], parked }: Parts): Promise<Pr
 
 const at = (projector: Projector, view: string) => projector.progress()[view]?.position;
 
-describe("the next edition of a view", () => {
-  test("comes to where the view is, which is held then, and goes on from there", async () => {
+describe("a staging generation", () => {
+  test("the staging generation comes to the position of the held view, replaces it and continues", async () => {
     const log = createArrayLog(100);
-    const [old, other, next] = [grown("a", 90), grown("b", 90), grown("a", 40)];
-    const placed: string[] = [];
-    const made = { ...other, letGo: async () => void placed.push("a let go of") };
-    const projector = await run({ log, views: [old, made], next: [next], placed });
+    const [old, other, next] = [viewAt("a", 90), viewAt("b", 90), viewAt("a", 40)];
+    const steps: string[] = [];
+    const made = { ...other, letGo: async () => void steps.push("a let go of") };
+    const projector = await run({ log, views: [old, made], next: [next], steps });
     await soon(() => expect(old.at).toBe(100));
     await projector.prepare(["a"], []);
-    log.grow(20);
+    log.extend(20);
     projector.poke();
     await soon(() => expect(other.at).toBe(120));
-    // Held: neither goes on.
+    // While the view is held, both generations stand still.
     expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);
     await projector.release(["a"], true);
-    expect(placed).toEqual(["a in place", "a dropped", "a let go of"]);
+    expect(steps).toEqual(["a in place", "a dropped", "a let go of"]);
     expect(old.closed).toBe("keep");
     await soon(() => expect(next.at).toBe(120));
     expect(next.got).toEqual(range(1, 120));
@@ -75,36 +75,36 @@ describe("the next edition of a view", () => {
     await projector.stop();
   });
 
-  test("is left when it is not wanted, and the view goes on", async () => {
+  test("a cancelled replacement drops the staging generation, and the view continues", async () => {
     const log = createArrayLog(50);
-    const [old, next] = [grown("a", 50), grown("a", 50)];
+    const [old, next] = [viewAt("a", 50), viewAt("a", 50)];
     const projector = await run({ log, views: [old], next: [next] });
     await projector.prepare(["a"], []);
-    log.grow(5);
+    log.extend(5);
     await projector.release(["a"], false);
     await soon(() => expect(old.at).toBe(55));
     expect([next.at, next.closed]).toEqual([50, "keep"]);
     await projector.stop();
   });
 
-  test("that cannot be brought forward leaves the view as it was", async () => {
+  test("a staging generation that cannot catch up leaves the live view unchanged", async () => {
     const log = createArrayLog(50);
-    const [old, next] = [grown("a", 50), grown("a", 10)];
+    const [old, next] = [viewAt("a", 50), viewAt("a", 10)];
     next.before = () => {
       throw new Error("disk full");
     };
     const projector = await run({ log, views: [old], next: [next] });
     await expect(projector.prepare(["a"], [])).rejects.toThrow("disk full");
     await expect(projector.release(["a"], true)).rejects.toThrow("its staging generation is gone");
-    log.grow(5);
+    log.extend(5);
     await soon(() => expect(old.at).toBe(55));
     await expect(projector.prepare(["nobody's"], [])).rejects.toThrow("does not feed it");
     await projector.stop();
   });
 
-  test("takes the place of a view that fails", async () => {
+  test("a staging generation replaces a failing view", async () => {
     const log = createArrayLog(50);
-    const [old, next] = [grown("a", 20), grown("a", 50)];
+    const [old, next] = [viewAt("a", 20), viewAt("a", 50)];
     old.before = () => {
       throw new Error("damaged");
     };
@@ -116,9 +116,9 @@ describe("the next edition of a view", () => {
     await projector.stop();
   });
 
-  test("has made anew what it passed over and was mended meanwhile", async () => {
+  test("entities that were parked or restored meanwhile are restored in the staging generation", async () => {
     const log = createArrayLog(30);
-    const [old, next] = [grown("a", 30), grown("a", 30)];
+    const [old, next] = [viewAt("a", 30), viewAt("a", 30)];
     const projector = await run({ log, views: [old], next: [next], parked: [] });
     const parked = { view: "a", urn: "urn:li:tag:a", position: position(5), reason: "", time: 0 };
     await projector.prepare(["a"], [parked]);
@@ -128,9 +128,9 @@ describe("the next edition of a view", () => {
     await projector.stop();
   });
 
-  test("that cannot take a record has it parked, and nobody else knew of it before", async () => {
+  test("a record that the staging generation alone cannot apply is parked", async () => {
     const log = createArrayLog(30);
-    const [old, next] = [grown("a", 30), grown("a", 30)];
+    const [old, next] = [viewAt("a", 30), viewAt("a", 30)];
     next.sink.restore = async () => {
       throw new Error("too large");
     };
@@ -144,10 +144,10 @@ describe("the next edition of a view", () => {
     await projector.stop();
   });
 
-  test("misses nothing and gets nothing twice, whenever it comes and whatever fails", async () => {
+  test("a replaced view misses no record and receives none twice, whatever fails", async () => {
     const steps = fc.array(
       fc.oneof(
-        fc.record({ grow: fc.integer({ min: 1, max: 30 }) }),
+        fc.record({ append: fc.integer({ min: 1, max: 30 }) }),
         fc.record({ replace: fc.constantFrom("a", "b"), take: fc.boolean() }),
         fc.record({ fail: fc.constantFrom("a", "b") }),
       ),
@@ -157,7 +157,7 @@ describe("the next edition of a view", () => {
       fc.asyncProperty(steps, async (all) => {
         const log = createArrayLog(10);
         const next = new Map<string, RecordingView>();
-        let current = [grown("a", 0), grown("b", 5)];
+        let current = [viewAt("a", 0), viewAt("b", 5)];
         const projector = await startProjector({
           ...{ log, decode, views: current as readonly unknown[] as readonly View[] },
           ...{ retryMs: { first: 1, max: 2 }, idleMs: 1, batchMax: 7, onProgress: () => {} },
@@ -167,7 +167,7 @@ describe("the next edition of a view", () => {
           },
         });
         for (const step of all) {
-          if ("grow" in step) log.grow(step.grow);
+          if ("append" in step) log.extend(step.append);
           else if ("fail" in step) {
             for (const view of current.filter(({ name }) => name === step.fail)) {
               let left = 2;
@@ -176,7 +176,7 @@ describe("the next edition of a view", () => {
               };
             }
           } else {
-            const view = grown(step.replace, Math.floor((await log.head()) / 2));
+            const view = viewAt(step.replace, Math.floor((await log.head()) / 2));
             next.set(step.replace, view);
             await projector.prepare([step.replace], []);
             await projector.release([step.replace], step.take);

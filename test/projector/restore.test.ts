@@ -16,7 +16,7 @@ import type { View } from "../../src/projector/sink.ts";
 const ada = "urn:li:corpuser:ada";
 const otto = "urn:li:corpuser:otto";
 
-/** A log of one record in each of these streams, again and again. */
+/** A log with one record for each of these streams, in this order. */
 function logOf(...streams: readonly string[]): HistoryLog {
   const counts = new Map<string, number>();
   const records = streams.map((stream, n): LogRecord => {
@@ -63,8 +63,8 @@ async function restored(
   return got;
 }
 
-describe("an entity is restored with", () => {
-  test("what its own streams and truncations of its type say, in the order of the log", async () => {
+describe("the restored records of an entity", () => {
+  test("a restore uses the entity's streams and the truncations of its type, in the order of the log", async () => {
     const log = logOf(
       timeseriesStream(ada, "usage"),
       entityStream(ada),
@@ -80,25 +80,25 @@ describe("an entity is restored with", () => {
     expect(await restored(log)).toEqual([1, 2, 4, 5, 8, 10]);
   });
 
-  test("all of long streams, however they lie among each other", async () => {
+  test("a restore uses all records of long interleaved streams", async () => {
     const streams = Array.from({ length: 2_500 }, (_, n) =>
       n % 3 === 0 ? entityStream(ada) : timeseriesStream(ada, "usage"),
     );
     expect(await restored(logOf(...streams))).toEqual(streams.map((_, n) => n + 1));
   });
 
-  test("no more than the view has already", async () => {
+  test("a restore ends at the position of the view", async () => {
     const log = logOf(entityStream(ada), timeseriesStream(ada, "usage"), entityStream(ada));
     expect(await restored(log, { at: 2 })).toEqual([1, 2]);
     expect(await restored(log, { at: 0 })).toEqual([]);
   });
 
-  test("nothing, when the log never told of it", async () => {
+  test("a restore uses no records for an entity that the log does not have", async () => {
     expect(await restored(logOf(entityStream(otto)))).toEqual([]);
     expect(await restored(logOf())).toEqual([]);
   });
 
-  test("streams of others that bear on its writes, where there are any", async () => {
+  test("a restore includes streams of other entities that affect its writes", async () => {
     const forget = timeseriesStream(otto, "$relationships");
     const log = logOf(entityStream(ada), forget, entityStream(ada));
     expect(await restored(log, { bearing: () => [forget] })).toEqual([1, 2, 3]);
@@ -107,48 +107,48 @@ describe("an entity is restored with", () => {
   });
 });
 
-test("an entity that a view cannot take is named, and the others are restored", async () => {
+test("an entity that a view cannot apply is returned, and the others are restored", async () => {
   const got: string[] = [];
   const view = (name: string): View<string> => ({
     name,
     project: ({ urn }) => [urn],
     sink: {
       async restore(urn, writes) {
-        if (urn === ada && name === "sick") throw new Error("no room");
+        if (urn === ada && name === "failing") throw new Error("no room");
         for await (const write of writes) got.push(`${name} ${write}`);
       },
     } as View<string>["sink"],
   });
   const log = logOf(entityStream(ada), entityStream(otto));
-  const views = ["sick", "well"].map((name) => ({
+  const views = ["failing", "other"].map((name) => ({
     view: view(name) as View,
     position: position(9),
   }));
   expect(await restoreEntities([ada, otto], { log, decode, views })).toEqual([
-    { urn: ada, view: "sick", reason: "no room" },
+    { urn: ada, view: "failing", reason: "no room" },
   ]);
   expect(got).toEqual([
-    `sick ${entityStream(otto)}`,
-    `well ${entityStream(ada)}`,
-    `well ${entityStream(otto)}`,
+    `failing ${entityStream(otto)}`,
+    `other ${entityStream(ada)}`,
+    `other ${entityStream(otto)}`,
   ]);
 });
 
-describe("where what streams begin with can be read at once", () => {
+describe("with a log that reads the beginnings of several streams at once", () => {
   const readingAhead = (log: HistoryLog): HistoryLog => ({
     ...log,
     readBeginnings: (streams, options) =>
       Promise.all(streams.map((stream) => log.readStream(stream, revision(0), options))),
   });
-  /** What was restored in one go, and what alone. */
+  /** Entities that were restored together, and entities restored alone. */
   function createView(refused?: string) {
     const done: string[] = [];
     let open: string[] | undefined;
     const sink = {
       async restore(urn: string, writes: AsyncIterable<Position>) {
         if (urn === refused) throw new Error("no room");
-        const told = `${urn} ${(await Array.fromAsync(writes)).length}`;
-        (open ?? done).push(told);
+        const entry = `${urn} ${(await Array.fromAsync(writes)).length}`;
+        (open ?? done).push(entry);
       },
       async together(work: () => Promise<void>) {
         open = [];
@@ -168,7 +168,7 @@ describe("where what streams begin with can be read at once", () => {
   }
   const grace = "urn:li:corpuser:grace";
 
-  test("short ones are restored together, long ones alone", async () => {
+  test("short entities are restored together, long ones alone", async () => {
     const long = Array.from({ length: 1_200 }, () => entityStream(otto));
     const log = readingAhead(logOf(entityStream(ada), ...long, entityStream(grace)));
     const { done, views } = createView();
@@ -176,7 +176,7 @@ describe("where what streams begin with can be read at once", () => {
     expect(done).toEqual([`${ada} 1 & ${grace} 1`, `${otto} 1200`]);
   });
 
-  test("each is restored alone when one of them cannot be", async () => {
+  test("entities are restored one by one if one of them fails", async () => {
     const log = readingAhead(logOf(...[ada, otto, grace].map(entityStream)));
     const { done, views } = createView(otto);
     expect(await restoreEntities([ada, otto, grace], { log, decode, views })).toEqual([

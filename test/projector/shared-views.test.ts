@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const projector of running.splice(0)) await projector.stop();
 });
 
-/** What the server has, and a view of it for each process: the checkpoint is compared and set. */
+/** The rows of the server, and a view of it for each process: the checkpoint is compared and set. */
 function createServer() {
   const rows: Position[] = [];
   let at = position(0);
@@ -32,7 +32,7 @@ function createServer() {
           return at;
         },
         async apply(writes, upTo) {
-          // Others get a turn between what is known and what is set.
+          // Other processes get a turn between the read and the write of the checkpoint.
           await new Promise((resolve) => setImmediate(resolve));
           if (known !== at) {
             counts.conflicts++;
@@ -65,22 +65,22 @@ async function start(
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
 
 describe("a view in a server", () => {
-  test("is fed by one of two projectors; each record comes once", async () => {
+  test("one of two projectors feeds the view, and each record is applied once", async () => {
     const log = createArrayLog(100);
     const server = createServer();
     const views = [server.open("led"), server.open("led")];
     for (const view of views) await start(log, view, { batchMax: 7 });
     for (let n = 0; n < 20; n++) {
-      log.grow(10);
+      log.extend(10);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     await soon(() => expect(server.position()).toBe(300));
     expect(server.rows).toEqual(range(1, 300));
-    // The one that lost the race does not go on racing.
+    // The standby does not compete after it lost once.
     expect(server.counts.conflicts).toBeLessThan(10);
   });
 
-  test("is taken over when the one that fed it has ended", async () => {
+  test("the standby takes over when the active projector ends", async () => {
     const log = createArrayLog(10);
     const server = createServer();
     const [first, second] = [server.open("led"), server.open("led")];
@@ -88,17 +88,17 @@ describe("a view in a server", () => {
     const other = await start(log, second);
     await soon(() => expect(server.position()).toBe(10));
     const [active, idle] = first.applied.length > 0 ? [one, other] : [other, one];
-    // The idle one has to find out that it is.
-    log.grow(10);
+    // The standby has to notice that it is one.
+    log.extend(10);
     await soon(() => expect(server.position()).toBe(20));
     await active.stop();
-    log.grow(10);
+    log.extend(10);
     await soon(() => expect(server.position()).toBe(30));
     expect(server.rows).toEqual(range(1, 30));
     await soon(() => expect(idle.progress()).toEqual({ graph: { position: 30 } }));
   });
 
-  test("that does not answer holds up no other, watched or failing", async () => {
+  test("an unresponsive view does not delay others, whether watched or failing", async () => {
     const log = createArrayLog(10);
     const server = createServer();
     const silent = createServer();
@@ -122,20 +122,20 @@ describe("a view in a server", () => {
     const feeder = createServer();
     await start(log, feeder.open("led"));
     const views = [muted("watched"), server.open("watched"), muted("led")];
-    const told: number[] = [];
+    const reported: number[] = [];
     const watcher = await startProjector({
       ...{ log, views, decode, idleMs: 2, takeOverMs: 60, retryMs: { first: 1, max: 4 } },
-      onProgress: (progress) => told.push(progress.graph?.position ?? 0),
+      onProgress: (progress) => reported.push(progress.graph?.position ?? 0),
     });
     await soon(() => expect(silence).toBe(true));
     await start(log, server.open("led"));
-    log.grow(10);
-    await soon(() => expect(told.at(-1)).toBe(20));
+    log.extend(10);
+    await soon(() => expect(reported.at(-1)).toBe(20));
     await soon(() => expect(feeder.position()).toBe(20));
     void watcher.stop();
   });
 
-  test("that is only watched is never fed, and its position is told", async () => {
+  test("a watched view is never fed, and its position is reported", async () => {
     const log = createArrayLog(10);
     const server = createServer();
     const watched = server.open("watched");
@@ -149,7 +149,7 @@ describe("a view in a server", () => {
     expect(watched.applied).toEqual([]);
   });
 
-  test("that another model made is left to who feeds it, and taken over when nobody does", async () => {
+  test("a view of another model is left to the projector that feeds it, and taken over when that ends", async () => {
     const log = createArrayLog(10);
     const server = createServer();
     const own = await start(log, server.open("led"));
@@ -158,20 +158,20 @@ describe("a view in a server", () => {
     const projector = await start(log, other);
     expect(projector.progress()).toEqual({ graph: { position: 10, elsewhere: true } });
     for (let n = 0; n < 10; n++) {
-      log.grow(1);
+      log.extend(1);
       own.poke();
       await soon(() => expect(server.position()).toBe(11 + n));
     }
     expect([other.applied, server.counts.conflicts]).toEqual([[], 0]);
     await own.stop();
-    // Who is not behind has no need to be fed.
+    // A projector does not take over a view that is not behind.
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(projector.progress()).toEqual({ graph: { position: 20, elsewhere: true } });
-    log.grow(5);
+    log.extend(5);
     await soon(() => expect(projector.progress()).toEqual({ graph: { position: 25 } }));
   });
 
-  test("tells others how far it is, whatever it ignores", async () => {
+  test("an awaited view publishes its position for other processes, whatever it ignores", async () => {
     const log = createArrayLog(10);
     const server = createServer();
     const ignoring = { ...server.open("led"), project: () => [] };
@@ -179,7 +179,7 @@ describe("a view in a server", () => {
     await soon(() => expect(server.position()).toBe(10));
   });
 
-  test("is restored by the process that feeds it alone", async () => {
+  test("only the process that feeds the view can restore entities", async () => {
     const log = createArrayLog(3);
     const server = createServer();
     const watcher = await start(log, server.open("watched"));

@@ -13,10 +13,10 @@ const parts = {
   signal: new AbortController().signal,
 };
 
-test("a build ends although writers never rest", async () => {
+test("a build ends although writers never pause", async () => {
   const log = createArrayLog(10_000);
   const head = async () => {
-    log.grow(6_000);
+    log.extend(6_000);
     return log.head();
   };
   const view = createRecordingView("graph");
@@ -30,11 +30,11 @@ test("a build ends although writers never rest", async () => {
   });
   expect(view.at).toBe(await log.head());
   expect(view.closed).toBe("keep");
-  // Its pauses became shorter.
+  // The pauses were shortened.
   expect([...hastes]).toEqual([1, 2, 4, 8, 16]);
 });
 
-test("a build that comes nearer keeps its pauses", async () => {
+test("a build that gets nearer to the head keeps its pauses", async () => {
   const log = createArrayLog(10_000);
   const view = createRecordingView("graph");
   const hastes = new Set<number>();
@@ -45,7 +45,7 @@ test("a build that comes nearer keeps its pauses", async () => {
   expect([...hastes]).toEqual([1]);
 });
 
-test("a build waits for a log that is unavailable for a moment", async () => {
+test("a build waits for a log that is briefly unavailable", async () => {
   const log = createArrayLog(100);
   const readAll = vi.fn(log.readAll);
   for (let n = 0; n < 2; n++) readAll.mockRejectedValueOnce(new CatalogError("unavailable", "no"));
@@ -59,17 +59,17 @@ test("a build waits for a log that is unavailable for a moment", async () => {
   expect(view.got).toEqual(range(1, 100));
 });
 
-test("a generation is published before the other is removed, and never behind it", async () => {
+test("a generation is published before the live one is removed, and never behind it", async () => {
   const log = createArrayLog(100);
   const view = createRecordingView("graph");
   const steps: string[] = [];
-  let inPlace = 100;
+  let livePosition = 100;
   const sink = {
     ...view.sink,
     async publish() {
       steps.push(`publish at ${view.at}`);
-      if (view.at >= inPlace) return;
-      throw new CatalogError("conflict", `the one in place is at ${inPlace}`);
+      if (view.at >= livePosition) return;
+      throw new CatalogError("conflict", `the one in place is at ${livePosition}`);
     },
     async close(outcome?: "keep" | "discard") {
       steps.push(`close: ${outcome}`);
@@ -79,8 +79,8 @@ test("a generation is published before the other is removed, and never behind it
     ...{ ...parts, log, views: [{ ...view, sink } as unknown as View] },
     async onNear() {
       // Another process moves the live generation meanwhile.
-      log.grow(20);
-      inPlace = 120;
+      log.extend(20);
+      livePosition = 120;
       return position(100);
     },
     onInPlace: () => void steps.push("in place"),
@@ -88,7 +88,7 @@ test("a generation is published before the other is removed, and never behind it
   expect(steps).toEqual(["publish at 100", "publish at 120", "in place", "close: keep"]);
 });
 
-test("a view in a server is verified where it stands still, and then comes near once more", async () => {
+test("a view in a server is verified at a fixed position, and then catches up again", async () => {
   const log = createArrayLog(100);
   const view = createRecordingView("graph");
   const steps: string[] = [];
@@ -102,7 +102,7 @@ test("a view in a server is verified where it stands still, and then comes near 
     ...whole,
     async onStaged(staged) {
       steps.push(`compare at ${staged.graph?.position}`);
-      log.grow(20);
+      log.extend(20);
     },
     async onNear() {
       steps.push(`near at ${view.at}`);
@@ -113,12 +113,12 @@ test("a view in a server is verified where it stands still, and then comes near 
   expect(view.closed).toBe("keep");
 
   steps.length = 0;
-  const growing = buildStaging({
+  const building = buildStaging({
     ...whole,
     onStaged: () => Promise.reject(new CatalogError("internal", "it lacks a row")),
     onNear: () => Promise.reject(new Error("nothing is to be replaced")),
   });
-  await expect(growing).rejects.toThrow("it lacks a row");
+  await expect(building).rejects.toThrow("it lacks a row");
   expect(steps).toEqual([]);
   expect(view.closed).toBe("discard");
 });

@@ -1,7 +1,7 @@
 /**
- * What the projector's thread opens its stores with in tests: a log and both views in a directory,
- * which do as the files there say: "crash" ends the thread, "sick" makes the store of the timeseries
- * view fail, "poison" makes what it is given unfit for that view.
+ * The stores of the projector's thread in tests: a log and both views in a directory, controlled by
+ * marker files: "crash" ends the thread, "failing" makes the store of the timeseries view fail,
+ * "unfit" makes records unfit for that view.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ export const openLogReader = ({ directory }: TestStores) =>
   openSqliteChangeLog({ file: join(directory, "log.sqlite"), readOnly: true });
 
 export async function openViews({ directory }: TestStores): Promise<readonly View[]> {
-  const told = (file: string) => existsSync(join(directory, file));
-  if (told("locked")) {
+  const has = (file: string) => existsSync(join(directory, file));
+  if (has("locked")) {
     throw new CatalogError("unavailable", "the views are locked", { hint: "Unlock them" });
   }
   const keyAspectOf = (type: string) => `${type}Key`;
@@ -33,21 +33,21 @@ export async function openViews({ directory }: TestStores): Promise<readonly Vie
   const crashing: Sink<AspectWrite> = {
     ...aspects,
     apply(writes, upTo) {
-      if (!told("crash")) return aspects.apply(writes, upTo);
-      // Beside the loop, which would take it for a failure of the view.
+      if (!has("crash")) return aspects.apply(writes, upTo);
+      // Outside of the loop, which would treat it as a failure of the view.
       return new Promise(() => setImmediate(die));
     },
   };
   const refusing: Projection<unknown> = (change) => {
-    if (told("poison")) throw new Error("tastes odd");
-    // Something to write, so that the store is asked.
-    return told("sick") ? [change] : timeseries(change);
+    if (has("unfit")) throw new Error("tastes odd");
+    // A write, so that the store is used.
+    return has("failing") ? [change] : timeseries(change);
   };
   const events = openSqliteTimeseriesSink({ path: join(directory, "timeseries.sqlite") });
   const failing: Sink<TimeseriesWrite> = {
     ...events,
     async apply(writes, upTo) {
-      if (told("sick")) throw new CatalogError("unavailable", "feels sick");
+      if (has("failing")) throw new CatalogError("unavailable", "store fails");
       await events.apply(writes, upTo);
     },
   };

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { restOf } from "../../src/projector/thread/watch-busy.ts";
 import { verifyInThread } from "../../src/projector/verify/verifying.ts";
-import { workedMs } from "./resting-verification.ts";
+import { workedMs } from "./pausing-verification.ts";
 
-const module = new URL("resting-verification.ts", import.meta.url).href;
+const module = new URL("pausing-verification.ts", import.meta.url).href;
 const asked = { module, config: {}, views: [] } as const;
-/** After each part, or longer. */
+/** The pause after each part, or longer. */
 const restMs = workedMs * restOf(1);
 
-/** Keeps this thread busy, so that the verification rests. */
+/** Keeps this thread busy, so that the verification pauses. */
 let working: NodeJS.Timeout;
 beforeEach(() => {
   working = setInterval(() => {
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => clearInterval(working));
 
-test("a verification that rests stops at once when it is aborted", async () => {
+test("a pausing verification stops at once when it is aborted", async () => {
   const stopping = new AbortController();
   const rested = Promise.withResolvers<void>();
   const ended = verifyInThread(asked, {
@@ -30,7 +30,7 @@ test("a verification that rests stops at once when it is aborted", async () => {
   });
   ended.catch(() => {});
   await rested.promise;
-  // In the middle of the next rest.
+  // In the middle of the next pause.
   await new Promise((resolve) => setTimeout(resolve, restMs / 2));
   stopping.abort();
   await expect(ended).rejects.toMatchObject({

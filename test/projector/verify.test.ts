@@ -1,4 +1,4 @@
-/** The parts of verification that no service is needed for (src/projector/verify/). */
+/** The parts of verification that need no service (src/projector/verify/). */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describe("the entities of a log", () => {
-  test("come in the order of the bytes of their urns, each once with its streams", async () => {
+  test("entities are in the order of the bytes of their urns, each once with its streams", async () => {
     const [astral, high] = ["urn:li:tag:\u{1f41f}", "urn:li:tag:\uffee"];
     const streams = [
       ...[entityStream("urn:li:tag:b"), entityStream(astral), entityStream(high)],
@@ -41,7 +41,7 @@ describe("the entities of a log", () => {
     ]);
   });
 
-  test("are ordered as UTF-8 is", () => {
+  test("urns are ordered as their UTF-8 bytes", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 6 });
     fc.assert(
       fc.property(text, text, (a, b) => {
@@ -58,13 +58,13 @@ describe("rows", () => {
   const first: Row = ["status", 1, 10, "x"];
   const second: Row = ["status", 2, 20, "y"];
 
-  test("are the same in whatever order a store gives them", () => {
+  test("rows in any order of a store are equal", () => {
     expect(areEqual(inOrder([second, first], shape), [first, second])).toBe(true);
     expect(areEqual([first], [first, second])).toBe(false);
     expect(areEqual([first], [["status", 1, 10, "z"]])).toBe(false);
   });
 
-  test("that are missing, unexpected or different are told with what differs", () => {
+  test("missing, unexpected and different rows are reported with their differing values", () => {
     const changed: Row = ["status", 2, 20, "other"];
     const added: Row = ["status", 3, 30, null];
     expect(differencesOf(of, [changed, added], [first, second])).toEqual([
@@ -74,22 +74,22 @@ describe("rows", () => {
     ]);
   });
 
-  test("are told in few words, however long they are", () => {
-    const [told] = differencesOf(of, [], [["status", 1, 10, "x".repeat(10_000)]]);
-    expect(told?.should?.length).toBeLessThan(300);
+  test("long rows are abbreviated", () => {
+    const [difference] = differencesOf(of, [], [["status", 1, 10, "x".repeat(10_000)]]);
+    expect(difference?.should?.length).toBeLessThan(300);
   });
 
-  test("show the place where long values differ", () => {
+  test("long values are shown where they differ", () => {
     const long = (text: string): Row => [
       "status",
       1,
       10,
       `${"x".repeat(500)}${text}${"y".repeat(500)}`,
     ];
-    const [told] = differencesOf(of, [long("WRONG")], [long("RIGHT")]);
+    const [difference] = differencesOf(of, [long("WRONG")], [long("RIGHT")]);
     const x = "x".repeat(30);
-    expect(told?.there).toMatch(new RegExp(`^version 1, text …${x}WRONGy{65}…$`));
-    expect(told?.should).toMatch(new RegExp(`^version 1, text …${x}RIGHTy{65}…$`));
+    expect(difference?.there).toMatch(new RegExp(`^version 1, text …${x}WRONGy{65}…$`));
+    expect(difference?.should).toMatch(new RegExp(`^version 1, text …${x}RIGHTy{65}…$`));
     const [cut] = differencesOf(of, [["status", 1, 10, "x".repeat(500)]], [long("")]);
     expect([cut?.there, cut?.should]).toEqual([
       `version 1, text …${x}`,
@@ -97,7 +97,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("with half a character are what a store makes of them", () => {
+  test("a row with half a character equals the row that a store makes of it", () => {
     const half: Row = ["status", 1, 10, "\ud83d"];
     expect(differencesOf(of, [["status", 1, 10, "\ufffd"]], [half])).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe("rows", () => {
 
 const own = (kind: string) => ({ view: "aspects", urn: "urn:li:tag:a", aspect: "status", kind });
 
-describe("what is remembered", () => {
+describe("the stored results of verifications", () => {
   const made = { log: "one", model: "m" };
   const verified = (over: Partial<Verified> = {}): Verified => ({
     ...{ view: "graph", position: position(7), rows: 5, time: 1_000, full: undefined },
@@ -113,7 +113,7 @@ describe("what is remembered", () => {
     ...{ count: 0, differences: [], ...over },
   });
 
-  test("is of one log and one model", () => {
+  test("results belong to one log and one model", () => {
     const state = openSqliteVerifiedState(":memory:", made);
     expect(state.load()).toEqual({});
     state.save([verified({ full: { position: position(3), time: 900 } })]);

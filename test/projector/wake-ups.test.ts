@@ -12,21 +12,21 @@ afterEach(() => {
 const FIRST_MS = 5;
 const NEXT_MS = 50;
 
-const pokesTo = (there = true) => {
+const wakeUpsTo = (there = true) => {
   const send = vi.fn(() => there);
   return { send, ...createWakeUps(send, { first: FIRST_MS, next: NEXT_MS }) };
 };
 
-test("appends of some milliseconds share a poke", () => {
-  const { send, poke } = pokesTo();
+test("appends within a few milliseconds share a notification", () => {
+  const { send, poke } = wakeUpsTo();
   for (const at of [1, 2, 3]) poke(position(at));
   expect(send).not.toHaveBeenCalled();
   vi.advanceTimersByTime(FIRST_MS);
   expect(send).toHaveBeenCalledTimes(1);
 });
 
-test("no other poke is sent before the last one is answered", () => {
-  const { send, poke, reached } = pokesTo();
+test("no notification is sent before the last one is answered", () => {
+  const { send, poke, reached } = wakeUpsTo();
   poke(position(1));
   vi.advanceTimersByTime(FIRST_MS);
   poke(position(2));
@@ -37,8 +37,8 @@ test("no other poke is sent before the last one is answered", () => {
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-test("pokes that follow each other have a distance", () => {
-  const { send, poke, reached } = pokesTo();
+test("consecutive notifications have a minimum distance", () => {
+  const { send, poke, reached } = wakeUpsTo();
   poke(position(1));
   vi.advanceTimersByTime(FIRST_MS);
   poke(position(2));
@@ -49,8 +49,8 @@ test("pokes that follow each other have a distance", () => {
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-test("a poke that somebody waits for is sent at once, or as soon as the last one is answered", () => {
-  const { send, poke, reached, flush } = pokesTo();
+test("a notification that a caller waits for is sent at once, or right after the last one is answered", () => {
+  const { send, poke, reached, flush } = wakeUpsTo();
   poke(position(1));
   flush();
   expect(send).toHaveBeenCalledTimes(1);
@@ -65,8 +65,8 @@ test("a poke that somebody waits for is sent at once, or as soon as the last one
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-test("no poke is sent about what the projector has", () => {
-  const { send, poke, reached, flush } = pokesTo();
+test("no notification is sent for a position that the projector has reached", () => {
+  const { send, poke, reached, flush } = wakeUpsTo();
   poke(position(5));
   flush();
   reached(5);
@@ -76,8 +76,8 @@ test("no poke is sent about what the projector has", () => {
   expect(send).toHaveBeenCalledTimes(1);
 });
 
-test("a poke that the projector did not get is followed by another", () => {
-  const { send, poke } = pokesTo(false);
+test("a lost notification is followed by another", () => {
+  const { send, poke } = wakeUpsTo(false);
   for (const at of [1, 2]) {
     poke(position(at));
     vi.advanceTimersByTime(NEXT_MS);

@@ -68,7 +68,7 @@ describe("a view's file", () => {
     later.close("keep");
   });
 
-  describe("of another log", () => {
+  describe("a file of another log", () => {
     const log = (id: string, head: number) => ({ id, head: position(head) });
 
     /** Texts, position and reasons for emptying when the file is opened for that log. */
@@ -135,7 +135,7 @@ describe("a view's file", () => {
     }
   });
 
-  describe("of an older release", () => {
+  describe("a file of an older release", () => {
     const log = { id: "one", head: position(2) };
     const openNow = (file: Partial<ViewFile>) => {
       const reasons: string[] = [];

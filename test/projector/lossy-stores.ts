@@ -1,4 +1,4 @@
-/** What the thread that grows views opens its stores with in tests: one of them loses an entity. */
+/** Stores of the staging thread in tests: one of the views loses an entity. */
 
 import { openLogReader } from "../../src/app/open-log.ts";
 import { foldedViews, openViews as openAll, type StoresConfig } from "../../src/app/stores.ts";
@@ -6,21 +6,21 @@ import type { View } from "../../src/projector/sink.ts";
 
 export { foldedViews, openLogReader };
 
-export interface LosingStores extends StoresConfig {
+export interface LossyStores extends StoresConfig {
   readonly loses: string | undefined;
 }
 
 export async function openViews(
-  config: LosingStores,
+  config: LossyStores,
   options: Parameters<typeof openAll>[1],
 ): Promise<readonly View[]> {
   return (await openAll(config, options)).map((view) =>
-    view.name === config.loses ? losing(view) : view,
+    view.name === config.loses ? lossy(view) : view,
   );
 }
 
-/** All that a first batch tells of one entity. */
-function losing(view: View): View {
+/** Drops all writes of the first entity in the first batch. */
+function lossy(view: View): View {
   let lost: string | undefined;
   const { sink } = view;
   const urnOf = (write: unknown) => (write as { readonly urn?: string }).urn;

@@ -1,7 +1,7 @@
-/** A verification (VerifyModule) without end that rests between its parts, and tells how long it did. */
+/** A verification (VerifyModule) without end that pauses between its parts and reports the length of each pause. */
 import type { VerifyModule } from "../../src/projector/verify/verify-thread.ts";
 
-/** That each part says it worked. */
+/** The reported work of each part. */
 export const workedMs = 400;
 
 export const verifyStoredViews: VerifyModule["verifyStoredViews"] = async (_, options) => {
@@ -10,7 +10,7 @@ export const verifyStoredViews: VerifyModule["verifyStoredViews"] = async (_, op
     const begun = performance.now();
     await options.rest(workedMs);
     options.onProgress(part, Math.round(performance.now() - begun));
-    // Where it does not rest it goes on all the same.
+    // Without pauses the verification continues all the same.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
