@@ -85,7 +85,9 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     await open();
     await open();
     const found = await space.read(topics.upgradeHistory);
-    expect(found.map(({ key }) => key)).toEqual([`${spokenVersion}-0`, `${spokenVersion}-0`]);
+    // An attempt that fails and is repeated may announce it again.
+    expect(found.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(found.map(({ key }) => key))).toEqual(new Set([`${spokenVersion}-0`]));
     const record = await createReader()(found.at(-1)?.value ?? Buffer.alloc(0));
     expect(record).toEqual({ version: `${spokenVersion}-0`, systemMetadata: null });
   });

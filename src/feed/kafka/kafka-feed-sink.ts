@@ -256,9 +256,9 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     for (let attempt = 1; ; attempt++) {
       try {
         await prepare();
-        await announceVersion();
         const checkpoint = await readCheckpoint(client, names.checkpoint);
         const at = await findPosition();
+        await announceVersion();
         if (checkpoint !== undefined && at < checkpoint.position) feed.onEmptied?.("another log");
         return;
       } catch (error) {
