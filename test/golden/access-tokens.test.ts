@@ -1,6 +1,6 @@
 /**
- * The interface's section 4.1 and what section 5 says of tokens, sentence by sentence: golden requests
- * on a service as it starts by default.
+ * The token API of the interface (sections 4.1 and 5), sentence by sentence, on a service with
+ * default settings.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asActor, asBearer, ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";
@@ -24,7 +24,7 @@ const refusal = {
 };
 
 describe("createAccessToken", () => {
-  test("gives the token with id, name and description", async () => {
+  test("returns the token with its id, name and description", async () => {
     const reply = await ask(
       service.client,
       create(`type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "my token"`),
@@ -43,7 +43,7 @@ describe("createAccessToken", () => {
   });
 
   test.each(["GetAccessTokenInput", "CreateAccessTokenInput"])(
-    "takes a variable of the type %s",
+    "accepts a variable of the type %s",
     async (type) => {
       const query = `mutation($input: ${type}!) { createAccessToken(input: $input) { accessToken } }`;
       const input = { type: "PERSONAL", actorUrn: ROOT, duration: "ONE_HOUR", name: "by variable" };
@@ -61,7 +61,7 @@ describe("createAccessToken", () => {
     ["SIX_MONTHS", 15_552_000_000],
     ["ONE_YEAR", 31_536_000_000],
     ["NO_EXPIRY", undefined],
-  ])("%s lives %s ms", async (duration, life) => {
+  ])("a token with the duration %s expires after %s ms", async (duration, life) => {
     const { token } = await makeToken(service.client, { duration, name: duration });
     const { body } = await ask(
       service.client,
@@ -83,7 +83,7 @@ describe("createAccessToken", () => {
     expect(expiresAt).toBe(life === undefined ? null : createdAt + life);
   });
 
-  test("makes tokens of service accounts for users that are some", async () => {
+  test("creates tokens of service accounts only for users that are service accounts", async () => {
     const robot = "urn:li:corpuser:robot";
     const input = `type: SERVICE_ACCOUNT, actorUrn: "${robot}", duration: ONE_DAY, name: "r"`;
     const before = await ask(service.client, create(input));
@@ -105,7 +105,7 @@ describe("createAccessToken", () => {
       `type: PERSONAL, actorUrn: "urn:li:corpuser:a", duration: ONE_HOUR, name: "${"x".repeat(201)}"`,
       "201 characters of at most 200",
     ],
-  ])("refuses {%s}", async (input, message) => {
+  ])("rejects the input {%s}", async (input, message) => {
     const reply = await ask(service.client, create(input));
     expect(reply.body.data).toEqual({ createAccessToken: null });
     expect(faultOf(reply)).toMatchObject({
@@ -119,7 +119,7 @@ describe("createAccessToken", () => {
     'type: SESSION, actorUrn: "urn:li:corpuser:a", duration: ONE_HOUR, name: "x"',
     'type: PERSONAL, actorUrn: "urn:li:corpuser:a", duration: ONE_HOUR',
     'type: PERSONAL, duration: ONE_HOUR, name: "x"',
-  ])("does not understand {%s}", async (input) => {
+  ])("answers a validation error for the input {%s}", async (input) => {
     const reply = await ask(service.client, create(input));
     expect(reply.status).toBe(200);
     expect(reply.body.data).toBeNull();
@@ -139,7 +139,7 @@ describe("listAccessTokens", () => {
     ["ownerUrn", "values"],
     ["actorUrn", "value"],
     ["actorUrn", "values"],
-  ])("by %s with %s gives the caller's own", async (field, member) => {
+  ])("a filter of %s by %s returns the caller's own tokens", async (field, member) => {
     const { id } = await makeToken(service.client, { name: "listed" });
     const filter = { field, [member]: member === "value" ? ROOT : [ROOT] };
     const { body } = await list({ start: 0, count: 100, filters: [filter] });
@@ -150,7 +150,7 @@ describe("listAccessTokens", () => {
     expect(tokens).toContainEqual({ urn, id, actorUrn: ROOT, name: "listed" });
   });
 
-  test("without filters gives those of all users", async () => {
+  test("without filters, the list has the tokens of all users", async () => {
     await makeToken(service.client, { actorUrn: mina });
     for (const input of [
       { start: 0, count: 100, filters: [] },
@@ -198,7 +198,7 @@ describe("listAccessTokens", () => {
     expect(await found({ field: "id", value: id, negated: true })).not.toContain(id);
   });
 
-  test("pages, the one that expires last first, those that never do at the end", async () => {
+  test("sorts by expiry, the latest first, with unlimited tokens at the end, on every page", async () => {
     const all = (await list({ count: 100 })).body.data.listAccessTokens;
     const pages = [];
     for (let start = 0; start < all.total; start += 3) {
@@ -218,14 +218,14 @@ describe("listAccessTokens", () => {
     [{ filters: [{ field: "name" }] }, "has no values"],
     [{ filters: [{ field: "name", values: ["a"], condition: "RELATED_INCL" }] }, "RELATED_INCL"],
     [{ filters: [{ field: "createdAt", value: "soon", condition: "LESS_THAN" }] }, "is no number"],
-  ])("refuses %j", async (input, message) => {
+  ])("rejects %j", async (input, message) => {
     expect(faultOf(await list(input))).toMatchObject({
       message: expect.stringContaining(message),
       extensions: { code: 400, type: "BAD_REQUEST" },
     });
   });
 
-  test("is refused to who has no privilege, for own tokens too", async () => {
+  test("a user without the privilege may not list tokens, not even own ones", async () => {
     for (const filters of [
       [],
       [{ field: "ownerUrn", value: OTTO }],
@@ -248,7 +248,7 @@ describe("revokeAccessToken", () => {
       headers,
     );
 
-  test("says true, and the token is gone from the list", async () => {
+  test("returns true and removes the token from the list", async () => {
     const { id } = await makeToken(service.client);
     expect((await revoke(id)).body).toEqual({ data: { revokeAccessToken: true }, extensions: {} });
     const { body } = await ask(
@@ -259,7 +259,7 @@ describe("revokeAccessToken", () => {
     expect(body.data.listAccessTokens.total).toBe(0);
   });
 
-  test("of one that is not there says why it failed", async () => {
+  test("a token that does not exist is answered with the cause", async () => {
     const { id } = await makeToken(service.client);
     await revoke(id);
     for (const gone of [id, "nope", "", "urn:li:corpuser:datahub", "../x"]) {
@@ -272,18 +272,18 @@ describe("revokeAccessToken", () => {
     }
   });
 
-  test("is refused to others, whether the token is there or not", async () => {
+  test("a user without the privilege gets the same refusal for existing and unknown tokens", async () => {
     const { id } = await makeToken(service.client);
     const refused = [await revoke(id, asActor(OTTO)), await revoke("nope", asActor(OTTO))];
     for (const reply of refused) expect(faultOf(reply)).toMatchObject(refusal);
   });
 });
 
-describe("who may use the token API", () => {
+describe("permission to use the token API", () => {
   const MINE = (actor: string) =>
     create(`type: PERSONAL, actorUrn: "${actor}", duration: ONE_HOUR, name: "x"`);
 
-  test("by default no user but the root user and administrators", async () => {
+  test("by default only the root user and administrators may create tokens", async () => {
     const refused = await ask(service.client, MINE(OTTO), {}, asActor(OTTO));
     expect(refused.body.data).toEqual({ createAccessToken: null });
     expect(faultOf(refused)).toMatchObject(refusal);
@@ -294,7 +294,7 @@ describe("who may use the token API", () => {
     expect(made.body.data.createAccessToken.accessToken).toEqual(expect.any(String));
   });
 
-  test("nobody, where nobody is named", async () => {
+  test("a request without an actor may not use the token API", async () => {
     const reply = await ask(service.client, MINE(ROOT), {}, {});
     expect(faultOf(reply)).toMatchObject(refusal);
     expect(faultOf(await ask(service.client, "{ me { corpUser { urn } } }", {}, {}))).toMatchObject(
@@ -302,7 +302,7 @@ describe("who may use the token API", () => {
     );
   });
 
-  test("every user for own tokens, once the policy that lies ready is active", async () => {
+  test("every user may manage own tokens once the built-in inactive policy is activated", async () => {
     const policy = {
       displayName: "All users: own tokens",
       description: "Every user may make and see tokens of their own.",
@@ -321,7 +321,7 @@ describe("who may use the token API", () => {
       asBearer(token),
     );
     expect(own.body.data.listAccessTokens).toEqual({ total: 1, tokens: [{ id }] });
-    // By the user that they act for, too; and both ways of naming it are one.
+    // A filter by the actor also finds the tokens, and value and values combine.
     for (const filters of [
       [{ field: "actorUrn", value: OTTO }],
       [{ field: "actorUrn", values: [OTTO] }],
@@ -354,7 +354,7 @@ describe("who may use the token API", () => {
     expect(faultOf(await ask(service.client, MINE(OTTO), {}, asActor(OTTO)))).toMatchObject(
       refusal,
     );
-    // The owner can always take a token back.
+    // The owner of a token may always revoke it.
     const revoked = await ask(
       service.client,
       `mutation { revokeAccessToken(tokenId: "${id}") }`,
@@ -376,7 +376,7 @@ describe("POST /api/graphql", () => {
     "/api/gms/api/graphql",
     "/api/gms/api/v2/graphql",
     "/gms/graphql",
-  ])("answers at %s", async (path) => {
+  ])("answers a query at %s", async (path) => {
     const { status, body } = await service.client.call("POST", path, { query }, asActor(ROOT));
     expect({ status, body }).toEqual({
       status: 200,
@@ -392,7 +392,7 @@ describe("POST /api/graphql", () => {
     });
   });
 
-  test("takes nothing but a JSON object with a query", async () => {
+  test("rejects every body that is not a JSON object with a query", async () => {
     for (const body of [
       "{",
       "[]",
@@ -413,7 +413,7 @@ describe("POST /api/graphql", () => {
     });
   });
 
-  test("has a body of 1 MiB at most", async () => {
+  test("rejects a body of more than 1 MiB", async () => {
     const reply = await ask(service.client, query, { padding: "x".repeat(2 ** 20) });
     expect({ status: reply.status, code: reply.body.code }).toEqual({
       status: 413,

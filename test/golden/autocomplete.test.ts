@@ -1,6 +1,6 @@
 /**
- * Completing as a client meets it, on the service itself: where many entities are like those that
- * are looked for, each value is suggested, whatever the limit, and pages begin where others end.
+ * Autocompletion through the API: where many entities match alike, each distinct value is suggested
+ * once, at any limit, and pages continue without gaps.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
@@ -10,7 +10,7 @@ const dataset = (id: string): string => `urn:li:dataset:(urn:li:dataPlatform:hiv
 const user = (id: string): string => `urn:li:corpuser:${id}`;
 const stamp = { time: 1_772_409_600_000, actor: user("ann") };
 
-interface Told {
+interface Written {
   readonly id: string;
   readonly name?: string;
   readonly description?: string;
@@ -25,8 +25,8 @@ afterEach(async () => {
 
 type Completed = readonly [suggestions: readonly string[], entities: readonly string[]];
 
-/** Completes among these datasets alone. */
-async function completingAmong(all: readonly Told[]) {
+/** Writes these datasets and returns a function that autocompletes among them. */
+async function completingAmong(all: readonly Written[]) {
   const running = await runningService();
   service = running;
   const proposals = all.flatMap(({ id, name = id, description, owner }) => {
@@ -58,12 +58,12 @@ const times = <T>(count: number, make: (i: number) => T): readonly T[] =>
 
 const limits = [1, 2, 5, 10, 1_000];
 
-describe("of one field", () => {
+describe("autocompletion of one field", () => {
   const orders = times(120, (i) => ({
     ...{ id: `order_${i}`, description: "abc", owner: "martina" },
   }));
 
-  test("finds what few have in it, where many have the word elsewhere or within another", async () => {
+  test("a rare value is suggested although many entities match in other fields or inside words", async () => {
     const x = { id: "x", description: "ordinal numbers", owner: "ina" };
     const complete = await completingAmong([...orders, x]);
     for (const limit of limits) {
@@ -81,18 +81,21 @@ describe("of one field", () => {
     ["numb ord", "Ordinal numbers"],
     ["creme", "Crème Brûlée"],
     ["créme", "Crème Brûlée"],
-  ])("%s finds %s among many that have it otherwise", async (query, description) => {
-    const others = times(120, (i) => {
-      return { id: `creme_order_number_${i}`, description: "accords are no cucumbers" };
-    });
-    const complete = await completingAmong([...others, { id: "x", description }]);
-    for (const limit of [1, 5]) {
-      const answer = await complete(query, { field: "description", limit });
-      expect(answer).toEqual([[description], [dataset("x")]]);
-    }
-  });
+  ])(
+    "the query %s suggests %s among many entities that match in other ways",
+    async (query, description) => {
+      const others = times(120, (i) => {
+        return { id: `creme_order_number_${i}`, description: "accords are no cucumbers" };
+      });
+      const complete = await completingAmong([...others, { id: "x", description }]);
+      for (const limit of [1, 5]) {
+        const answer = await complete(query, { field: "description", limit });
+        expect(answer).toEqual([[description], [dataset("x")]]);
+      }
+    },
+  );
 
-  test("pages begin after entities that suggest something", async () => {
+  test("start counts the entities that have a suggestion", async () => {
     const complete = await completingAmong([
       ...times(5, (i) => ({ id: `a${i}`, owner: "martina" })),
       ...times(4, (i) => ({ id: `x${i}`, owner: `ina${i}` })),
@@ -109,12 +112,12 @@ describe("of one field", () => {
   });
 });
 
-describe("of names", () => {
+describe("autocompletion of names", () => {
   const sales = times(30, (i) => ({ id: `s${String(i).padStart(2, "0")}`, name: "sales" }));
   const daily = { id: "t", name: "sales_daily" };
   const urns = sales.map(({ id }) => dataset(id));
 
-  test("suggests what comes after many of the same name, and tells an entity of each", async () => {
+  test("the name after many equal names is suggested, with an entity of each name", async () => {
     const complete = await completingAmong([...sales, daily]);
     for (const limit of [2, 5, 10]) {
       expect(await complete("sal", { limit })).toEqual([
@@ -126,12 +129,12 @@ describe("of names", () => {
     expect(await complete("sal", { limit: 0 })).toEqual([[], []]);
   });
 
-  test("suggests what many have in other letter cases", async () => {
+  test("a name in another letter case is a suggestion of its own", async () => {
     const complete = await completingAmong([...sales, { id: "t", name: "Sales" }]);
     expect((await complete("sal", { limit: 5 }))[0]).toEqual(["sales", "Sales"]);
   });
 
-  test("pages begin after as many entities", async () => {
+  test("start counts the entities before the page", async () => {
     const complete = await completingAmong([...sales, daily]);
     const at = (start: number) => complete("sal", { start, limit: 3 });
     const both = ["sales", "sales_daily"];
@@ -143,7 +146,7 @@ describe("of names", () => {
   });
 });
 
-test("of a urn suggests urns, also where the entity is called otherwise", async () => {
+test("a urn prefix suggests urns, also for entities with other names", async () => {
   const complete = await completingAmong([
     { id: "shop.orders", name: "Orders" },
     { id: "shop.order_lines", name: "Lines" },

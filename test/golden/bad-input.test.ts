@@ -1,6 +1,6 @@
 /**
- * Bad input is normal input: each is answered with a clear 4xx that names the value, and changes
- * nothing. No answer is a 500, none shows a stack.
+ * Invalid input on every endpoint: each is answered with a clear 4xx that names the value, and
+ * changes nothing. No answer is a 500, none contains a stack.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
@@ -28,12 +28,12 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** What is sent, the status that it gets, and what the message must name. */
+/** The description, the request, the expected status, and the pattern that the message matches. */
 const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
   ["a body that is not JSON", '{"proposal": ', 400, /parse/i],
   ["a body that is a list", [1], 400, /./],
   ["a body that is a text", '"x"', 400, /./],
-  ["a member told twice", '{"proposal":{},"proposal":{}}', 400, /"proposal"/],
+  ["a duplicate member", '{"proposal":{},"proposal":{}}', 400, /"proposal"/],
   ["__proto__ in the body", '{"__proto__":{"a":1}}', 400, /__proto__/],
   ["a deep body", nested(5000), 400, /deep|level/i],
   ["no proposal", {}, 400, /proposal/],
@@ -44,7 +44,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
   ["an urn that is null", propose({ entityUrn: null }), 400, /entityUrn/],
   ["an urn that is a number", propose({ entityUrn: 7 }), 400, /entityUrn/],
   ["no urn at all", propose({ entityUrn: undefined }), 400, /entityUrn/],
-  ["text that is no urn", propose({ entityUrn: "not a urn" }), 400, /not a urn/],
+  ["text that is not a urn", propose({ entityUrn: "not a urn" }), 400, /not a urn/],
   ["an urn without an id", propose({ entityUrn: "urn:li:dataset:" }), 400, /urn:li:dataset:/],
   ["an urn with blanks around it", propose({ entityUrn: ` ${DATASET}` }), 400, /not a urn/],
   [
@@ -99,7 +99,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /2/,
   ],
   [
-    "an environment that is none",
+    "an unknown environment",
     propose({ entityUrn: "urn:li:dataset:(urn:li:dataPlatform:hive,a,NOWHERE)" }),
     422,
     /NOWHERE.*PROD/,
@@ -126,7 +126,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
   ["a value that is a number", propose({ aspect: { ...STATUS, value: 7 } }), 400, /value/],
   ["a value that is not JSON", value("{removed:"), 400, /JSON/],
   ["a value that is a list", value("[]"), 422, /Status/],
-  ["a value with a member told twice", value('{"removed":true,"removed":false}'), 400, /removed/],
+  ["a value with a duplicate member", value('{"removed":true,"removed":false}'), 400, /removed/],
   ["a value with __proto__", value('{"removed":true,"__proto__":{}}'), 400, /__proto__/],
   ["a deep value", value(nested(3000)), 400, /deep|level/i],
   ["a field of the wrong type", value('{"removed":"maybe"}'), 422, /\/removed.*maybe/],
@@ -138,7 +138,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
   ],
   ["a required field that is null", value('{"removed":null}'), 422, /\/removed/],
   [
-    "a symbol that is none",
+    "an unknown symbol",
     propose({
       aspectName: "ownership",
       aspect: { ...STATUS, value: '{"owners":[{"owner":"urn:li:corpuser:a","type":"EMPEROR"}]}' },
@@ -147,7 +147,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /\/owners\/0\/type.*EMPEROR.*DATAOWNER/,
   ],
   [
-    "an owner that is no urn",
+    "an owner that is not a urn",
     propose({
       aspectName: "ownership",
       aspect: { ...STATUS, value: '{"owners":[{"owner":"ann","type":"DATAOWNER"}]}' },
@@ -187,19 +187,19 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /\/timestampMillis/,
   ],
   [
-    "a content type that is no JSON",
+    "a content type other than JSON",
     propose({ aspect: { ...STATUS, contentType: "text/xml" } }),
     422,
     /text\/xml/,
   ],
   [
-    "a delete of what is not there",
+    "a delete of an aspect that does not exist",
     propose({ changeType: "DELETE", aspect: undefined }),
     404,
     /status/,
   ],
   [
-    "a patch that is no patch",
+    "a patch that is not a list of operations",
     propose({ changeType: "PATCH", aspect: { ...STATUS, value: '{"a":1}' } }),
     400,
     /patch/i,
@@ -223,7 +223,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /\/removed/,
   ],
   [
-    "a patch of a field that there is not",
+    "a patch of an unknown field",
     propose({
       changeType: "PATCH",
       aspect: { ...STATUS, value: '[{"op":"add","path":"/remove","value":true}]' },
@@ -242,25 +242,25 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
     /PATCH/,
   ],
   [
-    "an If-Version-Match that is no number",
+    "an If-Version-Match that is not a number",
     propose({ headers: { "If-Version-Match": "x" } }),
     400,
     /If-Version-Match/,
   ],
   [
-    "a version that is not there",
+    "a version that does not exist",
     propose({ headers: { "If-Version-Match": "7" } }),
     422,
     /Expected version 7, actual version -1/,
   ],
   [
-    "an If-Modified-Since that is no time",
+    "an If-Modified-Since that is not a time",
     propose({ headers: { "If-Modified-Since": "yesterday" } }),
     400,
     /If-Modified-Since/,
   ],
   [
-    "an If-Modified-Since of a day that there is not",
+    "an If-Modified-Since of an invalid date",
     propose({ headers: { "If-Modified-Since": "2024-02-30T00:00:00Z" } }),
     400,
     /If-Modified-Since/,
@@ -270,7 +270,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
 ];
 
 describe("a proposal with", () => {
-  test.each(refused)("%s is refused and changes nothing", async (_, body, status, names) => {
+  test.each(refused)("%s is rejected and changes nothing", async (_, body, status, names) => {
     const before = await head();
     const reply = await service.client.call("POST", INGEST, body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);
@@ -284,7 +284,7 @@ describe("a proposal with", () => {
     expect(await head()).toBe(before);
   });
 
-  test("an aspect over the limit is 413 with both sizes", async () => {
+  test("an aspect over the limit is answered with 413 and both sizes", async () => {
     const text = JSON.stringify({ description: "x".repeat(100_000) });
     const reply = await service.client.call(
       "POST",
@@ -297,7 +297,7 @@ describe("a proposal with", () => {
     });
   });
 
-  test("a body over the limit is 413 with both sizes", async () => {
+  test("a body over the limit is answered with 413 and both sizes", async () => {
     const reply = await service.client.call("POST", INGEST, { junk: "x".repeat(1_000_000) });
     expect(reply).toMatchObject({
       status: 413,
@@ -307,7 +307,7 @@ describe("a proposal with", () => {
 });
 
 describe("a batch", () => {
-  test("with one bad member changes nothing and says which", async () => {
+  test("a batch with one invalid member changes nothing, and the error names the member", async () => {
     const proposals = ["a", "b", "c"].map((name) =>
       proposal(`urn:li:tag:${name}`, "tagProperties", { name }),
     );
@@ -323,7 +323,7 @@ describe("a batch", () => {
     expect(await head()).toBe(before);
   });
 
-  test("whose conditions fail in the last member changes nothing", async () => {
+  test("a batch whose last condition fails changes nothing", async () => {
     const proposals = [
       proposal("urn:li:tag:d", "tagProperties", { name: "d" }),
       proposal(
@@ -367,7 +367,7 @@ describe("a batch", () => {
       "entities[1].aspects[1]: Failed to validate",
     ],
     [
-      "snapshots, one of no urn",
+      "snapshots, one with an invalid urn",
       "/entities?action=batchIngest",
       { entities: [entity("urn:li:tag:f", { name: "f" }), entity("nonsense", { name: "g" })] },
       'entities[1].aspects[0]: "nonsense" is not a urn',
@@ -391,7 +391,7 @@ describe("a batch", () => {
       "tag[1].tagProperties: Failed to validate",
     ],
     [
-      "entities with aspects of their own",
+      "entities with their own aspects",
       "/openapi/v2/entity/tag?async=false",
       [flat("f"), flat("g")].map(({ urn, ...own }) => ({ urn, aspects: own })),
       "[1].tagProperties: Failed to validate",
@@ -419,14 +419,17 @@ describe("a batch", () => {
       { buckets: [bucket(DATASET), bucket("nonsense")] },
       'buckets[1]: "nonsense" is not a urn',
     ],
-  ])("of %s names the bad member as it was sent", async (_, path, body, named) => {
-    const before = await head();
-    const reply = await service.client.call("POST", path, body);
-    expect(reply.body.message.slice(0, named.length)).toBe(named);
-    expect(await head()).toBe(before);
-  });
+  ])(
+    "a batch of %s is rejected with the path of the bad member as it was sent",
+    async (_, path, body, named) => {
+      const before = await head();
+      const reply = await service.client.call("POST", path, body);
+      expect(reply.body.message.slice(0, named.length)).toBe(named);
+      expect(await head()).toBe(before);
+    },
+  );
 
-  test("of snapshots has at most so many aspects in all", async () => {
+  test("a batch of snapshots has at most 20000 aspects in all", async () => {
     const status = { "com.linkedin.common.Status": {} };
     const snapshot = (name: string, count: number) => ({
       value: {
@@ -447,7 +450,7 @@ describe("a batch", () => {
     expect(await head()).toBe(before);
   });
 
-  test("of nothing is a success", async () => {
+  test("an empty batch succeeds", async () => {
     const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
       proposals: [],
     });
@@ -457,7 +460,7 @@ describe("a batch", () => {
 
 type Read = readonly [string, string, string, unknown, number, RegExp];
 const reads: readonly Read[] = [
-  ["no urn", "GET", "/entitiesV2/nonsense", undefined, 400, /nonsense/],
+  ["an invalid urn", "GET", "/entitiesV2/nonsense", undefined, 400, /nonsense/],
   [
     "an unknown entity type",
     "GET",
@@ -475,7 +478,7 @@ const reads: readonly Read[] = [
     /3/,
   ],
   [
-    "a list of aspects that is not closed",
+    "an unclosed list of aspects",
     "GET",
     `/entitiesV2/${encoded(DATASET)}?aspects=List(status`,
     undefined,
@@ -483,7 +486,7 @@ const reads: readonly Read[] = [
     /"aspects".*List\(status/,
   ],
   [
-    "a list of urns that is not closed",
+    "an unclosed list of urns",
     "GET",
     "/entitiesV2?ids=List(urn:li:tag:a,urn:li:tag:b",
     undefined,
@@ -491,14 +494,14 @@ const reads: readonly Read[] = [
     /"ids".*List\(urn:li:tag:a,urn:li:tag:b/,
   ],
   [
-    "a list of types that is not closed",
+    "an unclosed list of types",
     "GET",
     `/relationships?direction=INCOMING&urn=${encoded(DATASET)}&types=List(OwnedBy`,
     undefined,
     400,
     /"types".*List\(OwnedBy/,
   ],
-  ["bytes that are no UTF-8", "GET", "/entitiesV2/urn:li:tag:%FF", undefined, 400, /UTF-8/],
+  ["bytes that are not UTF-8", "GET", "/entitiesV2/urn:li:tag:%FF", undefined, 400, /UTF-8/],
   [
     "a type without a snapshot",
     "GET",
@@ -516,7 +519,7 @@ const reads: readonly Read[] = [
     /warp/,
   ],
   [
-    "an aspect that is mistyped",
+    "a misspelled aspect",
     "GET",
     `/aspects/${encoded(DATASET)}?aspect=statuss&version=0`,
     undefined,
@@ -525,7 +528,7 @@ const reads: readonly Read[] = [
   ],
   ["no aspect", "GET", `/aspects/${encoded(DATASET)}?version=0`, undefined, 400, /aspect/],
   [
-    "a version that is no number",
+    "a version that is not a number",
     "GET",
     `/aspects/${encoded(DATASET)}?aspect=status&version=abc`,
     undefined,
@@ -533,7 +536,7 @@ const reads: readonly Read[] = [
     /abc/,
   ],
   [
-    "a version that is not there",
+    "a version that does not exist",
     "GET",
     `/aspects/${encoded(DATASET)}?aspect=status&version=99`,
     undefined,
@@ -551,8 +554,8 @@ const reads: readonly Read[] = [
   ["an unknown action", "POST", "/aspects?action=fly", {}, 400, /fly/],
   ["no action", "POST", "/aspects", {}, 400, /./],
   ["an action by GET", "GET", "/aspects?action=ingestProposal", undefined, 400, /POST/],
-  ["a method that is none", "PUT", "/aspects", {}, 400, /./],
-  ["a path that is none", "GET", "/nowhere", undefined, 404, /nowhere/],
+  ["an unsupported method", "PUT", "/aspects", {}, 400, /./],
+  ["an unknown path", "GET", "/nowhere", undefined, 404, /nowhere/],
   [
     "a negative count",
     "POST",
@@ -658,7 +661,7 @@ const reads: readonly Read[] = [
         new RegExp(names),
       ] as const,
   ),
-  // With members, and without any, which ask for nothing.
+  // With members of an unknown type, and empty.
   ...[
     [],
     [{ urn: "urn:li:datasett:a" }],
@@ -692,7 +695,7 @@ const reads: readonly Read[] = [
   ...["/openapi/v3/entity/dataset", "/openapi/v3/relationship/OwnedBy"].map(
     (path) =>
       [
-        `no slices of ${path}`,
+        `a negative number of slices of ${path}`,
         "GET",
         `${path}?sliceMax=-1`,
         undefined,
@@ -701,7 +704,7 @@ const reads: readonly Read[] = [
       ] as const,
   ),
   [
-    "a member without aspects that has no urn",
+    "a member with an invalid urn and no aspects",
     "POST",
     "/openapi/v3/entity/tag",
     [{ urn: "nonsense" }],
@@ -709,7 +712,7 @@ const reads: readonly Read[] = [
     /"nonsense" is not a urn/,
   ],
   [
-    "an aspect that the snapshot does not take",
+    "an aspect that the snapshot does not accept",
     "POST",
     "/entities?action=ingest",
     {
@@ -728,7 +731,7 @@ const reads: readonly Read[] = [
 ];
 
 describe("a request with", () => {
-  test.each(reads)("%s is refused", async (_, method, path, body, status, names) => {
+  test.each(reads)("%s is rejected", async (_, method, path, body, status, names) => {
     const reply = await service.client.call(method, path, body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);
     expect(reply.body).toMatchObject({
@@ -742,13 +745,13 @@ describe("a request with", () => {
     ["application/xml", "<proposal/>"],
     ["multipart/form-data; boundary=x", "--x--"],
     ["application/octet-stream", "\u0001"],
-  ])("the content type %s is refused", async (type, body) => {
+  ])("the content type %s is rejected", async (type, body) => {
     const reply = await service.client.call("POST", INGEST, body, { "Content-Type": type });
     expect(reply.status).toBe(400);
     expect(reply.body.message).toContain(type.split(";")[0]);
   });
 
-  test("an unknown protocol version is refused", async () => {
+  test("an unknown protocol version is rejected", async () => {
     const reply = await service.client.call("GET", "/config", undefined, {
       "X-RestLi-Protocol-Version": "9.0.0",
     });
@@ -766,7 +769,7 @@ describe("a request with", () => {
     ["/entities?action=delete&action=exists", { urn: DATASET }],
     ["/entities?action=exists&action=delete", { urn: DATASET }],
     ["/aspects?action=ingestProposal&action=ingestProposalBatch", propose({})],
-  ])("two actions is refused: %s", async (path, body) => {
+  ])("two actions is rejected: %s", async (path, body) => {
     const before = await head();
     const reply = await service.client.call("POST", path, body);
     expect(reply.status).toBe(400);
@@ -774,7 +777,7 @@ describe("a request with", () => {
     expect(await head()).toBe(before);
   });
 
-  test("two different actors is refused", async () => {
+  test("two different actors is rejected", async () => {
     const reply = await service.client.call("POST", INGEST, propose({}), {
       "X-Service-Actor": "urn:li:corpuser:a",
       "X-DataHub-Actor": "urn:li:corpuser:b",
@@ -783,7 +786,7 @@ describe("a request with", () => {
   });
 });
 
-/** The log's last position: a refused request leaves it as it is. */
+/** The last position of the log. A rejected request does not change it. */
 async function head(): Promise<number> {
   const { openSqliteChangeLog } = await import("../../src/log/sqlite/sqlite-change-log.ts");
   const log = await openSqliteChangeLog({
@@ -803,7 +806,7 @@ test.each([
   "rowCount",
   "fieldProfiles.fieldPath.keyword",
   "partitionSpec/type",
-])("events may be asked for by %s", async (field) => {
+])("a filter of events accepts the field %s", async (field) => {
   const asked = { urn: DATASET, entity: "dataset", aspect: "datasetProfile" };
   const filter = { or: [{ and: [{ field, condition: "EXISTS" }] }] };
   const path = "/aspects?action=getTimeseriesAspectValues";

@@ -11,7 +11,7 @@ const column = (name: string, path: string): string =>
   `urn:li:schemaField:(${dataset(name)},${path})`;
 const [A, B] = [dataset("a"), dataset("b")];
 const [X, Y, Z] = [column("a", "x"), column("a", "y"), column("b", "z")];
-/** One that was told of as an entity. */
+/** A column that has a document. */
 const W = column("a", "w");
 const stamp = { time: 1_772_409_600_000, actor: "urn:li:corpuser:ann" };
 
@@ -20,7 +20,7 @@ let written = 0;
 
 beforeAll(async () => {
   service = await runningService();
-  await tell([
+  await write([
     [A, "datasetProperties", { name: "a", customProperties: {}, tags: [] }],
     [B, "upstreamLineage", lineageFrom([X, Y])],
   ]);
@@ -39,9 +39,9 @@ const lineageFrom = (upstreams: readonly (string | undefined)[]) => ({
   ],
 });
 
-async function tell(told: readonly (readonly [string | undefined, string, unknown])[]) {
+async function write(aspects: readonly (readonly [string | undefined, string, unknown])[]) {
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-    proposals: told.map(([urn = "", aspect, value]) => proposal(urn, aspect, value)),
+    proposals: aspects.map(([urn = "", aspect, value]) => proposal(urn, aspect, value)),
   });
   expect(reply).toMatchObject({ status: 200 });
   written = reply.position ?? 0;
@@ -116,7 +116,7 @@ test("a scroll returns the datasets of columns, whatever its grouping", async ()
   }
 });
 
-test("columns are found in the order that is asked for", async () => {
+test("columns are sorted in the requested order", async () => {
   expect(await lineage()).toMatchObject({ numEntities: 2, urns: [X, Y] });
   expect(await lineage(by("urn", "ASCENDING"))).toMatchObject({ numEntities: 2, urns: [X, Y] });
   expect(await lineage(by("urn", "DESCENDING"))).toMatchObject({ numEntities: 2, urns: [Y, X] });
@@ -146,7 +146,7 @@ test("columns are counted among the entity types", async () => {
   expect(await lineage(urn)).toMatchObject({ numEntities: 1, facets: { urn: { [X]: 1, [Z]: 0 } } });
 });
 
-test("columns are counted among values that are asked for one by one", async () => {
+test("columns are counted among the values that a filter names", async () => {
   const [columns] = ofType("schemaField").filter.or;
   const day = { field: "createdAt", condition: "EQUAL", values: ["2021-03-01"] };
   const urn = { field: "urn", condition: "IEQUAL", values: [X.toUpperCase()] };
@@ -158,15 +158,15 @@ test("columns are counted among values that are asked for one by one", async () 
   }
 });
 
-describe("with others that have documents", () => {
+describe("together with columns that have documents", () => {
   beforeAll(async () => {
-    await tell([
+    await write([
       [W, "schemafieldInfo", { name: "w" }],
       [B, "upstreamLineage", lineageFrom([X, Y, W])],
     ]);
   });
 
-  test("they are in one order with them", async () => {
+  test("columns with and without documents are sorted in one order", async () => {
     const sorts = [
       [by("urn", "ASCENDING"), [W, X, Y]],
       [by("urn", "DESCENDING"), [Y, X, W]],

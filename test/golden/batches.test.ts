@@ -1,6 +1,6 @@
 /**
- * Proposals of one request, each decided on the outcome of those before it: versioned and timeseries
- * aspects, births and ends of entities; keys that patches cannot change; headers that are the service's.
+ * Proposals of one request, each decided after those before it: versioned and timeseries aspects,
+ * creation and deletion of entities, key aspects that patches cannot change, reserved headers.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -52,8 +52,8 @@ async function aspectsOf(urn: string): Promise<Record<string, { value: object }>
   return (await service.client.get(`/entitiesV2/${encoded(urn)}`)).body.aspects;
 }
 
-describe("an entity that ends within a request", () => {
-  test("takes with it the events that were told before", async () => {
+describe("an entity that is deleted within a request", () => {
+  test("loses the events that were written earlier", async () => {
     const urn = table();
     await ingest(status(urn), event(urn, 1));
     expect((await ingest(event(urn, 2), deletion(urn, "datasetKey"))).status).toBe(200);
@@ -61,7 +61,7 @@ describe("an entity that ends within a request", () => {
     expect(await eventsOf(urn)).toEqual([]);
   });
 
-  test("lives again with an event that is told after it", async () => {
+  test("exists again with an event that the same request writes after the delete", async () => {
     const urn = table();
     await ingest(status(urn), event(urn, 1));
     const reply = await ingest(event(urn, 2), deletion(urn, "datasetKey"), event(urn, 3));
@@ -75,17 +75,17 @@ describe("an entity that ends within a request", () => {
     ["by a value", (urn: string) => [status(urn)]],
     ["by its key", (urn: string) => [proposal(urn, "datasetKey", {})]],
     ["by an event", (urn: string) => [event(urn, 1)]],
-  ])("may have come to be in it, %s", async (_, telling) => {
+  ])("may be created %s in the same request", async (_, writing) => {
     const urn = table();
-    expect((await ingest(...telling(urn), deletion(urn, "datasetKey"))).status).toBe(200);
+    expect((await ingest(...writing(urn), deletion(urn, "datasetKey"))).status).toBe(200);
     expect(await exists(urn)).toBe(false);
     expect(await eventsOf(urn)).toEqual([]);
-    const again = await ingest(...telling(urn), deletion(urn, "datasetKey"), status(urn));
+    const again = await ingest(...writing(urn), deletion(urn, "datasetKey"), status(urn));
     expect(again.status).toBe(200);
     expect(await exists(urn)).toBe(true);
   });
 
-  test("that never was is refused, and nothing is written", async () => {
+  test("is rejected when it never existed, and nothing is written", async () => {
     const urn = table();
     const reply = await ingest(deletion(urn, "datasetKey"), status(urn));
     expect(reply).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -93,8 +93,8 @@ describe("an entity that ends within a request", () => {
   });
 });
 
-describe("events", () => {
-  test("that a request tells may be deleted in it, once", async () => {
+describe("timeseries events", () => {
+  test("written by a request may be deleted in the same request, once", async () => {
     const urn = table();
     const all = deletion(urn, "datasetProfile");
     expect((await ingest(event(urn, 1), all, event(urn, 2))).status).toBe(200);
@@ -111,7 +111,7 @@ describe("a key aspect that is patched", () => {
   test.each([
     ["replace", "/origin", "DEV"],
     ["add", "/name", "hijack"],
-  ])("stays what the urn says: %s %s", async (op, path, value) => {
+  ])("keeps the values of the urn: %s %s", async (op, path, value) => {
     const urn = table();
     const change = patch(urn, "datasetKey", [{ op, path, value }]);
     for (const before of [[], [status(urn)]]) {
@@ -131,7 +131,7 @@ describe("a key aspect that is patched", () => {
   });
 });
 
-test("definitions of properties are found however a patch spells their urns", async () => {
+test("a patch finds the definitions of properties in every spelling of their urns", async () => {
   const ids = ["plain", "caf\u00e9", "a/b", "a b", 'quo"ted', "back\\slash"];
   const urns = ids.map((id) => `urn:li:structuredProperty:${id}`);
   for (const urn of urns) {
@@ -148,13 +148,13 @@ test("definitions of properties are found however a patch spells their urns", as
     path: `/properties/${propertyUrn.replaceAll("~", "~0").replaceAll("/", "~1")}`,
     value: { propertyUrn, values: [{ string: "v" }] },
   }));
-  // As Python writes JSON.
+  // The encoding of Python's json module.
   const value = JSON.stringify(operations).replace(
     /[\u0080-\uffff]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const told = patch(table1, "structuredProperties", []);
-  const sent = { ...told, aspect: { value, contentType: "application/json" } };
+  const patched = patch(table1, "structuredProperties", []);
+  const sent = { ...patched, aspect: { value, contentType: "application/json" } };
   expect((await service.client.call("POST", INGEST, { proposal: sent })).status).toBe(200);
   expect((await aspectsOf(table1)).structuredProperties?.value).toMatchObject({
     properties: urns.map((propertyUrn) => ({ propertyUrn })),
@@ -177,7 +177,7 @@ test.each(["annals-from", "Annals-Undoes"])(
 describe("OpenAPI", () => {
   const entity = (urn: string) => `/openapi/v3/entity/dataset/${encoded(urn)}`;
 
-  test("deletes of aspects take events, and with the key the whole entity", async () => {
+  test("deleting aspects deletes events, and deleting the key deletes the entity", async () => {
     const urn = table();
     await ingest(status(urn), event(urn, 1));
     const { client } = service;
@@ -193,7 +193,7 @@ describe("OpenAPI", () => {
     }
   });
 
-  test("a version is told of an aspect that was deleted since", async () => {
+  test("an earlier version of a deleted aspect can be read", async () => {
     const urn = table();
     await ingest(status(urn), proposal(urn, "domains", { domains: [] }), deletion(urn, "domains"));
     const asked = [{ urn, domains: { headers: { "If-Version-Match": "1" } } }];
@@ -205,7 +205,7 @@ describe("OpenAPI", () => {
     expect(body).toMatchObject([{ urn, domains: { value: { domains: [] } } }]);
   });
 
-  test("a patch of one aspect heeds its headers", async () => {
+  test("a patch of one aspect respects its headers", async () => {
     const urn = table();
     await ingest(status(urn));
     const body = {
@@ -217,11 +217,14 @@ describe("OpenAPI", () => {
     expect((await service.client.call("PATCH", path, body)).status).toBe(412);
     const { headers: _, ...unconditional } = body;
     expect((await service.client.call("PATCH", path, unconditional)).status).toBe(200);
-    const { status: told } = (await aspectsOf(urn)) as Record<string, never>;
-    expect(told).toMatchObject({ value: { removed: true }, systemMetadata: { runId: "patched" } });
+    const { status: patchedStatus } = (await aspectsOf(urn)) as Record<string, never>;
+    expect(patchedStatus).toMatchObject({
+      value: { removed: true },
+      systemMetadata: { runId: "patched" },
+    });
   });
 
-  test("records of the first form name themselves, at any depth", async () => {
+  test("records of the v1 form are identified by __type at any depth", async () => {
     const urn = table();
     const aspect = {
       ...{ __type: "SchemaMetadata", schemaName: "s", platform: "urn:li:dataPlatform:mysql" },
@@ -256,7 +259,7 @@ describe("OpenAPI", () => {
   });
 });
 
-test("events that outlived their entity are deleted with it", async () => {
+test("events that outlived their entity are deleted by the next delete", async () => {
   const urn = table();
   await ingest(status(urn));
   await service.restart(async () => {

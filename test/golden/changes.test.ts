@@ -1,4 +1,4 @@
-/** /changes of the real service: what subscribers are told, and that they miss and repeat nothing. */
+/** /changes of the running service: the changes that subscribers get, without gaps or repeats. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { guardedService } from "../auth/guarded-service.ts";
 import { encoded } from "../support/client.ts";
@@ -9,7 +9,7 @@ import { type RunningService, runningService } from "../support/running-service.
 const name = (n: number | string) => ({ name: `n${n}` });
 
 /** One line for each change. */
-// biome-ignore lint/suspicious/noExplicitAny: changes of the wire.
+// biome-ignore lint/suspicious/noExplicitAny: changes as JSON.
 const shown = (changes: readonly any[]) =>
   changes.map(
     (change) =>
@@ -44,7 +44,7 @@ describe("a page of changes", () => {
 
   const page = async (query: string) => (await service.client.get(`/changes?${query}`)).body;
 
-  test("has what happened in its order, and neither confirmations nor jobs nor truncations", async () => {
+  test("lists changes in the order of the log, without confirmations, jobs or truncations", async () => {
     const { changes, position, end } = await page("");
     expect(shown(changes)).toEqual([
       'UPSERT a tagKey {"name":"a"}',
@@ -63,7 +63,7 @@ describe("a page of changes", () => {
     expect(position).toBeGreaterThan(changes.at(-1).position);
   });
 
-  test("tells a change as the reference's record does, with JSON for values", async () => {
+  test("shows a change in the form of DataHub's record, with JSON for values", async () => {
     const { changes } = await page(`urn=${encoded(a)}&aspect=tagProperties&previous=true`);
     expect(changes).toStrictEqual([
       expect.not.objectContaining({ previousAspectValue: expect.anything() }),
@@ -89,7 +89,7 @@ describe("a page of changes", () => {
     });
   });
 
-  test("narrowed, has what was asked for: several of each, in any namespace", async () => {
+  test("with filters, lists the matching changes: several values of each filter, in any urn namespace", async () => {
     const ofBoth = await page("aspect=List(tagKey,status)&entityType=tag&entityType=corpuser");
     expect(shown(ofBoth.changes)).toEqual([
       'UPSERT a tagKey {"name":"a"}',
@@ -101,7 +101,7 @@ describe("a page of changes", () => {
     expect((await page("aspect=datasetProfile")).changes).toHaveLength(1);
   });
 
-  test("leads to the next one: together they are the whole, whatever their size", async () => {
+  test("continues on the next page: pages of any size make up the whole", async () => {
     const whole = await page("");
     for (const limit of [1, 2, 5]) {
       const found: unknown[] = [];
@@ -113,7 +113,7 @@ describe("a page of changes", () => {
         ({ position: after, end } = next);
       }
       expect(found).toEqual(whole.changes);
-      // The truncation goes on telling how far it is.
+      // The position also covers the truncation.
       expect(after).toBeGreaterThanOrEqual(whole.position);
     }
     const now = await page("from=now");
@@ -134,10 +134,10 @@ describe("a page of changes", () => {
     ["after=x", 400, /Argument parameter 'after'/],
     ["from=then", 400, /from is "then". Send start or now/],
     ["after=1&from=now", 400, /both after and from/],
-  ])("refuses %s", async (query, status, message) => {
+  ])("rejects the query %s", async (query, status, message) => {
     const reply = await service.client.get(`/changes?${query}`);
     expect(reply.body).toMatchObject({ status, message: expect.stringMatching(message) });
-    // A stream is refused before it begins.
+    // A stream is rejected before its first event.
     const accept = { accept: "text/event-stream" };
     if (query.startsWith("limit")) return;
     expect((await service.client.call("GET", `/changes?${query}`, undefined, accept)).status).toBe(
@@ -147,7 +147,7 @@ describe("a page of changes", () => {
 });
 
 describe("a stream of changes", () => {
-  test("tells what happens as it happens, from now on unless asked otherwise", async () => {
+  test("sends changes as they happen, from now on by default", async () => {
     await using service = await runningService();
     await service.client.upsert("urn:li:tag:old", "status", { removed: false });
     const feed = await follow(`${service.address}/changes?aspect=tagProperties&previous=true`);
@@ -165,29 +165,33 @@ describe("a stream of changes", () => {
     feed.leave();
   });
 
-  // A restart takes seconds where cores are scarce.
+  // A restart takes seconds on a machine with few cores.
   const patience = { timeout: 120_000 };
 
-  test("goes on where it was left, across a restart, without gap or repeat", patience, async () => {
-    await using service = await runningService();
-    const told: string[] = [];
-    let lastId: string | undefined = "0";
-    let written = 0;
-    for (const size of [3, 1, 4]) {
-      for (let n = 0; n < 5; n++) {
-        await service.client.upsert("urn:li:tag:a", "tagProperties", name(written++));
+  test(
+    "continues after the last event id across restarts, without gap or repeat",
+    patience,
+    async () => {
+      await using service = await runningService();
+      const received: string[] = [];
+      let lastId: string | undefined = "0";
+      let written = 0;
+      for (const size of [3, 1, 4]) {
+        for (let n = 0; n < 5; n++) {
+          await service.client.upsert("urn:li:tag:a", "tagProperties", name(written++));
+        }
+        const feed = await follow(`${service.address}/changes?aspect=tagProperties&from=now`, {
+          "Last-Event-ID": String(lastId),
+        });
+        const events = await feed.take(size);
+        received.push(...events.map(({ data }) => data.aspect.value.name));
+        lastId = feed.lastId();
+        feed.leave();
+        if (received.length === size) await service.restart();
       }
-      const feed = await follow(`${service.address}/changes?aspect=tagProperties&from=now`, {
-        "Last-Event-ID": String(lastId),
-      });
-      const events = await feed.take(size);
-      told.push(...events.map(({ data }) => data.aspect.value.name));
-      lastId = feed.lastId();
-      feed.leave();
-      if (told.length === size) await service.restart();
-    }
-    expect(told).toEqual(Array.from({ length: 8 }, (_, n) => `n${n}`));
-  });
+      expect(received).toEqual(Array.from({ length: 8 }, (_, n) => `n${n}`));
+    },
+  );
 
   test("ends cleanly when the service stops", patience, async () => {
     await using service = await runningService();
@@ -200,7 +204,7 @@ describe("a stream of changes", () => {
     expect(await lines.text()).toBe('{"position":0}\n');
   });
 
-  test("as lines has a JSON object in each", async () => {
+  test("in the form of lines, has one JSON object in each line", async () => {
     await using service = await runningService();
     await service.client.upsert("urn:li:tag:a", "tagProperties", name(1));
     const leaving = new AbortController();
@@ -223,7 +227,7 @@ describe("a stream of changes", () => {
     expect(change).toMatchObject({ position: 2, aspectName: "tagProperties" });
   });
 
-  test("asks for a token where the service does", async () => {
+  test("requires a token where the service requires tokens", async () => {
     await using service = await guardedService();
     for (const accept of ["application/json", "text/event-stream"]) {
       const ask = (headers: object) =>

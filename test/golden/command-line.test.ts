@@ -72,13 +72,13 @@ describe("datahub timeline", () => {
 });
 
 describe("datahub ingest", () => {
-  test("list-runs reads runId, rows and timestamp of each", async () => {
+  test("datahub ingest list-runs reads runId, rows and timestamp of each run", async () => {
     const asked = { pageOffset: 0, pageSize: 100, includeSoft: false };
     const [run] = await send("/runs?action=list", asked);
     expect(run).toEqual({ runId, rows: 6, timestamp: expect.any(Number) });
   });
 
-  test("show reads urn, aspectName and timestamp of each row", async () => {
+  test("datahub ingest show reads urn, aspectName and timestamp of each row", async () => {
     const asked = { runId, start: 0, count: 100, includeSoft: false, includeAspect: false };
     const rows = await send("/runs?action=describe", asked);
     expect(rows).toHaveLength(6);
@@ -93,7 +93,7 @@ describe("datahub ingest", () => {
     expect(row.aspect).toMatchObject({ type: "VERSIONED", value: { description: "rides" } });
   });
 
-  test("rollback reads rows and counts, of a dry run, a safe one and a hard one", async () => {
+  test("datahub ingest rollback reads rows and counts of a dry run, a safe rollback and a hard one", async () => {
     const rollback = (body: object) => send("/runs?action=rollback", { runId, ...body });
     const dry = await rollback({ dryRun: true, safe: true });
     expect(dry).toMatchObject({

@@ -1,4 +1,7 @@
-/** Conditional writes, over HTTP: as headers of a proposal, and as headers of the request. */
+/**
+ * Conditional writes over HTTP: conditions in the headers of a proposal, and in the headers of the
+ * request.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -12,7 +15,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** A tag of its own with two values of tagProperties. */
+/** Creates a new tag with two values of tagProperties. */
 async function tagWithTwoValues(): Promise<string> {
   const urn = `urn:li:tag:t${++count}`;
   await service.client.upsert(urn, "tagProperties", { name: "one" });
@@ -36,7 +39,7 @@ const HOUR = 3_600_000;
 const iso = (from: number) => new Date(Date.now() + from).toISOString();
 const httpDate = (from: number) => new Date(Date.now() + from).toUTCString();
 
-describe("headers of the request", () => {
+describe("conditions in the headers of the request", () => {
   test.each<readonly [Headers, string | undefined]>([
     [{ "If-Version-Match": "2" }, undefined],
     [{ "if-version-match": "1" }, "Expected version 1, actual version 2"],
@@ -46,7 +49,7 @@ describe("headers of the request", () => {
     [{ "If-Unmodified-Since": httpDate(-HOUR) }, "modified since"],
     [{ "If-Modified-Since": httpDate(-HOUR) }, undefined],
     [{ "If-Modified-Since": iso(HOUR) }, "not modified since"],
-  ])("%j count as those of the proposal", async (headers, message) => {
+  ])("%j act like those of the proposal", async (headers, message) => {
     const urn = await tagWithTwoValues();
     for (const more of [{ asHttp: headers }, { asProposal: headers }]) {
       const reply = await write(urn, more.asHttp ?? {}, { headers: more.asProposal ?? {} });
@@ -56,7 +59,7 @@ describe("headers of the request", () => {
     }
   });
 
-  test("give way to those of the proposal, in any letter case", async () => {
+  test("are overridden by those of the proposal, in any letter case", async () => {
     const urn = await tagWithTwoValues();
     const headers = { "If-Version-Match": "7" };
     expect(await write(urn, headers)).toMatchObject(refused("Expected version 7"));
@@ -64,7 +67,7 @@ describe("headers of the request", () => {
     expect((await write(urn, headers, more)).status).toBe(200);
   });
 
-  test("hold for each member of a batch", async () => {
+  test("apply to each member of a batch", async () => {
     const [a, b] = [await tagWithTwoValues(), "urn:li:tag:fresh"];
     const proposals = [a, b].map((urn) => proposal(urn, "tagProperties", { name: "three" }));
     const send = (headers: Headers) =>
@@ -80,13 +83,13 @@ describe("headers of the request", () => {
     ["/entities?action=batchIngest", { entities: [] }],
     ["/entities?action=delete", { urn: "urn:li:tag:t1" }],
     ["/usageStats?action=batchIngest", { buckets: [] }],
-  ])("are refused by %s, which has none", async (path, body) => {
+  ])("are rejected by %s, which supports none", async (path, body) => {
     const reply = await service.client.call("POST", path, body, { "If-Version-Match": "1" });
     expect(reply).toMatchObject(refused("If-Version-Match", 400));
     expect(reply.body.message).toContain("ingestProposal");
   });
 
-  test("mean nothing to reads, where caches send them", async () => {
+  test("are ignored by reads, because caches send them", async () => {
     const urn = encodeURIComponent(await tagWithTwoValues());
     const reply = await service.client.call("GET", `/entitiesV2/${urn}`, undefined, {
       "If-None-Match": '"abc"',
@@ -95,7 +98,7 @@ describe("headers of the request", () => {
     expect(reply.status).toBe(200);
   });
 
-  test("of HTTP that mean something else are refused", async () => {
+  test("with other HTTP condition headers are rejected", async () => {
     const reply = await write(await tagWithTwoValues(), { "If-Match": '"2"' });
     expect(reply).toMatchObject(refused("If-Match", 400));
     expect(reply.body.message).toContain("If-Version-Match");
@@ -103,7 +106,7 @@ describe("headers of the request", () => {
 });
 
 describe("If-None-Match", () => {
-  test("passes over a CREATE of what is there", async () => {
+  test("skips a CREATE of an existing aspect", async () => {
     const urn = await tagWithTwoValues();
     const more = { changeType: "CREATE" };
     expect(await write(urn, {}, more)).toMatchObject(refused("Cannot perform CREATE"));
@@ -115,7 +118,7 @@ describe("If-None-Match", () => {
   });
 
   test.each(["UPSERT", "UPDATE", "RESTATE", "PATCH", "DELETE"])(
-    "is refused with %s, which has no such condition",
+    "is rejected with %s, which does not support it",
     async (changeType) => {
       const urn = await tagWithTwoValues();
       const more = { changeType, headers: { "If-None-Match": "*" } };
@@ -125,13 +128,13 @@ describe("If-None-Match", () => {
     },
   );
 
-  test("is refused when it names anything but *", async () => {
+  test("is rejected with any value but *", async () => {
     const reply = await write(await tagWithTwoValues(), { "If-None-Match": '"2"' });
     expect(reply).toMatchObject(refused('header If-None-Match is ""2""', 400));
   });
 });
 
-test("a timeseries aspect has no conditions: each value is an event of its own", async () => {
+test("a timeseries aspect has no conditions, because each value is a separate event", async () => {
   const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
   const more = { headers: { "If-Version-Match": "1" } };
   const reply = await service.client.upsert(urn, "datasetProfile", { timestampMillis: 1 }, more);

@@ -1,9 +1,9 @@
-/** What reads say of values that were deleted. */
+/** Reads of values that were deleted. */
 import { expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { runningService } from "../support/running-service.ts";
 
-test("version 0 of a deleted aspect is told as deleted, with what is left of it", async () => {
+test("version 0 of a deleted aspect is answered as deleted, with the versions that can be read", async () => {
   await using service = await runningService();
   const urn = "urn:li:tag:gone";
   const read = async (aspect: string, version: number) =>
@@ -31,10 +31,10 @@ test("version 0 of a deleted aspect is told as deleted, with what is left of it"
   }
 });
 
-test("events are gone when the answer to a delete of their entity is there, by its key aspect, too", async () => {
+test("events are gone once the response to the delete of the key aspect arrives", async () => {
   await using service = await runningService();
   const { client } = service;
-  // The view takes the delete a moment later: not every round would tell.
+  // The view applies the delete asynchronously: one round would not always show a race.
   for (let round = 0; round < 40; round++) {
     const urn = `urn:li:dataset:(urn:li:dataPlatform:hive,emptied.${round},PROD)`;
     const events = async () => {

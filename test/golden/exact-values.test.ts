@@ -1,6 +1,6 @@
 /**
- * `<field>:<value>` is an exact match (interface §4.6, rule 2), whatever the value holds and however
- * little is quoted; and filters that ignore letter case see blanks at the ends of values.
+ * `<field>:<value>` is an exact match (interface §4.6, rule 2) for any value, with or without
+ * quotes, and filters that ignore letter case respect blanks at the ends of values.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
@@ -58,23 +58,26 @@ async function found(entity: string, asked: object): Promise<readonly string[]> 
   return reply.body.value.entities;
 }
 
-test.each(names.map((name, n) => [name, tagOf(n)]))("name:%s finds it", async (name, tag) => {
-  expect(await found("tag", { input: `name:${name}` })).toContain(tag);
-  expect(await found("tag", { input: `name:${name.toUpperCase()}` })).toContain(tag);
-});
+test.each(names.map((name, n) => [name, tagOf(n)]))(
+  "name:%s matches the tag with this name",
+  async (name, tag) => {
+    expect(await found("tag", { input: `name:${name}` })).toContain(tag);
+    expect(await found("tag", { input: `name:${name.toUpperCase()}` })).toContain(tag);
+  },
+);
 
-test("so does a urn with blanks and half a pair of brackets", async () => {
+test("a urn with blanks and an unbalanced bracket matches", async () => {
   expect(await found("chart", { input: `tags:${ODD_TAG}` })).toEqual([TAGGED]);
 });
 
-test("nothing is found by a value that nobody has", async () => {
+test("a value that no entity has matches nothing", async () => {
   for (const input of ["name:un(bal", "name:(al)", "name:trailing  x", `tags:${ODD_TAG}z`]) {
     expect(await found("tag", { input })).toEqual([]);
   }
 });
 
 test.each(["trailing ", "  lead", "\u00a0nbsp"])(
-  "IEQUAL %j finds it, blanks and all",
+  "IEQUAL %j matches the value with its blanks",
   async (name) => {
     const filter = (value: string) => ({
       filter: { or: [{ and: [{ field: "name", condition: "IEQUAL", value }] }] },

@@ -1,4 +1,4 @@
-/** Facets as a client meets them: what the request names is counted, however rare it is. */
+/** Facets in search responses: values that the request names are counted, however rare they are. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -11,13 +11,13 @@ const named = (name: string) => ({ name, customProperties: {}, tags: [] });
 let service: RunningService;
 let written = 0;
 
-/** Of a dataset itself and of a column; of the column alone; of the dataset alone. */
+/** Tags of a dataset and a column, of a column only, and of a dataset only. */
 const [BOTH, INSIDE, OUTSIDE] = ["both", "inside", "outside"].map((one) => `urn:li:tag:${one}`);
 const tagged = (...tags: readonly unknown[]) => ({ tags: tags.map((tag) => ({ tag })) });
 
 beforeAll(async () => {
   service = await runningService();
-  const told = numbers.flatMap((n): readonly (readonly [string, string, unknown])[] => [
+  const owned = numbers.flatMap((n): readonly (readonly [string, string, unknown])[] => [
     [dataset(`d${n}`), "datasetProperties", named(`n${n}`)],
     [
       dataset(`d${n}`),
@@ -59,7 +59,7 @@ beforeAll(async () => {
     ],
   ] as const;
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-    proposals: [...told, ...tags, chart].map(([urn, aspect, value]) =>
+    proposals: [...owned, ...tags, chart].map(([urn, aspect, value]) =>
       proposal(urn, aspect, value),
     ),
   });
@@ -88,7 +88,10 @@ async function facets(action: string, body: object): Promise<readonly Facet[]> {
   return reply.body.value.metadata.aggregations;
 }
 
-/** The values of a facet, where one of the criteria holds: counts, and whether the filter alone names it. */
+/**
+ * The values of a facet where one of the criteria holds: counts, and whether only the filter names
+ * the value.
+ */
 async function valuesOf(name: string, criteria: readonly object[], more: object = {}) {
   const filter = { or: criteria.map((one) => ({ and: [one] })) };
   const all = await facets("search", { entity: "dataset", filter, ...more });
@@ -101,24 +104,24 @@ async function valuesOf(name: string, criteria: readonly object[], more: object 
 const ONE = [1, false];
 const NONE = [0, true];
 
-test("a facet is shown by the name that the types asked for show it by", async () => {
+test("a facet has the display name that the requested types give it", async () => {
   const route = { method: "GET", path: "/orders" };
-  const told = await service.client.upsert("urn:li:api:orders", "restApiProperties", route);
-  written = told.position ?? 0;
+  const reply = await service.client.upsert("urn:li:api:orders", "restApiProperties", route);
+  written = reply.position ?? 0;
   const searchFlags = { filterNonLatestVersions: false };
   const shown = await facets("search", { entity: "api", searchFlags });
   expect(shown).toContainEqual(expect.objectContaining({ name: "path", displayName: "Route" }));
 });
 
 describe("values that a filter names are counted", () => {
-  test("when they are more than a facet has", async () => {
+  test("when a facet has fewer values than the filter", async () => {
     const values = await valuesOf("owners", [
       { field: "owners", condition: "IN", values: numbers.map(owner) },
     ]);
     expect([...values]).toEqual(numbers.map((n) => [owner(n), ONE]));
   });
 
-  test("when others are as frequent or more", async () => {
+  test("when other values are as frequent or more frequent", async () => {
     const anyName = { field: "name", condition: "EXISTS" };
     const both = await valuesOf("owners", [
       { field: "owners", condition: "EQUAL", values: [owner(24), owner(99)] },
@@ -142,7 +145,7 @@ describe("values that a filter names are counted", () => {
     ]);
   });
 
-  test("also of fields that answers have no facets of", async () => {
+  test("also for fields that responses have no facets of", async () => {
     const values = await valuesOf("name", [
       { field: "name", condition: "EQUAL", values: ["n99", "n9"] },
       { field: "owners", condition: "EXISTS" },
@@ -158,7 +161,7 @@ describe("values that a filter names are counted", () => {
   });
 });
 
-test("values that a filter names are counted in all fields that it looks in", async () => {
+test("values that a filter names are counted in every field that the filter searches", async () => {
   const named = { field: "tags", values: [BOTH, INSIDE, OUTSIDE, "urn:li:tag:none"] };
   const values = await valuesOf("tags", [named]);
   expect(Object.fromEntries(values)).toEqual({
@@ -179,7 +182,7 @@ test("values that a filter names are counted in all fields that it looks in", as
   ]);
 });
 
-test("entity types that are asked for are counted, however few values a facet has", async () => {
+test("requested entity types are counted, however few values a facet has", async () => {
   const asked = { entities: ["dataset", "chart", "tag"], searchFlags: { maxAggValues: 1 } };
   const all = await facets("searchAcrossEntities", asked);
   const types = all.find(({ name }) => name === "_entityType")?.filterValues;

@@ -1,6 +1,6 @@
 /**
- * Schemas over HTTP: one that tells a field twice, or by an empty path, is refused, and nothing
- * is written. What was stored before that was refused can be read, told again and patched.
+ * Field paths of schemas over HTTP: a schema with a duplicate or empty path is rejected, and
+ * nothing is written. Older values with such paths can be read, written again and patched.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -42,7 +42,7 @@ async function aspectsOf(urn: string): Promise<Record<string, { value: object; v
   return (await service.client.get(`/entitiesV2/${encoded(urn)}`)).body.aspects;
 }
 
-test("a field that is told twice, or by no path, is refused", async () => {
+test("a schema with a duplicate or empty field path is rejected", async () => {
   const urn = table();
   expect((await ingest(schema(urn, "a", "b"), edited(urn, "a", "b"))).status).toBe(200);
   const before = await aspectsOf(urn);
@@ -69,7 +69,7 @@ test("a field that is told twice, or by no path, is refused", async () => {
   expect(await aspectsOf(urn)).toEqual(before);
 });
 
-test("what is stored may be read, told again and patched", async () => {
+test("a stored schema with duplicate paths can be read, written again and patched", async () => {
   const urn = table();
   await ingest(edited(urn, "a"));
   await service.restart(async () => {

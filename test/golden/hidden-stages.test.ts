@@ -1,4 +1,7 @@
-/** Searches leave out what is in a lifecycle stage that says so, unless they are told otherwise. */
+/**
+ * Searches omit entities in a lifecycle stage with `hideInSearch`, unless the request includes
+ * them.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ask } from "../graphql/graphql-client.ts";
 import { encoded } from "../support/client.ts";
@@ -67,8 +70,8 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 const visible = ["none", "shown"];
 const everything = ["archived", "draft", "none", "shown"];
 
-describe("what is in a stage that hides it", () => {
-  test("is not found, completed or browsed, but read", async () => {
+describe("an entity in a stage that hides it", () => {
+  test("is omitted by search, autocomplete and browse, but can be read", async () => {
     expect(await found()).toEqual(visible);
     const completed = await answer("/entities?action=autocomplete", {
       ...{ entity: "dataset", query: "stages", limit: 10 },
@@ -86,7 +89,7 @@ describe("what is in a stage that hides it", () => {
     expect(aspects).toHaveProperty("status");
   });
 
-  test("is found by a flag, or where the request names the stage itself", async () => {
+  test("is found with a flag, or when the request names the stage itself", async () => {
     expect(await found({ flags: { includeHiddenLifecycleStages: true } })).toEqual(everything);
     const filter = (field: string) => ({
       or: [{ and: [{ field, condition: "EQUAL", values: [stage("DRAFT")] }] }],
@@ -101,7 +104,7 @@ describe("what is in a stage that hides it", () => {
     expect(body.data.searchAcrossEntities.total).toBe(4);
   });
 
-  test("is found as soon as the stage is one of other types, hides no more, or is gone", async () => {
+  test("is found once the stage applies to other types, no longer hides, or is deleted", async () => {
     await define("DRAFT", true, ["document"]);
     expect(await found()).toEqual(["draft", ...visible]);
     await define("DRAFT", true, []);

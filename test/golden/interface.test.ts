@@ -1,6 +1,6 @@
 /**
- * The interface, sentence by sentence, as a client meets it: golden requests and what comes back.
- * Section numbers are those of the interface that the service promises.
+ * The API of the interface specification, sentence by sentence: requests and the responses that
+ * clients expect. Section numbers are those of the specification.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
@@ -90,7 +90,7 @@ const get = (path: string, headers: Record<string, string> = V2) =>
   service.client.call("GET", path, undefined, headers);
 
 describe("4.3 aspect ingestion", () => {
-  test.each(Object.entries(aspects))("takes %s and gives it back", async (aspectName, value) => {
+  test.each(Object.entries(aspects))("%s is written and read back", async (aspectName, value) => {
     const reply = await post(
       "/aspects?action=ingestProposal",
       propose({ aspectName, aspect: generic(value) }),
@@ -113,7 +113,7 @@ describe("4.3 aspect ingestion", () => {
   });
 
   test.each(["APPLICATION/JSON", "Application/Json; charset=utf-8"])(
-    "takes %s: media types have no letter case",
+    "%s is accepted: media types ignore letter case",
     async (contentType) => {
       const aspect = { ...generic(aspects.status), contentType };
       const reply = await post(
@@ -124,7 +124,7 @@ describe("4.3 aspect ingestion", () => {
     },
   );
 
-  test("removes an aspect with DELETE, and nothing else", async () => {
+  test("DELETE removes one aspect and nothing else", async () => {
     const gone = await post(
       "/aspects?action=ingestProposal",
       propose({ changeType: "DELETE", aspectName: "globalTags" }),
@@ -138,7 +138,7 @@ describe("4.3 aspect ingestion", () => {
     );
   });
 
-  test("counts versions on after a delete", async () => {
+  test("versions continue after a delete", async () => {
     await post(
       "/aspects?action=ingestProposal",
       propose({ aspectName: "globalTags", aspect: generic({ tags: [] }) }),
@@ -149,7 +149,7 @@ describe("4.3 aspect ingestion", () => {
 });
 
 describe("4.5 reads", () => {
-  test("one aspect at one version, keyed by its record", async () => {
+  test("an aspect at a version is returned under the name of its record", async () => {
     for (const removed of [true, false]) {
       await post(
         "/aspects?action=ingestProposal",
@@ -169,7 +169,7 @@ describe("4.5 reads", () => {
     expect((await at(-3)).status).toBe(404);
   });
 
-  test("timeseries in a range, latest first", async () => {
+  test("timeseries events of a range are returned latest first", async () => {
     const hour = 3_600_000;
     for (const n of [0, 1, 2, 3]) {
       const value = {
@@ -206,7 +206,7 @@ describe("4.5 reads", () => {
     expect(values).toEqual([2, 1]);
   });
 
-  test("an event told twice is one event, the later telling", async () => {
+  test("an event that is written twice is one event with the later value", async () => {
     const profile = (rowCount: number) => ({
       timestampMillis: stamp.time,
       rowCount,
@@ -230,7 +230,7 @@ describe("4.5 reads", () => {
     ).toEqual([2]);
   });
 
-  test("the key is told where it is stored and asked for, if that is wanted", async () => {
+  test("without alwaysIncludeKeyAspect, the key aspect is returned only where it is stored and requested", async () => {
     const path = `/entitiesV2/${encoded(DATASET)}`;
     const names = async (query: string) =>
       Object.keys((await get(`${path}?alwaysIncludeKeyAspect=false${query}`)).body.aspects);
@@ -246,12 +246,12 @@ describe("4.5 reads", () => {
         entityName: "tag",
         aspects: {},
       });
-      // What was told without the key is told with it next.
+      // A read without the key does not change the next read with it.
       expect(Object.keys((await get(`/entitiesV2/${unknown}`)).body.aspects)).toEqual(["tagKey"]);
     }
   });
 
-  test("an unknown urn is answered with its key alone", async () => {
+  test("an unknown urn is answered with its key aspect alone", async () => {
     const unknown = "urn:li:dataset:(urn:li:dataPlatform:hive,no.such,PROD)";
     const { status, body } = await get(`/entitiesV2/${encoded(unknown)}`);
     expect(status).toBe(200);
@@ -267,7 +267,7 @@ describe("4.5 reads", () => {
 });
 
 describe("4.4 legacy entity ingestion and reads", () => {
-  test.each(snapshotSamples)("$record goes in and comes out", async (sample) => {
+  test.each(snapshotSamples)("$record is written and read back", async (sample) => {
     const { record, urn, aspects: sent } = sample;
     for (const prefix of ["com.linkedin", "com.linkedin.pegasus2avro", "org.example"]) {
       const named = (name: string) => name.replace("com.linkedin", prefix);
@@ -291,7 +291,7 @@ describe("4.4 legacy entity ingestion and reads", () => {
     }
   });
 
-  test("a glossary term shows ownership and info beside the array", async () => {
+  test("a glossary term shows ownership and info beside the array of aspects", async () => {
     const term = snapshotSamples.find(({ record }) => record.endsWith("GlossaryTermSnapshot"));
     const { body } = await get(`/entities/${encoded(term?.urn ?? "")}`);
     const snapshot = body.value["com.linkedin.metadata.snapshot.GlossaryTermSnapshot"];
@@ -299,7 +299,7 @@ describe("4.4 legacy entity ingestion and reads", () => {
     expect(snapshot.glossaryTermInfo.termSource).toBe("EXTERNAL");
   });
 
-  test("one without aspects says that the entity is there", async () => {
+  test("a snapshot without aspects creates the entity", async () => {
     const urn = "urn:li:tag:bare";
     const value = { "com.linkedin.metadata.snapshot.TagSnapshot": { urn, aspects: [] } };
     expect((await post("/entities?action=ingest", { entity: { value } })).status).toBe(200);
@@ -308,7 +308,7 @@ describe("4.4 legacy entity ingestion and reads", () => {
     expect(body.aspects).toMatchObject({ tagKey: { value: { name: "bare" } } });
   });
 
-  test("several aspects of one entity are one append", async () => {
+  test("several aspects of one entity are written atomically", async () => {
     const urn = "urn:li:tag:together";
     const bad = {
       "com.linkedin.metadata.snapshot.TagSnapshot": {
@@ -341,7 +341,7 @@ describe("3.1 visibility", () => {
     },
   });
 
-  test("a removed entity stays readable, and comes back", async () => {
+  test("a soft-deleted entity stays readable and can be restored", async () => {
     await post("/entities?action=ingest", status(true));
     expect((await get(`/entitiesV2/${encoded(urn)}`)).body.aspects.status.value).toEqual({
       removed: true,
@@ -355,10 +355,10 @@ describe("3.1 visibility", () => {
   });
 });
 
-describe("addresses", () => {
+describe("addresses and urns", () => {
   const odd = "urn:li:dataset:(urn:li:dataPlatform:hive,a/b c;d [x] (y)%2C#é,PROD)";
 
-  test("read the same entity encoded and raw, under every prefix", async () => {
+  test("encoded and raw urns read the same entity, under every prefix", async () => {
     const reply = await service.client.upsert(odd, "status", { removed: false });
     expect(reply.status).toBe(200);
     for (const prefix of ["", "/gms", "/api/gms"]) {
@@ -368,7 +368,7 @@ describe("addresses", () => {
     }
   });
 
-  test("any namespace is understood, the configured one is shown", async () => {
+  test("every urn namespace is accepted, and the configured one is returned", async () => {
     await service.client.upsert("urn:acme:corpuser:zoe", "corpUserInfo", { active: true });
     const { body } = await get(`/entitiesV2/${encoded("urn:other:corpuser:zoe")}`);
     expect(body.urn).toBe("urn:li:corpuser:zoe");

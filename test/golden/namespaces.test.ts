@@ -1,4 +1,4 @@
-/** Any urn namespace is understood on input, wherever a request may name a urn. */
+/** Every urn namespace is accepted on input, wherever a request may name a urn. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -32,7 +32,7 @@ test.each([
   expect(reply.body).toEqual({ value: count });
 });
 
-test("a filter of timeseries", async () => {
+test("a filter of timeseries events accepts any namespace", async () => {
   const values = async (user: string) => {
     const filter = { or: [{ and: [{ field: "userCounts.user", values: [user] }] }] };
     const reply = await service.client.call("POST", "/aspects?action=getTimeseriesAspectValues", {
@@ -48,7 +48,7 @@ test("a filter of timeseries", async () => {
   expect(await values("urn:acme:corpuser:bo")).toBe(0);
 });
 
-test("the actor", async () => {
+test("the actor header accepts any namespace", async () => {
   const urn = "urn:li:tag:acted";
   const proposal = {
     entityType: "tag",

@@ -1,6 +1,6 @@
 /**
- * Digits of numbers: what an endpoint cannot keep to the last digit it refuses, and what is written is read
- * at every endpoint as the log has it.
+ * Digits of numbers: an endpoint rejects numbers that it cannot represent exactly, and every
+ * endpoint returns accepted numbers with all the digits of the log.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
@@ -25,7 +25,7 @@ async function textOf(method: string, path: string, body?: unknown): Promise<str
   });
   const text = await answer.text();
   expect(answer.status, `${path}: ${text}`).toBe(200);
-  // Some endpoints tell an aspect as text within text.
+  // Some endpoints return an aspect as a JSON string.
   return text.replaceAll("\\", "");
 }
 
@@ -54,7 +54,7 @@ test.each<[string, unknown]>([
     "/openapi/entities/v1/",
     `[{"entityType":"dataset","entityUrn":"${DATASET}","aspect":{"__type":"DatasetProperties","name":"x","created":{"time":${past}}}}]`,
   ],
-])("%s refuses whole numbers that it could not keep", async (path, body) => {
+])("%s rejects integers that it cannot represent exactly", async (path, body) => {
   const { status, body: answer } = await service.client.call("POST", path, body);
   expect([status, JSON.stringify(answer)]).toEqual([
     path.startsWith("/openapi/") ? 400 : 422,
@@ -65,7 +65,7 @@ test.each<[string, unknown]>([
   );
 });
 
-test("a page that begins farther than numbers count is refused with no number that was not sent", async () => {
+test("a start beyond exact integers is rejected, and the message names no number that was not sent", async () => {
   const asked = `/relationships?direction=OUTGOING&urn=${encoded(DATASET)}&types=OwnedBy`;
   const { status, body } = await service.client.get(`${asked}&start=${past}`);
   expect([status, body.message]).toEqual([
@@ -75,17 +75,17 @@ test("a page that begins farther than numbers count is refused with no number th
 });
 
 test.each(["9007199254740991", "-9007199254740991"])(
-  "%s is a count with all its digits at every endpoint",
+  "the integer %s has all its digits at every endpoint",
   async (digits) => {
     const operation = `{"timestampMillis":${TIME},"operationType":"INSERT","lastUpdatedTimestamp":${TIME},"numAffectedRows":${digits}}`;
     const systemMetadata = { runId: `run${digits}`, lastObserved: TIME };
-    const told = await service.client.upsert(
+    const reply = await service.client.upsert(
       DATASET,
       "operation",
       {},
       { ...json(operation), systemMetadata },
     );
-    expect(told.body).toEqual({ value: "success" });
+    expect(reply.body).toEqual({ value: "success" });
     const asked = { urn: DATASET, entity: "dataset", aspect: "operation", limit: 1 };
     const answers = [
       await textOf("POST", "/aspects?action=getTimeseriesAspectValues", asked),
@@ -110,12 +110,12 @@ test.each([
   ["0.1", "0.1"],
   ["1.7976931348623157e308", "1.7976931348623157e+308"],
   ["5e-324", "5e-324"],
-  ["123456789012345680000", "123456789012345680000"],
+  ["the number %s has all its digits at every endpoint", "123456789012345680000"],
 ])("%s is a number with all its digits at every endpoint", async (written, digits) => {
   const cost = `{"costType":"ORG_COST_TYPE","cost":{"costId":${written}}}`;
   const systemMetadata = { runId: `run${written}`, lastObserved: TIME };
-  const told = await service.client.upsert(MODEL, "cost", {}, { ...json(cost), systemMetadata });
-  expect(told.body).toEqual({ value: "success" });
+  const reply = await service.client.upsert(MODEL, "cost", {}, { ...json(cost), systemMetadata });
+  expect(reply.body).toEqual({ value: "success" });
   const { body } = await service.client.get(`/entitiesV2/${encoded(MODEL)}`);
   const { version } = body.aspects.cost.systemMetadata;
   const stamp = encoded(`(${MODEL} , cost:${version})`);
@@ -143,7 +143,7 @@ test.each([
   for (const answer of answers) expect(answer).toContain(`"costId":${digits}`);
 });
 
-test("a range of times that no long holds is told as far as there are times", async () => {
+test("a time range beyond long integers is returned clamped to the exact integers", async () => {
   const body = `{"urn":"${DATASET}","entity":"dataset","aspect":"operation","startTimeMillis":-9223372036854775808,"endTimeMillis":9223372036854775807}`;
   const reply = await service.client.call(
     "POST",

@@ -1,4 +1,7 @@
-/** Events of timeseries at the OpenAPI endpoints: what clients that wait for a write look for. */
+/**
+ * Timeseries events at the OpenAPI endpoints, with the members that clients read when they wait for
+ * a write.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -29,7 +32,7 @@ const traced = (traceparent: string | null, body: unknown, query = "?onlyInclude
 test.each([
   "/openapi/v3/entity/dataset?async=true",
   "/openapi/v3/entity/dataset?async=true&systemMetadata=true",
-])("the answer to a write names the events that were told: POST %s", async (path) => {
+])("the response to a write names the written events: POST %s", async (path) => {
   const write = await call("POST", path, [
     profile(1_700_000_000_000, 1),
     profile(1_700_000_000_001, 2),
@@ -41,7 +44,7 @@ test.each([
   expect(write.body).toHaveLength(1);
 });
 
-test("an event that was told is traced until searches show it", async () => {
+test("a written event is traced until searches show it", async () => {
   const write = await call("POST", "/openapi/v3/entity/dataset", [profile(1_700_000_000_002, 3)]);
   const id = write.headers.get("traceparent");
   await expect
@@ -52,7 +55,7 @@ test("an event that was told is traced until searches show it", async () => {
   expect(errors.body[urn]).not.toHaveProperty("datasetProfile");
 });
 
-test("a urn without aspects is told, since clients wait for it", async () => {
+test("a urn without aspects is in the trace, because clients wait for it", async () => {
   const write = await call("POST", "/openapi/v3/entity/dataset", [profile(1_700_000_000_003, 4)]);
   const id = write.headers.get("traceparent");
   expect((await traced(id, { [urn]: [] })).body).toEqual({ [urn]: {} });
@@ -75,7 +78,7 @@ describe("events of all entities of a type", () => {
     readonly event: { readonly operationType: string };
     readonly systemMetadata?: { readonly runId: string };
   }
-  const told = ({ urn, timestampMillis, event }: Event) => [
+  const summary = ({ urn, timestampMillis, event }: Event) => [
     urn,
     timestampMillis,
     event.operationType,
@@ -87,14 +90,17 @@ describe("events of all entities of a type", () => {
       const { status, body } = await call("GET", `${path}?${query}${more}`);
       expect(status, JSON.stringify(body)).toBe(200);
       all.push(...body.results);
-      if (body.scrollId === undefined) return all.map(told);
+      if (body.scrollId === undefined) return all.map(summary);
       await between();
       more = `&scrollId=${encodeURIComponent(body.scrollId)}`;
     }
     throw new Error("there is no end");
   }
 
-  /** The latest first, entity by entity; the third has none, and of one time there are two. */
+  /**
+   * The latest first, entity by entity. The third entity has no events, the fourth has two of one
+   * time.
+   */
   const expected = [
     ...[0, 1].flatMap((i) => [2, 1, 0].map((time) => [named(i), at(time), "INSERT"])),
     ...[
@@ -106,7 +112,7 @@ describe("events of all entities of a type", () => {
   beforeAll(async () => {
     const events = [0, 1].flatMap((i) => [0, 1, 2].map((time) => operation(i, at(time))));
     const silent = { urn: named(2), status: { value: { removed: false } } };
-    // What makes two events of one time different is their partition or message.
+    // Two events of one time differ by partition or message.
     const update = operation(3, at(7), "UPDATE");
     const other = {
       ...update,
@@ -117,20 +123,20 @@ describe("events of all entities of a type", () => {
     expect(write.status, JSON.stringify(write.body)).toBe(200);
   });
 
-  test.each([1, 2, 3, 4, 100])("are told once each, %d at a time", async (count) => {
+  test.each([1, 2, 3, 4, 100])("are returned once each, in pages of %d", async (count) => {
     expect(await pages(`count=${count}`)).toEqual(expected);
   });
 
-  test("of a time, and with where they come from, where that is asked for", async () => {
+  test("are filtered by time, and have their system metadata on request", async () => {
     const range = `startTimeMillis=${at(1)}&endTimeMillis=${at(1)}`;
     const { body } = await call("GET", `${path}?${range}&systemMetadata=true`);
-    expect(body.results.map(told)).toEqual(expected.filter(([, time]) => time === at(1)));
+    expect(body.results.map(summary)).toEqual(expected.filter(([, time]) => time === at(1)));
     expect(body.results[0].systemMetadata.runId).toBe("no-run-id-provided");
     const { body: plain } = await call("GET", `${path}?count=1`);
     expect(plain.results[0]).not.toHaveProperty("systemMetadata");
   });
 
-  test("fit together while others write", async () => {
+  test("continue without repeats while other clients write", async () => {
     let serial = 0;
     const more = async () => {
       serial++;
@@ -143,11 +149,11 @@ describe("events of all entities of a type", () => {
     expect(await pages("count=1", more)).toEqual(expected);
   });
 
-  test("are none where none are asked for, and that is the end", async () => {
+  test("count=0 returns no events and no scroll id", async () => {
     expect((await call("GET", `${path}?count=0`)).body).toEqual({ results: [] });
   });
 
-  test("are told to the last where there are more of one time than a page may have", async () => {
+  test("more events of one time than a page can hold are returned completely", async () => {
     const urn = named(9);
     const [count, time] = [6_000, at(3)];
     const proposals = Array.from({ length: count }, (_, n) =>
@@ -160,8 +166,8 @@ describe("events of all entities of a type", () => {
     const rest = await call("GET", `${profiles}&scrollId=${first.body.scrollId}`);
     expect(rest.status, JSON.stringify(rest.body)).toBe(200);
     expect(rest.body.scrollId).toBeUndefined();
-    const told = [...first.body.results, ...rest.body.results].map(({ event }) => event.rowCount);
-    expect(new Set(told).size).toBe(count);
+    const counts = [...first.body.results, ...rest.body.results].map(({ event }) => event.rowCount);
+    expect(new Set(counts).size).toBe(count);
   });
 
   test.each([
@@ -170,7 +176,7 @@ describe("events of all entities of a type", () => {
     ["a negative count", `${path}?count=-1`, 400],
     ["another scroll id", `${path}?scrollId=x`, 400],
     ["an odd scroll id", `${path}?scrollId=${Buffer.from("null").toString("base64url")}`, 400],
-  ])("are not there for %s", async (_, asked, status) => {
+  ])("%s is rejected", async (_, asked, status) => {
     expect((await call("GET", asked)).status).toBe(status);
   });
 });

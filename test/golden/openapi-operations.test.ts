@@ -1,4 +1,4 @@
-/** The operations as OpenAPI endpoints have them, as clients of the reference ask for them. */
+/** The operations at the OpenAPI endpoints, with the requests that DataHub's clients send. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ beforeAll(async () => {
     proposals,
   });
   expect(reply.status).toBe(200);
-  // Searches follow the aspect view: it has them, too, then.
+  // The search view follows the aspect view, so both cover the writes now.
   const headers = { "X-Annals-Min-Position": String(reply.position) };
   const asked = { input: "*", entity: "tag", start: 0, count: 0 };
   const found = await service.client.call("POST", "/entities?action=search", asked, headers);
@@ -41,8 +41,8 @@ const get = (path: string) =>
 const post = (path: string, body: unknown) =>
   service.client.call("POST", path, body as object, tokenOf(service.directory));
 
-/** The aspect view loses what it has of an entity, behind the service's back. */
-function forget(urn: string): void {
+/** Deletes the values of an entity in the aspect view, bypassing the service. */
+function loseValues(urn: string): void {
   const database = new DatabaseSync(join(service.directory, "aspects.sqlite"), { timeout: 5_000 });
   const ofEntity = "SELECT entity.id FROM entity JOIN entity_kind AS k ON k.id = kind";
   database
@@ -60,8 +60,8 @@ const differing = async (): Promise<readonly string[]> => {
 };
 
 describe("restoreIndices", () => {
-  test("restores those of a list, and tells of each batch", async () => {
-    for (const urn of urns) forget(urn);
+  test("restores a list of urns and reports each batch", async () => {
+    for (const urn of urns) loseValues(urn);
     expect(await differing()).toEqual(urns);
     const { status, body, headers } = await post(`${search}/restoreIndices?batchSize=2`, [
       reef,
@@ -80,9 +80,9 @@ describe("restoreIndices", () => {
     expect(job).toMatchObject({ kind: "restore", state: "done", request: { urns: [reef, wave] } });
   });
 
-  test("restores what a pattern, a urn or an aspect selects", async () => {
-    forget(reef);
-    forget(sand);
+  test("restores the rows that a pattern, a urn or an aspect selects", async () => {
+    loseValues(reef);
+    loseValues(sand);
     const { body } = await get(`${search}/restoreIndices?urnLike=urn:li:tag:r%25&limit=10`);
     expect(body).toMatchObject([{ rowsMigrated: 2, lastUrn: reef }]);
     expect(await differing()).toEqual([sand]);
@@ -100,7 +100,7 @@ describe("restoreIndices", () => {
     ["GET", "?start=-1", undefined, /start is -1/],
     ["GET", "?limit=many", undefined, /limit/],
     ["GET", "?urn=reef", undefined, /reef/],
-  ])("refuses %s %s", async (method, query, body, why) => {
+  ])("rejects %s %s", async (method, query, body, why) => {
     const path = `${search}/restoreIndices${query}`;
     const reply = await service.client.call(
       ...([method, path, body as object | undefined, tokenOf(service.directory)] as const),
@@ -109,7 +109,7 @@ describe("restoreIndices", () => {
     expect(reply.body.message).toMatch(why);
   });
 
-  test("takes so many at once, and none", async () => {
+  test("accepts at most 1000 urns, and an empty list", async () => {
     const many = Array.from({ length: 1_001 }, (_, n) => `urn:li:tag:${n}`);
     const { status, body } = await post(`${search}/restoreIndices`, many);
     expect(status).toBe(413);
@@ -117,7 +117,7 @@ describe("restoreIndices", () => {
     expect(await post(`${search}/restoreIndices`, [])).toMatchObject({ status: 200, body: [] });
   });
 
-  test("asks for a token", async () => {
+  test("requires a token", async () => {
     const { status } = await service.client.call("POST", `${search}/restoreIndices`, urns);
     expect(status).toBe(401);
     expect((await service.client.get(`${search}/restoreIndices`)).status).toBe(401);
@@ -126,7 +126,7 @@ describe("restoreIndices", () => {
   });
 });
 
-test("restoreIndices refuses a time that is negative", async () => {
+test("restoreIndices rejects a negative time", async () => {
   for (const name of ["gePitEpochMs", "lePitEpochMs"]) {
     const reply = await get(`${search}/restoreIndices?urn=${wave}&${name}=-1`);
     expect(reply).toMatchObject({
@@ -136,7 +136,7 @@ test("restoreIndices refuses a time that is negative", async () => {
   }
 });
 
-test("restoreIndices tells of no batch where there is no row", async () => {
+test("restoreIndices reports no batch where no row matches", async () => {
   const none = "urn:li:dataset:(urn:li:dataPlatform:hive,no.such,PROD)";
   for (const asked of [{ urn: none }, { urn: wave, aspect: "ownership" }, { urnLike: "no%" }]) {
     expect(await operator.value("restoreIndices", asked)).toContain("), result=, taskId=");
@@ -146,16 +146,16 @@ test("restoreIndices tells of no batch where there is no row", async () => {
 });
 
 describe("getTaskStatus", () => {
-  test("tells a job as getEsTaskStatus does", async () => {
+  test("shows a job like getEsTaskStatus does", async () => {
     const task = await operator.value("verify", {});
     await operator.ended(task);
-    const told = JSON.parse(await operator.value("getEsTaskStatus", { task }));
+    const expected = JSON.parse(await operator.value("getEsTaskStatus", { task }));
     const { status, body } = await get(`${search}/getTaskStatus?task=${task}`);
     expect(status).toBe(200);
-    expect(body).toEqual(told);
+    expect(body).toEqual(expected);
   });
 
-  test("of a job that there is not is 404, of what names none 400", async () => {
+  test("an unknown job is answered with 404, an invalid id with 400", async () => {
     const unknown = await get(`${search}/getTaskStatus?task=nobody:7`);
     expect(unknown.status).toBe(404);
     expect(unknown.body.message).toContain("Could not get task status for nobody:7");
@@ -164,7 +164,7 @@ describe("getTaskStatus", () => {
   });
 });
 
-test("getIndexSizes lists what getIndexSizes of /operations does", async () => {
+test("getIndexSizes lists the same indices as getIndexSizes of /operations", async () => {
   const { indexSizes } = await operator.value("getIndexSizes");
   const { sizes } = (await get(`${search}/getIndexSizes`)).body;
   expect(sizes.length).toBeGreaterThan(0);
@@ -178,7 +178,7 @@ test("getIndexSizes lists what getIndexSizes of /operations does", async () => {
   });
 });
 
-interface Place {
+interface Offset {
   readonly offset: number;
   readonly lag: number;
 }
@@ -187,27 +187,27 @@ describe("consumer offsets", () => {
   const offsets = async (kind: string, query = "?skipCache=true&detailed=true") =>
     (await service.client.get(`/openapi/operations/kafka/${kind}/consumer/offsets${query}`)).body;
 
-  test("tell how far each view is", async () => {
+  test("show the position of each view", async () => {
     const { position } = await service.client.upsert(reef, "tagProperties", { name: "Reef" });
     const groups = ["annals-aspects", "annals-graph", "annals-search"];
-    const placeOf = (told: Record<string, object>, group: string) =>
-      (told[group] as { MetadataChangeLog_Versioned_v1: { partitions: { 0: Place } } })
+    const offsetOf = (groupOffsets: Record<string, object>, group: string) =>
+      (groupOffsets[group] as { MetadataChangeLog_Versioned_v1: { partitions: { 0: Offset } } })
         .MetadataChangeLog_Versioned_v1.partitions[0];
     await expect
       .poll(async () => {
-        const told = await offsets("mcl");
-        expect(Object.keys(told).toSorted()).toEqual(groups);
-        return groups.every((group) => placeOf(told, group).offset >= Number(position));
+        const groupOffsets = await offsets("mcl");
+        expect(Object.keys(groupOffsets).toSorted()).toEqual(groups);
+        return groups.every((group) => offsetOf(groupOffsets, group).offset >= Number(position));
       })
       .toBe(true);
-    // Nothing else is written: the log comes to its end, and so do they.
+    // Nothing else is written, so the views reach the end of the log.
     await expect
-      .poll(async () => placeOf(await offsets("mcl"), "annals-aspects").lag, { timeout: 30_000 })
+      .poll(async () => offsetOf(await offsets("mcl"), "annals-aspects").lag, { timeout: 30_000 })
       .toBe(0);
     const { views } = await operator.value("getStatus");
-    const told = await offsets("mcl");
-    const { offset, lag } = placeOf(told, "annals-aspects");
-    expect(told["annals-aspects"]).toEqual({
+    const groupOffsets = await offsets("mcl");
+    const { offset, lag } = offsetOf(groupOffsets, "annals-aspects");
+    expect(groupOffsets["annals-aspects"]).toEqual({
       MetadataChangeLog_Versioned_v1: {
         metrics: { maxLag: lag, medianLag: lag, totalLag: lag, avgLag: lag },
         partitions: { 0: { offset, lag } },
@@ -219,7 +219,7 @@ describe("consumer offsets", () => {
     expect(Object.keys(ofEvents)).toEqual(["metrics"]);
   });
 
-  test("of proposals are none without Kafka", async () => {
+  test("of proposals are empty without Kafka", async () => {
     expect(await offsets("mcp")).toEqual({});
   });
 });

@@ -1,4 +1,7 @@
-/** The OpenAPI endpoints on a whole service: what is written there is read there, and everywhere else. */
+/**
+ * The OpenAPI endpoints of a running service: values written there are read there and at every
+ * other endpoint.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -17,7 +20,7 @@ const datasetOf = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:s3,${na
 const properties = (name: string, more: object = {}) => ({
   datasetProperties: { value: { name, ...more } },
 });
-const seen = (path: string, position: number | undefined) =>
+const readAt = (path: string, position: number | undefined) =>
   call("GET", path, undefined, { "X-Annals-Min-Position": String(position) });
 const pages = async <T>(path: string, body: unknown, items: (reply: unknown) => readonly T[]) => {
   const all: T[] = [];
@@ -37,7 +40,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
   const aspectsOf = (entity: Record<string, unknown>) =>
     (version === "v3" ? entity : entity.aspects) as Record<string, { value: unknown }>;
 
-  test("what is written is answered, read, and there for other endpoints", async () => {
+  test("a written entity is in the response, in reads, and at other endpoints", async () => {
     const urn = datasetOf(`${version}/written`);
     const reply = await call("POST", `${base}/dataset?async=false`, [
       { urn, ...properties("one"), status: { value: { removed: false } } },
@@ -53,7 +56,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect(aspectsOf(read.body).status).toEqual({ value: { removed: false } });
     const other = await call("GET", `/aspects/${encoded(urn)}?aspect=datasetProperties&version=0`);
     expect(other.body.aspect["com.linkedin.dataset.DatasetProperties"].name).toBe("one");
-    // As it is, with its slash and its brackets, and in any letter case of the names.
+    // The path may have the urn unencoded, and the names in any letter case.
     const raw = await call("GET", `${base}/DATASET/${urn}/datasetproperties?systemMetadata=true`);
     expect(raw.body).toMatchObject({
       value: { name: "one" },
@@ -63,7 +66,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await call("GET", `${base}/dataset/${urn}`)).body.urn).toBe(urn);
   });
 
-  test("asynchronous writes are answered with 202, and are there", async () => {
+  test("an asynchronous write is answered with 202, and a read shows it", async () => {
     const urn = datasetOf(`${version}/async`);
     expect((await call("POST", `${base}/dataset`, [{ urn, ...properties("a") }])).status).toBe(202);
     const patch = [{ op: "add", path: "/description", value: "patched" }];
@@ -101,7 +104,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect(aspectsOf(sync.body[0]).datasetProperties).not.toHaveProperty("systemMetadata");
   });
 
-  test("HEAD tells whether there is one, soft-deleted ones only when asked", async () => {
+  test("HEAD answers whether an entity exists, with soft-deleted ones on request", async () => {
     const urn = datasetOf(`${version}/head`);
     const head = (rest: string) => call("HEAD", `${base}/dataset/${encoded(urn)}${rest}`);
     expect((await head("")).status).toBe(404);
@@ -113,14 +116,14 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await head("/ownership?includeSoftDelete=true")).status).toBe(404);
   });
 
-  test("an aspect is created, written anew, patched, told in its versions, and deleted", async () => {
+  test("an aspect is created, written again, patched, read by version, and deleted", async () => {
     const urn = datasetOf(`${version}/aspect`);
     const path = `${base}/dataset/${encoded(urn)}/datasetProperties`;
     const shown = (name: string) => {
       const aspects = { datasetProperties: { value: expect.objectContaining({ name }) } };
       return version === "v3" ? { urn, ...aspects } : { urn, aspects };
     };
-    // In v2 the body is the aspect itself.
+    // The v2 body is the aspect itself.
     const sent = (name: string) => (version === "v3" ? { value: { name } } : { name });
     expect((await call("POST", path, sent("one"))).body).toEqual(shown("one"));
     const again = await call("POST", path, { value: { name: "two" } });
@@ -146,7 +149,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await call("DELETE", path)).status).toBe(404);
   });
 
-  test("conditions hold in a member's headers and in those of the request", async () => {
+  test("conditions work in the headers of a member and in those of the request", async () => {
     const urn = datasetOf(`${version}/conditions`);
     const write = (headers: object, own: Record<string, string> = {}) =>
       call(
@@ -167,7 +170,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     ["?clear=true", 400, "takes no conditions"],
     ["/status", 412, "Expected version 7"],
     ["/datasetKey", 412, "Expected version 7"],
-  ])("DELETE %j with a condition that fails deletes nothing", async (more, status, message) => {
+  ])("DELETE %j with a failing condition deletes nothing", async (more, status, message) => {
     const urn = datasetOf(`${version}/kept`);
     const path = `${base}/dataset/${urn}`;
     await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: false } } }]);
@@ -177,7 +180,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
   });
 
   test.each(["?aspects=status", "?clear=true"])(
-    "DELETE %j is refused under a key",
+    "DELETE %j with an idempotency key is rejected",
     async (more) => {
       const urn = datasetOf(`${version}/keyed`);
       const path = `${base}/dataset/${urn}`;
@@ -190,7 +193,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     },
   );
 
-  test("an entity is deleted by parts, cleared, and as a whole", async () => {
+  test("an entity is deleted aspect by aspect, cleared, and deleted as a whole", async () => {
     const urn = datasetOf(`${version}/deleted`);
     const path = `${base}/dataset/${urn}`;
     const all = { ...properties("d"), status: { value: { removed: false } } };
@@ -207,7 +210,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect((await call("DELETE", path, [])).status).toBe(200);
   });
 
-  test("a batch is read with the aspects that each member asks for, in its versions", async () => {
+  test("a batch is read with the aspects and versions that each member requests", async () => {
     const urns = ["b1", "b2"].map((name) => datasetOf(`${version}/${name}`));
     for (const name of ["first", "second"]) {
       const members = urns.map((urn) => ({ urn, ...properties(name) }));
@@ -223,14 +226,14 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     expect(aspectsOf(reply.body[0]).datasetProperties?.value).toMatchObject({ name: "first" });
     expect(aspectsOf(reply.body[1]).datasetProperties?.value).toMatchObject({ name: "second" });
     expect(aspectsOf(reply.body[1])).toHaveProperty("datasetKey");
-    // In the form in which v2 tells entities.
+    // In the v2 form of entities.
     const aspects = { datasetKey: {} };
     const [member] = (await call("POST", `${base}/dataset/batchGet`, [{ urn: urns[0], aspects }]))
       .body;
     expect(Object.keys(aspectsOf(member))).toContain("datasetKey");
   });
 
-  test("a list goes on to its end, and has what is asked for", async () => {
+  test("pages of a list reach its end, with the requested aspects", async () => {
     const urns = Array.from({ length: 7 }, (_, i) => `urn:li:tag:${version}-list-${i}`);
     const { position } = await call(
       "POST",
@@ -239,7 +242,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     );
     const query = `query=${encodeURIComponent(`name:${version}-list-*`)}`;
     const member = version === "v3" ? "entities" : "results";
-    const first = await seen(`${base}/tag?${query}&count=3&aspects=tagProperties`, position);
+    const first = await readAt(`${base}/tag?${query}&count=3&aspects=tagProperties`, position);
     expect(first.body.totalCount).toBe(7);
     expect(first.body[member]).toHaveLength(3);
     expect(Object.keys(aspectsOf(first.body[member][0]))).not.toContain("tagKey");
@@ -280,7 +283,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
       [{ urn: datasetOf("x"), status: { value: {}, systemMetadata: { lastObserved: "soon" } } }],
       "/0/status/systemMetadata/lastObserved",
     ],
-    ["a urn that is none", [{ urn: "tag", status: { value: {} } }], "tag"],
+    ["a urn that is invalid", [{ urn: "tag", status: { value: {} } }], "tag"],
   ])("a body with %s is malformed", async (_, body, message) => {
     const reply = await call("POST", `${base}/dataset?async=false`, body);
     expect([reply.status, reply.body.code]).toEqual([400, "malformed"]);
@@ -302,7 +305,7 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
       [{ urn: datasetOf("x"), status: { value: { removed: "maybe" } } }],
       400,
     ],
-  ])("a body with %s is refused, and changes nothing", async (_, type, body, status) => {
+  ])("a body with %s is rejected and changes nothing", async (_, type, body, status) => {
     const good = { urn: datasetOf(`${version}/all-or-none`), ...properties("x") };
     const reply = await call("POST", `${base}/${type}?async=false`, [...body, good]);
     expect(reply, JSON.stringify(reply.body)).toMatchObject({
@@ -328,13 +331,13 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     ["GET", "/spaceship", 400],
     ["GET", "/dataset?count=1&count=2", 400],
     ["PUT", "/dataset", 405],
-  ])("%s %s is refused", async (method, path, status) => {
+  ])("%s %s is rejected", async (method, path, status) => {
     const reply = await call(method, base + path);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);
   });
 });
 
-describe("timeseries aspects at an entity", () => {
+describe("a timeseries aspect of an entity", () => {
   const urn = datasetOf("series");
   const path = `/openapi/v3/entity/dataset/${encoded(urn)}/datasetProfile`;
   const profile = (timestampMillis: number) => ({ timestampMillis, rowCount: timestampMillis });
@@ -388,7 +391,7 @@ describe("timeseries aspects at an entity", () => {
   });
 });
 
-test("an entity of any type is read and deleted by its urn alone", async () => {
+test("an entity of any type is read and deleted by its urn", async () => {
   const urn = "urn:li:tag:anyType";
   const path = `/openapi/v3/entity/generic/${encoded(urn)}`;
   await call("POST", "/openapi/v3/entity/tag?async=false", [
@@ -403,17 +406,17 @@ test("an entity of any type is read and deleted by its urn alone", async () => {
   expect((await call("GET", "/openapi/v3/entity/generic/nonsense")).status).toBe(400);
 });
 
-test("a parameter that is repeated with the same value is accepted", async () => {
+test("a repeated parameter with the same value is accepted", async () => {
   const { status } = await call("GET", "/openapi/v3/entity/dataset?count=1&count=1");
   expect(status).toBe(200);
 });
 
-test("a scroll has facets, and stamps in the system metadata", async () => {
+test("a scroll has facets on request, and audit stamps in the system metadata", async () => {
   const urn = "urn:li:tag:scrolled";
   const { position } = await call("POST", "/openapi/v3/entity/tag?async=false", [
     { urn, tagProperties: { value: { name: "scrolled" } } },
   ]);
-  await seen("/openapi/v3/entity/tag?count=0", position);
+  await readAt("/openapi/v3/entity/tag?count=0", position);
   const scroll = (query: string) =>
     call("POST", `/openapi/v3/entity/scroll?systemMetadata=true&${query}`, {
       ...{ entities: ["tag"], aspects: ["tagProperties"] },
@@ -459,7 +462,7 @@ describe("traces", () => {
       body,
     );
 
-  test("tell that a write is there, and when searches show it", async () => {
+  test("a trace reports the state of a write, and when searches show it", async () => {
     const urn = "urn:li:tag:traced";
     const body = [{ urn, tagProperties: { value: { name: "traced" } } }];
     const write = await call("POST", "/openapi/v3/entity/tag?async=true", body);
@@ -489,7 +492,7 @@ describe("traces", () => {
   });
 
   test.each(["x", "0".repeat(31), "0".repeat(33), "g".repeat(32), "%20"])(
-    "there is none for %j, which is no trace id",
+    "the trace of %j is rejected, because it is not a trace id",
     async (id) => {
       const reply = await call("POST", `/openapi/v1/trace/write/${id}`, {});
       expect(reply).toMatchObject({
@@ -499,7 +502,7 @@ describe("traces", () => {
     },
   );
 
-  test("a write that asks for it is in searches when it is answered", async () => {
+  test("with X-DataHub-Sync-Index-Update, searches show a write once it is answered", async () => {
     const urn = "urn:li:tag:shown-at-once";
     const headers = { "X-DataHub-Sync-Index-Update": "true" };
     const value = { name: "shownatonce" };
@@ -525,7 +528,7 @@ describe("traces", () => {
   });
 });
 
-describe("edges", () => {
+describe("relationships", () => {
   const [a, b, c] = ["lineage-a", "lineage-b", "lineage-c"].map(datasetOf) as [
     string,
     string,
@@ -553,10 +556,10 @@ describe("edges", () => {
       { urn: b, upstreamLineage: upstreams(a), ownership },
       { urn: c, upstreamLineage: upstreams(a, b) },
     ]);
-    await seen("/openapi/v3/entity/dataset?count=0", position);
+    await readAt("/openapi/v3/entity/dataset?count=0", position);
   });
 
-  test("of a type, page by page", async () => {
+  test("relationships of a type are listed and scrolled", async () => {
     const found = await pages(
       "/openapi/v3/relationship/scroll?relationshipTypes=DownstreamOf&count=1",
       {},
@@ -576,7 +579,7 @@ describe("edges", () => {
     expect(listed.body.scrollId).toBeUndefined();
   });
 
-  test("between certain ends", async () => {
+  test("relationships are filtered by their ends", async () => {
     const filter = (urn: string) => ({
       and: [{ criteria: [{ field: "urn", values: [urn], condition: "EQUAL" }] }],
     });
@@ -636,7 +639,7 @@ describe("edges", () => {
     expect(await scroll(is("destination.urn", a), future)).toEqual([]);
   });
 
-  test("of one entity", async () => {
+  test("the relationships of one entity are listed", async () => {
     const path = `/openapi/v3/relationship/dataset/${encoded(a)}`;
     const incoming = await call("GET", `${path}?direction=INCOMING&relationshipType=DownstreamOf`);
     expect(ends(incoming.body.results)).toEqual([
@@ -645,7 +648,7 @@ describe("edges", () => {
     ]);
   });
 
-  test("of lineage, with the end that data comes from", async () => {
+  test("lineage relationships name their upstream and downstream", async () => {
     const scroll = (query: string) =>
       pages(`/openapi/v3/lineage/scroll?count=1${query}`, { urns: [b] }, edges);
     const both = (await scroll("")).map(({ upstream, downstream }) => [upstream, downstream]);
@@ -665,13 +668,13 @@ describe("edges", () => {
     ]);
   });
 
-  test("without those of entities that are soft-deleted, unless asked for", async () => {
+  test("relationships of soft-deleted entities are returned only on request", async () => {
     const gone = datasetOf("lineage-gone");
     const status = { value: { removed: true } };
     const { position } = await call("POST", "/openapi/v3/entity/dataset?async=false", [
       { urn: gone, status, upstreamLineage: upstreams(a) },
     ]);
-    await seen("/openapi/v3/entity/dataset?count=0", position);
+    await readAt("/openapi/v3/entity/dataset?count=0", position);
     const path = `/openapi/v3/relationship/dataset/${encoded(a)}?direction=INCOMING&relationshipType=DownstreamOf`;
     expect(ends((await call("GET", path)).body.results)).not.toContainEqual([gone, a]);
     const all = await call("GET", `${path}&includeSoftDelete=true`);
@@ -695,14 +698,14 @@ describe("edges", () => {
     ],
     ["/openapi/v3/lineage/scroll", { urns: ["x"] }, 400],
     ["/openapi/v3/lineage/scroll?direction=SIDEWAYS", { urns: [] }, 400],
-  ])("%s with %j is refused", async (path, body, status) => {
+  ])("%s with %j is rejected", async (path, body, status) => {
     const reply = await call("POST", path, body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);
   });
 });
 
 describe("older forms", () => {
-  test("aspects with the names of their records", async () => {
+  test("aspects are written and read with __type, and deleted", async () => {
     const urn = datasetOf("first-version");
     const aspect = { __type: "DatasetProperties", name: "first" };
     const body = [{ entityType: "dataset", entityUrn: urn, aspect }];
@@ -720,14 +723,14 @@ describe("older forms", () => {
   });
 
   test.each(["/openapi/entities/v1/", "/openapi/platform/entities/v1/"])(
-    "%s tells which entities changed",
+    "%s returns the urns of changed entities",
     async (path) => {
       const platform = path.includes("platform");
       const name = platform ? "platform-changed" : "changed";
       const [first, second] = [datasetOf(`${name}-first`), datasetOf(`${name}-second`)];
       let headers: Record<string, string> = {};
-      const write = async (...told: readonly (readonly [urn: string, text: string])[]) => {
-        const body = told.map(([entityUrn, text]) => {
+      const write = async (...writes: readonly (readonly [urn: string, text: string])[]) => {
+        const body = writes.map(([entityUrn, text]) => {
           const value = { name: text };
           const entity = { entityType: "dataset", entityUrn };
           return platform
@@ -756,7 +759,7 @@ describe("older forms", () => {
   test.each([
     ["urn:li:nothing:x", 404],
     ["urn", 400],
-  ])("a list with %s deletes nothing", async (wrong, status) => {
+  ])("a list of urns with %s deletes nothing", async (wrong, status) => {
     const urn = datasetOf("kept");
     const aspect = { __type: "DatasetProperties", name: "kept" };
     await call("POST", "/openapi/entities/v1/", [
@@ -767,7 +770,7 @@ describe("older forms", () => {
     expect((await call("GET", `/openapi/v3/entity/dataset/${urn}`)).status).toBe(200);
   });
 
-  test("proposals in a list", async () => {
+  test("a list of proposals is written", async () => {
     const entityUrn = "urn:li:tag:platform";
     const value = JSON.stringify({ name: "platform" });
     const aspect = { value, contentType: "application/json" };
@@ -793,7 +796,7 @@ describe("older forms", () => {
   });
 });
 
-test("the model is told type by type", async () => {
+test("the model registry describes each entity type", async () => {
   const path = "/openapi/v1/registry/models/entity/specifications";
   const { body } = await call("GET", `${path}?start=0&count=1000`);
   expect(body.total).toBe(body.elements.length);
@@ -817,7 +820,7 @@ test("the model is told type by type", async () => {
   expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
 });
 
-test("the document of all endpoints is where clients of the reference look for it", async () => {
+test("the OpenAPI document is at the path that DataHub clients request", async () => {
   const { status, body } = await call("GET", "/openapi/v3/api-docs");
   expect([status, body.openapi]).toEqual([200, "3.1.0"]);
   expect(body.paths).toHaveProperty(["/openapi/v3/entity/{entity}"]);

@@ -1,4 +1,4 @@
-/** Parameters of the operations that are not what they should be: told, and nothing is done. */
+/** Invalid parameters of operations: each is rejected with its name, and nothing is done. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditRoutes } from "../../src/http/routes/operations/audit.ts";
 import { operationRoutes } from "../../src/http/routes/operations/operations.ts";
@@ -7,7 +7,7 @@ import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
-const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+const datahub = { "X-RestLi-Protocol-Version": "2.0.0" };
 const tag = "urn:li:tag:kelp";
 
 let service: RunningService;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const jobsTotal = async () => (await operator.value("listJobs", { count: 0 })).total;
 
-describe("a parameter that an operation has not", () => {
+describe("an unknown parameter", () => {
   const truncation = { entityType: "dataset", aspect: "datasetprofile", endTimeMillis: 1 };
 
   test.each([
@@ -44,7 +44,7 @@ describe("a parameter that an operation has not", () => {
     ["getJob", { id: "a:1", job: "a:1" }, "It takes id"],
     ["cancelJob", { id: "a:1", job: "a:1" }, "It takes id"],
     ["listAuditEvents", { actors: "urn:li:corpuser:ann" }, 'Did you mean "actor"'],
-  ])("is refused by %s: %j", async (action, body, hint) => {
+  ])("is rejected by %s: %j", async (action, body, hint) => {
     const before = await jobsTotal();
     expect(await operator.act(action, body)).toMatchObject({
       status: 400,
@@ -59,7 +59,7 @@ describe("a parameter that an operation has not", () => {
     expect(await jobsTotal()).toBe(before);
   });
 
-  test("is refused by every operation that there is", async () => {
+  test("is rejected by every operation", async () => {
     const actions = [...operationRoutes, ...auditRoutes, ...statusRoutes].filter(
       ({ kind }) => kind === "action",
     );
@@ -80,32 +80,32 @@ describe("a parameter that an operation has not", () => {
     const headers = tokenOf(service.directory);
     const refused = await service.client.call("POST", path, body, headers);
     expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
-    expect(refused.body.message).toContain('Did you mean "dryRun"?');
+    expect(refused.body.message).toContain("is rejected by %s instead of changing data");
     const read = await service.client.get(`/entitiesV2/${encodeURIComponent(tag)}`);
     expect(read.body.aspects).toHaveProperty("tagProperties");
-    // Clients of the reference are used to it.
+    // DataHub clients expect that unknown parameters are ignored.
     const more = { ...body, dryRun: true };
-    const taken = await service.client.call("POST", path, more, { ...headers, ...reference });
+    const taken = await service.client.call("POST", path, more, { ...headers, ...datahub });
     expect(taken.status).toBe(200);
   });
 
-  test("is left out where a client of the reference sends it to what the reference has", async () => {
+  test("of a DataHub client is ignored by the operations that DataHub has", async () => {
     const body = { urn: tag, threads: 4 };
-    const told = await operator.value("restoreIndices", body, reference);
-    expect(told).toContain("rowsMigrated=2,");
+    const result = await operator.value("restoreIndices", body, datahub);
+    expect(result).toContain("rowsMigrated=2,");
     const { jobs } = await operator.value("listJobs", { count: 1 });
     expect(jobs[0].request).not.toHaveProperty("threads");
-    const own = await operator.act("rebuildViews", { view: ["search"] }, reference);
+    const own = await operator.act("rebuildViews", { view: ["search"] }, datahub);
     expect(own).toMatchObject({ status: 400, body: { code: "malformed" } });
   });
 });
 
-describe("what is too long or too many", () => {
+describe("a parameter that is too long", () => {
   test.each([
     ["restoreIndices", { urnLike: "%x".repeat(10_000) }, "urnLike has 20000 characters"],
     ["restoreIndices", { urn: tag, lastUrn: "x".repeat(20_000) }, "lastUrn has 20000 characters"],
     ["restoreIndices", { urn: tag, lastAspect: "x".repeat(20_000) }, "lastAspect has 20000"],
-  ])("is refused by %s, and no job remembers it", async (action, body, message) => {
+  ])("is rejected by %s, and no job is created", async (action, body, message) => {
     const before = await jobsTotal();
     expect(await operator.act(action, body)).toMatchObject({
       ...{ status: 413, body: { code: "too_large" } },
@@ -114,7 +114,7 @@ describe("what is too long or too many", () => {
     expect(await jobsTotal()).toBe(before);
   });
 
-  test("a name that comes again and again is remembered once", async () => {
+  test("a repeated name is stored once in the job", async () => {
     const aspectNames = Array.from({ length: 5_000 }, () => "tagProperties");
     await operator.value("restoreIndices", { urn: tag, aspectNames });
     const { jobs } = await operator.value("listJobs", { count: 1 });
@@ -133,7 +133,7 @@ describe("verify", () => {
   test.each([
     [{ urns: [tag, "nonsense"] }, 400, "malformed", '"nonsense" is not a urn'],
     [{ urns: [`urn:li:tag:${"x".repeat(600)}`] }, 400, "malformed", "bytes"],
-  ])("refuses %j", async (body, status, code, message) => {
+  ])("rejects %j", async (body, status, code, message) => {
     const before = await jobsTotal();
     const reply = await operator.act("verify", body);
     expect(reply).toMatchObject({ status, body: { code } });
@@ -141,7 +141,7 @@ describe("verify", () => {
     expect(await jobsTotal()).toBe(before);
   });
 
-  test("full, quick and urns are accepted and ignored", async () => {
+  test("accepts and ignores full, quick and urns", async () => {
     const urns = ["urn:other:tag:kelp"];
     const id = await operator.value("verify", { full: true, quick: true, urns });
     expect(await operator.ended(id)).toMatchObject({ completed: true });
@@ -156,7 +156,7 @@ test.each([
   ["listJobs", { count: 1e300 }, "Send 9007199254740991 or less"],
   ["listJobs", '{"count":9007199254740993}', "a number near 9007199254740992 is above"],
   ["listJobs", '{"count":1e999}', "Infinity cannot be coerced to Long"],
-])("%s says of %j what to send", async (action, body, message) => {
+])("%s answers %j with the allowed range", async (action, body, message) => {
   const reply = await operator.act(action, body);
   expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
   expect(reply.body.message).toContain(message);
@@ -165,7 +165,7 @@ test.each([
 describe("restoreIndices", () => {
   const series = "urn:li:dataset:(urn:li:dataPlatform:hive,kelp.beds,PROD)";
 
-  test("makes default aspects that are missing when it is asked to", async () => {
+  test("creates missing default aspects on request", async () => {
     const proposals = [proposal(series, "status", { removed: false })];
     await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
     const aspects = async () =>
@@ -190,16 +190,16 @@ describe("restoreIndices", () => {
     );
     expect(await aspects()).not.toContain("browsePathsV2");
     const body = { urn: series, createDefaultAspects: true };
-    const told = await operator.value("restoreIndices", body);
-    expect(told).toContain("defaultAspectsCreated=2,");
+    const result = await operator.value("restoreIndices", body);
+    expect(result).toContain("defaultAspectsCreated=2,");
     expect((await aspects()).sort()).toEqual(before.toSorted());
-    const task = /taskId=([^,]+),/.exec(told)?.[1] ?? "";
+    const task = /taskId=([^,]+),/.exec(result)?.[1] ?? "";
     expect(await operator.ended(task)).toMatchObject({ status: { created: 2 } });
-    // Search has them, too, as soon as the log.
+    // The search view has them at the same position.
     const found = await operator.value("verify", { full: true });
     await operator.ended(found);
     expect((await operator.value("listDifferences")).total).toBe(0);
-    // Nothing is missing any more, and what was never told of gets none.
+    // No default aspect is missing now, and an entity without records gets none.
     expect(await operator.value("restoreIndices", body)).toContain("defaultAspectsCreated=0,");
     const nobody = "urn:li:dataset:(urn:li:dataPlatform:hive,nobody,PROD)";
     await operator.value("restoreIndices", { urn: nobody, createDefaultAspects: true });
@@ -208,7 +208,7 @@ describe("restoreIndices", () => {
     ).not.toHaveProperty("browsePathsV2");
   });
 
-  test("makes none for what was deleted, be it asked to", async () => {
+  test("creates no default aspects for a deleted entity", async () => {
     const gone = "urn:li:dataset:(urn:li:dataPlatform:hive,kelp.gone,PROD)";
     await service.client.upsert(gone, "status", { removed: false });
     await service.client.call("POST", "/entities?action=delete", { urn: gone });
@@ -219,13 +219,13 @@ describe("restoreIndices", () => {
     expect(Object.keys(body.aspects), JSON.stringify(exists.body)).toEqual(["datasetKey"]);
   });
 
-  describe("while it is under way", () => {
+  describe("while it runs", () => {
     const slow = { urnLike: "urn:li:tag:slow%", batchSize: 1, batchDelayMs: 60_000 };
     beforeAll(async () => {
       for (let n = 0; n < 5; n++) await service.client.upsert(`urn:li:tag:slow${n}`, "status", {});
     });
 
-    /** The newest job, when it has restored something. */
+    /** The newest job, once it has restored an entity. */
     async function underWay() {
       const newest = async () => (await operator.value("listJobs", { count: 1 })).jobs[0];
       await expect.poll(newest).toMatchObject({ state: "running", counts: { updated: 1 } });
@@ -237,8 +237,8 @@ describe("restoreIndices", () => {
       [{ limit: 3 }, 3],
       [{ start: 4 }, 6],
       [{ aspect: "status" }, 5],
-    ])("tells how many rows there are to restore: %j", async (more, total) => {
-      const restoring = operator.act("restoreIndices", { ...slow, ...more }, reference);
+    ])("a running job reports the total of its rows: %j", async (more, total) => {
+      const restoring = operator.act("restoreIndices", { ...slow, ...more }, datahub);
       const { id } = await underWay();
       await expect
         .poll(async () => (await operator.value("getJob", { id })).counts)
@@ -247,16 +247,16 @@ describe("restoreIndices", () => {
       await restoring;
     });
 
-    test("tells at last how many there were", async () => {
+    test("an ended job reports the total of its rows", async () => {
       const body = { urnLike: "urn:li:tag:slow%", batchSize: 3 };
-      const told = await operator.value("restoreIndices", body, reference);
-      const task = /taskId=([^,]+),/.exec(told)?.[1] ?? "";
+      const result = await operator.value("restoreIndices", body, datahub);
+      const task = /taskId=([^,]+),/.exec(result)?.[1] ?? "";
       expect(await operator.ended(task)).toMatchObject({ status: { total: 10, updated: 10 } });
     });
 
-    test("goes on as its task when it takes longer than an answer may", async () => {
-      const told = await operator.value("restoreIndices", slow, reference);
-      const [, task = "", completed] = /taskId=(.*), completed=(\w+)\}$/.exec(told) ?? [];
+    test("a restore that exceeds the response time continues as its task", async () => {
+      const result = await operator.value("restoreIndices", slow, datahub);
+      const [, task = "", completed] = /taskId=(.*), completed=(\w+)\}$/.exec(result) ?? [];
       expect(completed).toBe("false");
       const status = async () => JSON.parse(await operator.value("getEsTaskStatus", { task }));
       const running = await status();
@@ -270,8 +270,8 @@ describe("restoreIndices", () => {
       expect(await operator.act("cancelJob", { id: task })).toMatchObject({ status: 409 });
     });
 
-    test("and cancelled then, the answer says just that", async () => {
-      const restoring = operator.act("restoreIndices", slow, reference);
+    test("a restore that is cancelled is answered with the cancellation", async () => {
+      const restoring = operator.act("restoreIndices", slow, datahub);
       const { id } = await underWay();
       await operator.value("cancelJob", { id });
       expect((await restoring).body.message).toBe(

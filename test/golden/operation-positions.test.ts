@@ -1,6 +1,6 @@
 /**
- * Operations that write say where the log holds it, those that read a view which position they show;
- * others that only look say nothing.
+ * Positions in the responses of operations: writes return the position of their records, reads of a
+ * view return the position of the view, other reads return none.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { logHead } from "../support/log-head.ts";
@@ -13,8 +13,8 @@ beforeAll(async () => {
   service = await runningService();
   operator = operatorOf(service);
   for (const name of ["a", "b", "c"]) {
-    const told = await service.client.upsert(`urn:li:tag:${name}`, "tagProperties", { name });
-    expect(told.status).toBe(200);
+    const reply = await service.client.upsert(`urn:li:tag:${name}`, "tagProperties", { name });
+    expect(reply.status).toBe(200);
   }
 });
 afterAll(async () => {
@@ -23,15 +23,15 @@ afterAll(async () => {
 
 const truncation = { entityType: "dataset", aspect: "datasetprofile", endTimeMillis: 1 };
 
-test("a truncation: where its job is", async () => {
+test("a truncation returns the position of its job", async () => {
   const before = await logHead(service.client);
   const reply = await operator.act("truncateTimeseriesAspect", { ...truncation, dryRun: false });
-  // A job is told to the stream of all jobs and to its own.
+  // A job has a record in the stream of all jobs and one in its own.
   expect(reply.position).toBe(before + 2);
   await operator.ended(reply.body.value);
 });
 
-test("a restoration that is over: where it ended", async () => {
+test("a completed restore returns the position of its end", async () => {
   const before = await logHead(service.client);
   const reply = await operator.act("restoreIndices", { urn: "urn:li:tag:a" });
   expect(reply.body.value).toContain("completed=true");
@@ -39,7 +39,7 @@ test("a restoration that is over: where it ended", async () => {
   expect(reply.position).toBeGreaterThan(before + 2);
 });
 
-test("a cancelled job: where it ended", async () => {
+test("a cancelled job returns the position of its end", async () => {
   const slow = { urnLike: "urn:li:tag:%", batchSize: 1, batchDelayMs: 60_000 };
   const restoring = operator.act("restoreIndices", slow, { "X-RestLi-Protocol-Version": "2.0.0" });
   const [{ id }] = await runningJobs();
@@ -49,7 +49,7 @@ test("a cancelled job: where it ended", async () => {
   expect((await restoring).status).toBe(503);
 });
 
-test("looking: nothing", async () => {
+test("a read of jobs or a dry run returns no position", async () => {
   const [{ id }] = await allJobs();
   const asked = [
     ["truncateTimeseriesAspect", truncation],
@@ -63,7 +63,7 @@ test("looking: nothing", async () => {
   }
 });
 
-test("sizes: the position that they show, and none before it is reached", async () => {
+test("index sizes return the position of the view, and wait for the requested position", async () => {
   const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,sized,PROD)";
   const event = { timestampMillis: 1_772_409_600_000, rowCount: 1 };
   const written = (await service.client.upsert(dataset, "datasetProfile", event)).position;
@@ -82,7 +82,7 @@ test("sizes: the position that they show, and none before it is reached", async 
   for (const reply of await ask("soon")) {
     expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
   }
-  // They wait for what is not there yet.
+  // A request for a later position waits for it.
   const waiting = ask((await logHead(service.client)) + 1);
   await service.client.upsert(dataset, "datasetProfile", { ...event, rowCount: 2 });
   for (const reply of await waiting) expect(reply.status).toBe(200);

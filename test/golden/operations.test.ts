@@ -1,6 +1,6 @@
 /**
- * The operations, sentence by sentence, as a client meets them. Section numbers are those of the
- * interface that the service promises.
+ * The operations of the interface specification, sentence by sentence. Section numbers are those of
+ * the specification.
  */
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${na
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOON = 1_629_331_200_000;
-const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+const datahub = { "X-RestLi-Protocol-Version": "2.0.0" };
 
 let service: RunningService;
 let operator: Operator;
@@ -27,8 +27,8 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function upsertAll(told: readonly (readonly [string, string, object])[]): Promise<void> {
-  const proposals = told.map(([urn, aspect, value]) => proposal(urn, aspect, value));
+async function upsertAll(aspects: readonly (readonly [string, string, object])[]): Promise<void> {
+  const proposals = aspects.map(([urn, aspect, value]) => proposal(urn, aspect, value));
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
     proposals,
   });
@@ -47,7 +47,7 @@ async function timesOf(urn: string, aspect = "datasetProfile"): Promise<readonly
   );
 }
 
-/** Changes a view behind the service's back. */
+/** Changes a view's file, bypassing the service. */
 function damage(view: string, statements: string): void {
   const database = new DatabaseSync(join(service.directory, `${view}.sqlite`), { timeout: 5_000 });
   database.exec(statements);
@@ -59,7 +59,7 @@ const entityOf = (urn: string) =>
   `(SELECT entity.id FROM entity JOIN entity_kind AS k ON k.id = kind WHERE prefix || rest = ${quoted(urn)})`;
 
 describe("5 authentication", () => {
-  test("the token lies in the data directory, for its owner's eyes, and is asked for", async () => {
+  test("the token file is readable for its owner only, and operations require the token", async () => {
     const file = statSync(join(service.directory, "operator.token"));
     expect(file.mode & 0o777).toBe(0o600);
     const { Authorization = "" } = tokenOf(service.directory);
@@ -77,7 +77,7 @@ describe("5 authentication", () => {
 });
 
 describe("4.2 getEsTaskStatus", () => {
-  test("tells of a task that there is not", async () => {
+  test("an unknown task is answered with an error in the value", async () => {
     const value = '{"error":"Could not get task status for node-X_1:123"}';
     for (const prefix of ["", "/gms", "/api/gms"]) {
       for (const body of [{ task: "node-X_1:123" }, { nodeId: "node-X_1", taskId: 123 }]) {
@@ -99,7 +99,7 @@ describe("4.2 getEsTaskStatus", () => {
     [{ task: "a:b" }, "(got a:b)"],
     [{ task: "é:1" }, "Task should be in the form"],
     [{ nodeId: "a b", taskId: 1 }, "Task should be in the form"],
-  ])("refuses %j", async (body, message) => {
+  ])("rejects %j", async (body, message) => {
     const reply = await operator.act("getEsTaskStatus", body);
     expect(reply).toMatchObject({
       status: 400,
@@ -115,12 +115,12 @@ describe("4.2 truncateTimeseriesAspect", () => {
     `Delete ${n} out of ${m} rows (${percent}%). Reindexing the aspect without the deleted records. This was a dry run. Run with dryRun = false to execute.`;
   const index = { entityType: "dataset", aspect: "datasetprofile" };
 
-  test("of nothing says so, without dividing by it", async () => {
+  test("a truncation without events answers 0.00 percent", async () => {
     const none = { ...index, endTimeMillis: NOON };
     expect(await operator.value("truncateTimeseriesAspect", none)).toBe(dry(0, 0, "0.00"));
   });
 
-  test("is a dry run by default, and changes nothing", async () => {
+  test("a truncation is a dry run by default, and changes nothing", async () => {
     await upsertAll([0, 1, 2].map((n) => profile(tides, NOON + n * HOUR)));
     await upsertAll([profile(reef, NOON), profile(reef, NOON + 9 * HOUR)]);
     await upsertAll([[tides, "operation", operation(NOON)]]);
@@ -131,7 +131,7 @@ describe("4.2 truncateTimeseriesAspect", () => {
     expect(await timesOf(tides)).toHaveLength(3);
   });
 
-  test("tells the other way of the reference when it is asked to take it", async () => {
+  test("forceDeleteByQuery changes the message of a dry run, and contradictory flags are rejected", async () => {
     const body = { ...index, endTimeMillis: NOON + HOUR };
     const say = (flags: object) =>
       operator.value("truncateTimeseriesAspect", { ...body, ...flags });
@@ -148,7 +148,7 @@ describe("4.2 truncateTimeseriesAspect", () => {
     expect(await timesOf(tides)).toHaveLength(3);
   });
 
-  test("is done by a job, whose status has the shape of 2.5", async () => {
+  test("a truncation is done by a job, and its status has the form of section 2.5", async () => {
     const task = await operator.value("truncateTimeseriesAspect", {
       ...{ ...index, endTimeMillis: NOON + 2 * HOUR, dryRun: false, batchSize: 2 },
     });
@@ -174,7 +174,7 @@ describe("4.2 truncateTimeseriesAspect", () => {
     expect(await operator.value("getEsTaskStatus", { task })).toContain(
       '\\"requests_per_second\\":-1.0,',
     );
-    // What is exactly as old as the end stays; so do other aspects.
+    // Events at exactly the end stay, and so do other aspects.
     expect(await timesOf(tides)).toEqual([NOON + 2 * HOUR]);
     expect(await timesOf(reef)).toEqual([NOON + 9 * HOUR]);
     expect(await timesOf(tides, "operation")).toEqual([NOON]);
@@ -185,16 +185,16 @@ describe("4.2 truncateTimeseriesAspect", () => {
     );
   });
 
-  test("does not hold for what is told after it", async () => {
+  test("a truncation does not delete events that are written after it", async () => {
     await upsertAll([profile(reef, NOON)]);
     expect(await timesOf(reef)).toEqual([NOON + 9 * HOUR, NOON]);
   });
 
-  test("holds after a restart, a restore and a rebuild", async () => {
+  test("a truncation survives a restart, a restore and a rebuild", async () => {
     const jobs = await operator.value("listJobs");
-    const told = await operator.value("getEsTaskStatus", { task: jobs.jobs[0].id });
+    const status = await operator.value("getEsTaskStatus", { task: jobs.jobs[0].id });
     await service.restart();
-    expect(await operator.value("getEsTaskStatus", { task: jobs.jobs[0].id })).toBe(told);
+    expect(await operator.value("getEsTaskStatus", { task: jobs.jobs[0].id })).toBe(status);
     await operator.value("restoreIndices", { urnLike: "urn:li:dataset:%", batchSize: 1_000 });
     const left = async () => {
       expect(await timesOf(tides)).toEqual([NOON + 2 * HOUR]);
@@ -215,7 +215,7 @@ describe("4.2 truncateTimeseriesAspect", () => {
     [{ entityType: "tag", aspect: "datasetprofile" }, "It has none"],
     [{ entityType: "", aspect: "" }, 'unknown entity type ""'],
     [{ entityType: "__proto__", aspect: "constructor" }, 'unknown entity type "__proto__"'],
-  ])("refuses %j", async (names, message) => {
+  ])("rejects %j", async (names, message) => {
     for (const dryRun of [true, false]) {
       const body = { ...names, endTimeMillis: 1, dryRun };
       expect(await operator.act("truncateTimeseriesAspect", body)).toMatchObject({
@@ -225,7 +225,7 @@ describe("4.2 truncateTimeseriesAspect", () => {
     }
   });
 
-  test("asks for all three parameters", async () => {
+  test("all three parameters are required", async () => {
     expect((await operator.act("truncateTimeseriesAspect", index)).body).toMatchObject({
       status: 400,
       message: "Parameter 'endTimeMillis' is required",
@@ -248,8 +248,8 @@ describe("4.2 restoreIndices", () => {
     lastModified: { time: NOON, actor: "urn:li:corpuser:ann" },
   });
 
-  /** Aspects as a reader sees them, of all three. */
-  const seen = async () =>
+  /** The aspects, owners and events of all three datasets. */
+  const stored = async () =>
     Promise.all(
       names.map(async (urn) => {
         const entity = await service.client.get(`/entitiesV2/${encodeURIComponent(urn)}`);
@@ -270,7 +270,7 @@ describe("4.2 restoreIndices", () => {
         profile(urn, NOON + DAY),
       ]),
     );
-    // What was removed must stay so.
+    // An aspect that was deleted must stay deleted.
     await service.client.call("POST", "/aspects?action=ingestProposal", {
       proposal: { ...proposal(c, "status", {}), changeType: "DELETE", aspect: undefined },
     });
@@ -291,8 +291,8 @@ describe("4.2 restoreIndices", () => {
     return { args, batches, task, completed, member };
   };
 
-  test("for a urn restores every row of it, in every view", async () => {
-    const before = await seen();
+  test("restoring a urn restores each of its rows in every view", async () => {
+    const before = await stored();
     damage("aspects", `DELETE FROM aspect_value WHERE entity = ${entityOf(a)}`);
     damage(
       "timeseries",
@@ -311,15 +311,15 @@ describe("4.2 restoreIndices", () => {
     expect(member(batch, "lastAspect")).toBe(rows.at(-1));
     expect(completed).toBe("true");
     expect(await operator.ended(task)).toMatchObject({ status: { updated: rows.length } });
-    const [first] = await seen();
+    const [first] = await stored();
     expect(first).toEqual(before[0]);
     await operator.value("restoreIndices", { urn: b });
     await operator.value("restoreIndices", { urn: c });
-    expect(await seen()).toEqual(before);
+    expect(await stored()).toEqual(before);
   });
 
-  test("takes away what should not be there", async () => {
-    const before = await seen();
+  test("a restore removes rows that the log does not have", async () => {
+    const before = await stored();
     damage(
       "aspects",
       `INSERT INTO aspect_name (name) VALUES ('domains');
@@ -329,17 +329,17 @@ describe("4.2 restoreIndices", () => {
        UPDATE aspect_value SET removed = NULL WHERE entity = ${entityOf(c)}`,
     );
     await service.restart();
-    expect(await seen()).not.toEqual(before);
+    expect(await stored()).not.toEqual(before);
     for (const urn of [b, c]) await operator.value("restoreIndices", { urn });
-    expect(await seen()).toEqual(before);
+    expect(await stored()).toEqual(before);
   });
 
-  test("for a urn that the log never told of removes its ghost, and counts no row", async () => {
-    const ghost = dataset("shoal.ghost");
+  test("restoring a urn without records removes its row from the view, and counts no row", async () => {
+    const unlogged = dataset("shoal.unlogged");
     damage(
       "aspects",
       `INSERT INTO entity (kind, rest, id, living)
-       SELECT id, substr(${quoted(ghost)}, length(prefix) + 1), 999999, 1 FROM entity_kind
+       SELECT id, substr(${quoted(unlogged)}, length(prefix) + 1), 999999, 1 FROM entity_kind
        WHERE prefix = 'urn:li:dataset:'`,
     );
     const count = async () =>
@@ -348,13 +348,13 @@ describe("4.2 restoreIndices", () => {
           ...{ entity: "dataset", start: 0, count: 100 },
         })
       ).body.value.entities;
-    expect(await count()).toContain(ghost);
-    const { batches } = partsOf(await operator.value("restoreIndices", { urn: ghost }));
+    expect(await count()).toContain(unlogged);
+    const { batches } = partsOf(await operator.value("restoreIndices", { urn: unlogged }));
     expect(batches.join()).not.toMatch(/rowsMigrated=[1-9]/);
-    expect(await count()).not.toContain(ghost);
+    expect(await count()).not.toContain(unlogged);
   });
 
-  test("of one aspect counts its rows, and of several theirs", async () => {
+  test("restoring one or several aspects counts their rows", async () => {
     const counted = async (body: object) => {
       const { batches, member } = partsOf(await operator.value("restoreIndices", body));
       return batches.map((batch) => [member(batch, "rowsMigrated"), member(batch, "lastAspect")]);
@@ -367,7 +367,7 @@ describe("4.2 restoreIndices", () => {
     expect(await counted({ urn: a, aspect: "tagProperties" })).toEqual([]);
   });
 
-  test("of urns like a pattern restores so many rows, beginning at a row", async () => {
+  test("restoring urns like a pattern pages by start, batchSize, limit and last row", async () => {
     const rows = async (body: object, headers?: Record<string, string>) => {
       const all = { urnLike: everyDataset, aspectNames: ["ownership", "status"], ...body };
       const value = await operator.value("restoreIndices", all, headers);
@@ -381,18 +381,18 @@ describe("4.2 restoreIndices", () => {
     expect(await rows({ start: 1, batchSize: 1 })).toEqual([`1 ${a} status`]);
     expect(await rows({ start: 4, batchSize: 100 })).toEqual([`1 ${c} ownership`]);
     expect(await rows({ start: 5 })).toEqual([]);
-    // Clients of the reference: pages of all, or of a limit.
-    expect(await rows({ batchSize: 2 }, reference)).toEqual([
+    // DataHub clients get batches of all rows, or of the limit.
+    expect(await rows({ batchSize: 2 }, datahub)).toEqual([
       `2 ${a} status`,
       `2 ${b} status`,
       `1 ${c} ownership`,
     ]);
-    expect(await rows({ batchSize: 2, limit: 3 }, reference)).toEqual([
+    expect(await rows({ batchSize: 2, limit: 3 }, datahub)).toEqual([
       `2 ${a} status`,
       `1 ${b} ownership`,
     ]);
     expect(
-      await rows({ urnBasedPagination: true, lastUrn: a, lastAspect: "status" }, reference),
+      await rows({ urnBasedPagination: true, lastUrn: a, lastAspect: "status" }, datahub),
     ).toEqual([`3 ${c} ownership`]);
   });
 
@@ -404,14 +404,14 @@ describe("4.2 restoreIndices", () => {
     ["urn:other:dataset:(urn:other:dataPlatform:hive,shoal.a,PROD)", 1],
     ["urn:li:dataset:(urn:li:dataPlatform:hive,shoal'; DROP TABLE stream; --%", 0],
     ["", 0],
-  ])("finds urns that are like %j", async (urnLike, found) => {
+  ])("the pattern %j selects urns", async (urnLike, found) => {
     const body = { urnLike, aspect: "ownership", batchSize: 10 };
     const { batches, member } = partsOf(await operator.value("restoreIndices", body));
     const rows = batches.map((batch) => Number(member(batch, "rowsMigrated")));
     expect(rows).toEqual(found === 0 ? [] : [found]);
   });
 
-  test("takes rows of a time", async () => {
+  test("rows are selected by the time of their last change", async () => {
     const body = { urnLike: everyDataset, aspect: "ownership" };
     const rows = async (times: object) =>
       partsOf(await operator.value("restoreIndices", { ...body, ...times })).batches.length;
@@ -423,14 +423,14 @@ describe("4.2 restoreIndices", () => {
     expect(await rows({ lePitEpochMs: now + DAY })).toBe(1);
   });
 
-  test("accepts what the reference has beside", async () => {
+  test("DataHub's further parameters are accepted", async () => {
     const body = { urn: a, createDefaultAspects: true, numThreads: 4, batchDelayMs: 1 };
     const { args, member } = partsOf(await operator.value("restoreIndices", body));
     expect(member(args, "createDefaultAspects")).toBe("true");
     expect(member(args, "batchDelayMs")).toBe("1");
   });
 
-  test("loses no write that comes meanwhile", async () => {
+  test("a restore loses no concurrent write", async () => {
     const last: Record<string, string> = {};
     let writing = true;
     const writer = (async () => {
@@ -446,20 +446,20 @@ describe("4.2 restoreIndices", () => {
     }
     writing = false;
     await writer;
-    for (const [i, [entity, owners]] of (await seen()).entries()) {
+    for (const [i, [entity, owners]] of (await stored()).entries()) {
       const owner = last[names[i] ?? ""];
       expect(entity.aspects.ownership.value.owners[0].owner).toBe(owner);
       expect(owners.entities).toEqual([owner]);
     }
   });
 
-  test("walks the whole store without a selector, and leaves it as the log tells", async () => {
+  test("without a selector, the whole store is restored to the state of the log", async () => {
     damage("aspects", "UPDATE aspect_value SET value = '{}', actor = 'nobody'");
     damage("timeseries", "DELETE FROM event WHERE rowid % 2 = 0");
     damage("graph", "UPDATE edge SET updated_on = 7");
     damage("search", "UPDATE entity SET document = NULL");
     const { batches, member } = partsOf(
-      await operator.value("restoreIndices", { batchSize: 4 }, reference),
+      await operator.value("restoreIndices", { batchSize: 4 }, datahub),
     );
     expect(batches.length).toBeGreaterThan(4);
     for (const batch of batches.slice(0, -1)) expect(member(batch, "rowsMigrated")).toBe("4");
@@ -472,13 +472,13 @@ describe("4.2 restoreIndices", () => {
     [{ urn: `urn:li:tag:${"x".repeat(600)}` }, 400],
     [{ aspect: "warp" }, 422],
     [{ aspectNames: ["ownership", "__proto__"] }, 422],
-  ])("refuses %j", async (body, status) => {
+  ])("rejects %j", async (body, status) => {
     expect(await operator.act("restoreIndices", body)).toMatchObject({ status });
   });
 });
 
 describe("jobs", () => {
-  test("are listed, the newest first, and can be read", async () => {
+  test("jobs are listed, the newest first, and can be read", async () => {
     const task = await operator.value("truncateTimeseriesAspect", {
       ...{ entityType: "dashboard", aspect: "dashboardUsageStatistics", endTimeMillis: 5 },
       dryRun: false,
@@ -498,7 +498,7 @@ describe("jobs", () => {
     expect((await operator.value("listJobs", { start: total })).jobs).toEqual([]);
   });
 
-  test("that there are not are not found, and those that ended cannot be cancelled", async () => {
+  test("an unknown job is not found, and an ended job cannot be cancelled", async () => {
     const [newest] = (await operator.value("listJobs", { count: 1 })).jobs;
     for (const action of ["getJob", "cancelJob"]) {
       for (const id of ["nobody:1", `${newest.id}9`, "", "x".repeat(1_000), newest.id.slice(1)]) {
@@ -512,14 +512,14 @@ describe("jobs", () => {
     });
   });
 
-  test("are not seen by any view", async () => {
+  test("records of jobs park no entity", async () => {
     const { body } = await service.client.get("/health");
     expect(body).toEqual({});
   });
 });
 
 describe("getIndexSizes", () => {
-  test("has a row for every timeseries aspect of every entity type", async () => {
+  test("every timeseries aspect of every entity type has a row", async () => {
     const { indexSizes } = await operator.value("getIndexSizes");
     const names = indexSizes.map((one: { indexName: string }) => one.indexName);
     expect(new Set(names).size).toBe(names.length);
@@ -534,7 +534,7 @@ describe("getIndexSizes", () => {
 });
 
 describe("metrics and readiness", () => {
-  test("are told without a token, and have the log, the views and the routes", async () => {
+  test("metrics need no token, and cover the log, the views and the routes", async () => {
     const answer = await fetch(`${service.address}/metrics`);
     expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
     const text = await answer.text();

@@ -1,4 +1,7 @@
-/** Poison in the log of a running service: parked, listed, retried, dropped, over HTTP. */
+/**
+ * Unreadable records in the log of a running service: the entity is parked, listed, retried and
+ * dropped over HTTP.
+ */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,8 +11,8 @@ import { encoded } from "../support/client.ts";
 import { type Operator, operatorOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
-const sick = "urn:li:tag:sick";
-const well = "urn:li:tag:well";
+const broken = "urn:li:tag:sick";
+const healthy = "urn:li:tag:well";
 const views = ["aspects", "timeseries", "graph", "search"];
 
 let service: RunningService;
@@ -22,8 +25,8 @@ const nameOf = async (urn: string) => {
   return body.aspects.tagProperties?.value.name;
 };
 
-/** Something that no release ever wrote, in the stream of an entity; then the service runs again. */
-async function poison(urn: string): Promise<void> {
+/** Appends a record of an unknown schema to the stream of an entity. */
+async function appendUnreadable(urn: string): Promise<void> {
   const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
   const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
   await log.append([{ stream: entityStream(urn), expected: "any", records }]);
@@ -32,22 +35,22 @@ async function poison(urn: string): Promise<void> {
 
 beforeAll(async () => {
   service = await runningService({ logLevel: "silent" });
-  for (const urn of [sick, well]) expect((await write(urn, "first")).status).toBe(200);
+  for (const urn of [broken, healthy]) expect((await write(urn, "first")).status).toBe(200);
 });
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-test("a record that no view can read stops nothing but its entity", async () => {
+test("an unreadable record parks only its entity", async () => {
   operator = operatorOf(service);
-  await service.restart(() => poison(sick));
-  expect((await write(well, "second")).status).toBe(200);
-  expect(await nameOf(well)).toBe("second");
-  expect(await nameOf(sick)).toBe("first");
+  await service.restart(() => appendUnreadable(broken));
+  expect((await write(healthy, "second")).status).toBe(200);
+  expect(await nameOf(healthy)).toBe("second");
+  expect(await nameOf(broken)).toBe("first");
   await expect.poll(async () => (await operator.value("listParked")).total).toBe(views.length);
   const { parked } = await operator.value("listParked", { view: "graph" });
   expect(parked).toEqual([
     {
-      ...{ view: "graph", urn: sick, position: expect.any(Number), time: expect.any(Number) },
+      ...{ view: "graph", urn: broken, position: expect.any(Number), time: expect.any(Number) },
       reason: expect.stringContaining(`position ${parked[0].position}`),
       waiting: 0,
     },
@@ -57,39 +60,42 @@ test("a record that no view can read stops nothing but its entity", async () => 
   expect(metrics.body).toContain('annals_view_parked_entities{view="search"} 1');
 });
 
-test("it does not stop restoring", async () => {
-  for (const asked of [{ urn: sick }, { urnLike: "urn:li:tag:%", batchSize: 100 }]) {
+test("a restore continues past a parked entity", async () => {
+  for (const asked of [{ urn: broken }, { urnLike: "urn:li:tag:%", batchSize: 100 }]) {
     const restored = await operator.act("restoreIndices", asked);
     expect(restored).toMatchObject({ status: 200 });
   }
-  expect(await nameOf(well)).toBe("second");
+  expect(await nameOf(healthy)).toBe("second");
   expect((await operator.value("listParked")).total).toBe(views.length);
 });
 
-test("its entity is refused, with the way out, until it is dropped", async () => {
-  const refused = await write(sick, "second");
+test("a write to a parked entity is rejected with the action to take, until the entity is dropped", async () => {
+  const refused = await write(broken, "second");
   expect(refused.status).toBe(409);
   expect(refused.body.message).toContain("parked in the aspect view");
-  // A urn of any namespace is one of the catalog's own.
-  const foreign = sick.replace("urn:li:", "urn:other:");
+  // A urn of any namespace names the same entity.
+  const foreign = broken.replace("urn:li:", "urn:other:");
   const still = await operator.value("retryParked", { view: "aspects", urn: foreign });
   expect(still).toEqual({ parked: true, entity: expect.objectContaining({ view: "aspects" }) });
   for (const view of views) {
-    expect(await operator.value("dropParked", { view, urn: sick })).toEqual({ parked: false });
+    expect(await operator.value("dropParked", { view, urn: broken })).toEqual({ parked: false });
   }
   expect(await operator.value("listParked")).toMatchObject({ total: 0, parked: [] });
-  expect((await write(sick, "third")).status).toBe(200);
-  expect(await nameOf(sick)).toBe("third");
+  expect((await write(broken, "third")).status).toBe(200);
+  expect(await nameOf(broken)).toBe("third");
   await service.restart();
-  expect(await nameOf(sick)).toBe("third");
-  expect((await write(sick, "fourth")).status).toBe(200);
-  expect(await nameOf(sick)).toBe("fourth");
+  expect(await nameOf(broken)).toBe("third");
+  expect((await write(broken, "fourth")).status).toBe(200);
+  expect(await nameOf(broken)).toBe("fourth");
 });
 
-test("what is not parked, or no view, is told so", async () => {
+test("an entity that is not parked, or an unknown view, is rejected", async () => {
   operator = operatorOf(service);
-  const unknown = await operator.act("retryParked", { view: "graph", urn: well });
-  expect(unknown).toMatchObject({ status: 404, body: { message: expect.stringContaining(well) } });
+  const unknown = await operator.act("retryParked", { view: "graph", urn: healthy });
+  expect(unknown).toMatchObject({
+    status: 404,
+    body: { message: expect.stringContaining(healthy) },
+  });
   expect((await operator.act("listParked", { view: "cellar" })).status).toBe(422);
   expect((await operator.act("dropParked", { view: "graph" })).status).toBe(400);
   for (const action of ["retryParked", "dropParked"]) {
@@ -100,14 +106,14 @@ test("what is not parked, or no view, is told so", async () => {
   }
 });
 
-describe("what a view refuses of one entity", () => {
+describe("a write that a view rejects", () => {
   const found = async (name: string): Promise<number> => {
     const asked = { entity: "tag", input: name, start: 0, count: 1 };
     const reply = await service.client.call("POST", "/entities?action=search", asked);
     return reply.status === 200 ? reply.body.value.numEntities : -1;
   };
-  /** From now on the view takes nothing of that table that holds the word. */
-  function refuse(view: string, table: string, word: string): () => void {
+  /** Makes the view reject rows of the table whose value contains the word. */
+  function rejectRows(view: string, table: string, word: string): () => void {
     const database = new DatabaseSync(join(service.directory, `${view}.sqlite`), {
       timeout: 5_000,
     });
@@ -121,14 +127,14 @@ describe("what a view refuses of one entity", () => {
   }
   const parked = async (view: string) => (await operator.value("listParked", { view })).total;
 
-  test("of events does not hold up the search for others, before it is dropped or after", async () => {
+  test("a rejected event does not delay the search view, before it is dropped or after", async () => {
     const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,refused,PROD)";
     const profile = (rowCount: number) =>
       service.client.upsert(urn, "datasetProfile", {
         timestampMillis: 1_700_000_000_000 + rowCount,
         rowCount,
       });
-    const accept = refuse("timeseries", "event", "666");
+    const accept = rejectRows("timeseries", "event", "666");
     await profile(666);
     await expect.poll(() => parked("timeseries")).toBe(1);
     await profile(5);
@@ -142,9 +148,9 @@ describe("what a view refuses of one entity", () => {
     await expect.poll(() => found("quokka"), { timeout: 5_000 }).toBe(1);
   });
 
-  test("of aspects is found once it has them again", async () => {
+  test("a rejected aspect is found after the retry", async () => {
     const urn = "urn:li:tag:refused";
-    const accept = refuse("aspects", "aspect_value", "venom");
+    const accept = rejectRows("aspects", "aspect_value", "venom");
     await write(urn, "venomous");
     await expect.poll(() => parked("aspects")).toBe(1);
     await service.client.upsert(urn, "status", { removed: false });

@@ -1,13 +1,13 @@
 /**
- * Searches on structured properties over HTTP: the type that a property is defined with decides
- * how filters, `<field>:<value>`, orders and facets take its values, under each name that it goes by.
+ * Searches on structured properties over HTTP: the value type of a property decides how filters,
+ * `<field>:<value>`, sort orders and facets treat its values, under each of its names.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 let service: RunningService;
-/** Position of the last write: searches are asked for at least that. */
+/** Position of the last write. Searches wait for it. */
 let written = 0;
 
 const FIELD = "structuredProperties";
@@ -23,7 +23,7 @@ const property = (id: string, type: string, more: object = {}) =>
     cardinality: "MULTIPLE",
     ...more,
   });
-const told = (name: string, values: Readonly<Record<string, readonly (string | number)[]>>) =>
+const assigned = (name: string, values: Readonly<Record<string, readonly (string | number)[]>>) =>
   proposal(dataset(name), FIELD, {
     properties: Object.entries(values).map(([id, all]) => ({
       propertyUrn: `urn:li:structuredProperty:${id}`,
@@ -31,12 +31,12 @@ const told = (name: string, values: Readonly<Record<string, readonly (string | n
     })),
   });
 
-/** Letters of other alphabets, blanks and signs. */
+/** Other alphabets, blanks and signs. */
 const oddIds = ["ключ", "näme", "Odd Name.with-dash_x", "per%cent", "a,b", "o'x"];
 
 beforeAll(async () => {
   service = await runningService();
-  await tell(
+  await write(
     property("io.due", "date"),
     property("io.rank", "number"),
     property("io.class", "string"),
@@ -46,23 +46,23 @@ beforeAll(async () => {
     ...oddIds.map((id) => property(id, "string")),
     property("a1b2", "date", { qualifiedName: "io.seen_on", version: "20240610120000" }),
   );
-  await tell(
-    told("a", {
+  await write(
+    assigned("a", {
       ...{ "io.due": ["2024-05-01"], "io.rank": [9], "io.class": ["Gold"], "io.lead": [ANN] },
       ...{ "io.note": ["**Kept** for 30 days"], "io.file.length": [7], a1b2: ["2024-05-01"] },
       ...Object.fromEntries(oddIds.map((id, i) => [id, [`odd value ${i}`]])),
     }),
-    told("b", {
+    assigned("b", {
       ...{ "io.due": ["2024-05-02"], "io.rank": [10.5], "io.class": ["gold"], "io.lead": [BOB] },
       ...{ "io.note": ["Secret"], "io.file.length": [8], a1b2: ["2024-06-01"] },
     }),
-    told("c", { "io.due": ["2024-06-01"], "io.rank": ["100"], "io.class": ["9"] }),
-    told("d", { "io.due": ["1969-12-31", "2031-01-01"], "io.rank": [-1], "io.class": ["10"] }),
+    assigned("c", { "io.due": ["2024-06-01"], "io.rank": ["100"], "io.class": ["9"] }),
+    assigned("d", { "io.due": ["1969-12-31", "2031-01-01"], "io.rank": [-1], "io.class": ["10"] }),
   );
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-async function tell(...proposals: readonly object[]): Promise<void> {
+async function write(...proposals: readonly object[]): Promise<void> {
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
     proposals,
   });
@@ -91,15 +91,18 @@ const filtered = (name: string, condition: string, ...values: readonly string[])
 const typed = (text: string) => found({ input: `${FIELD}.${text}` });
 const millis = (text: string) => String(Date.parse(text));
 
-test.each(oddIds.map((id, i) => [id, i] as const))("an id like %j is searched", async (id, i) => {
-  const name = id.replaceAll(" ", "\\ ");
-  expect(await typed(`${name}:"odd value ${i}"`)).toBe("a");
-  expect(await typed(`${name}:odd value ${i}`)).toBe("a");
-  expect(await filtered(id, "EQUAL", `odd value ${i}`)).toBe("a");
-});
+test.each(oddIds.map((id, i) => [id, i] as const))(
+  "a property with the id %j is searched",
+  async (id, i) => {
+    const name = id.replaceAll(" ", "\\ ");
+    expect(await typed(`${name}:"odd value ${i}"`)).toBe("a");
+    expect(await typed(`${name}:odd value ${i}`)).toBe("a");
+    expect(await filtered(id, "EQUAL", `odd value ${i}`)).toBe("a");
+  },
+);
 
 describe("dates", () => {
-  test("are compared with days, months, times and epoch milliseconds", async () => {
+  test("dates are compared with days, months, times and epoch milliseconds", async () => {
     const cases: readonly (readonly [string, string, string])[] = [
       ["EQUAL", "2024-05-01", "a"],
       ["EQUAL", "2024-05", "ab"],
@@ -136,7 +139,7 @@ describe("dates", () => {
     expect(await filtered("io.due.keyword", "EQUAL", "2024-05-01", "2024-06")).toBe("ac");
   });
 
-  test("are typed in a query as they are in a filter", async () => {
+  test("dates in a query match like dates in a filter", async () => {
     expect(await typed("io.due:2024-05-01")).toBe("a");
     expect(await typed("io.due:2024-05")).toBe("ab");
     expect(await typed(`io.due:${millis("2024-05-02")}`)).toBe("b");
@@ -145,13 +148,13 @@ describe("dates", () => {
     expect(await typed("io.due:2024*")).toBe("abc");
   });
 
-  test("that are none are refused", async () => {
+  test("an invalid date is rejected", async () => {
     const reply = await search({ filter: filterOf(`${FIELD}.io.due`, "GREATER_THAN", "soon") });
     expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
     expect(reply.body.message).toContain(`"soon" is not a value of the field "${FIELD}.io.due"`);
   });
 
-  test("decide orders", async () => {
+  test("dates are sorted by time", async () => {
     const sorted = (order: string) => found({ sort: { field: `${FIELD}.io.due`, order } });
     expect(await sorted("ASCENDING")).toBe("dabc");
     expect(await sorted("DESCENDING")).toBe("dcba");
@@ -159,7 +162,7 @@ describe("dates", () => {
 });
 
 describe("numbers", () => {
-  test("are compared as numbers", async () => {
+  test("numbers are compared as numbers", async () => {
     expect(await filtered("io.rank", "EQUAL", "9.0")).toBe("a");
     expect(await filtered("io.rank", "IN", "9", "1.05e1")).toBe("ab");
     expect(await filtered("io.rank", "EQUAL", "100")).toBe("c");
@@ -173,7 +176,7 @@ describe("numbers", () => {
 });
 
 describe("texts", () => {
-  test("are compared as texts, also where they look like numbers", async () => {
+  test("strings are compared as strings, also where they look like numbers", async () => {
     expect(await filtered("io.class", "EQUAL", "Gold")).toBe("a");
     expect(await filtered("io.class", "IEQUAL", "GOLD")).toBe("ab");
     expect(await filtered("io.class", "EQUAL", "9.0")).toBe("");
@@ -185,7 +188,7 @@ describe("texts", () => {
 });
 
 describe("urns", () => {
-  test("are found by their last part where somebody types it, and whole in filters", async () => {
+  test("urns match by their last part in queries, and as a whole in filters", async () => {
     expect(await filtered("io.lead", "EQUAL", ANN)).toBe("a");
     expect(await filtered("io.lead", "EQUAL", "ann")).toBe("");
     expect(await filtered("io.lead", "END_WITH", ":ANN")).toBe("a");
@@ -197,7 +200,7 @@ describe("urns", () => {
 });
 
 describe("names", () => {
-  test("may have _ where the property's name has points, and may end as fields of engines do", async () => {
+  test("names may have underscores instead of dots, and may end like index subfields", async () => {
     expect(await filtered("io_due", "GREATER_THAN", millis("2024-05-01"))).toBe("bcd");
     expect(await typed("io_due:>2024-05-01")).toBe("bcd");
     expect(await found({ sort: { field: `${FIELD}.io_due`, order: "DESCENDING" } })).toBe("dcba");
@@ -205,7 +208,7 @@ describe("names", () => {
     expect(await filtered("io_file_length", "GREATER_THAN", "7")).toBe("b");
   });
 
-  test("are those of the definition, whatever the urn is, with its version, too", async () => {
+  test("names are those of the definition, optionally with its version, whatever the urn is", async () => {
     for (const name of ["a1b2", "io.seen_on", "io_seen_on"]) {
       expect(await filtered(name, "LESS_THAN", "2024-05-31"), name).toBe("a");
     }
@@ -214,7 +217,7 @@ describe("names", () => {
     expect(await filtered(versioned("20240610120001"), "LESS_THAN", "2024-05-31")).toBe("");
   });
 
-  test("that no property has find nothing", async () => {
+  test("unknown properties match nothing", async () => {
     expect(await filtered("io.none", "EQUAL", "a")).toBe("");
     expect(await filtered("io.none", "EXISTS")).toBe("");
     expect(await typed("io.none:a")).toBe("");
@@ -222,7 +225,7 @@ describe("names", () => {
   });
 });
 
-test("facets tell the values that a filter asks for as they are kept", async () => {
+test("facets count the values of a filter in their stored form", async () => {
   const facetOf = async (name: string, ...values: readonly string[]) => {
     const { body } = await search({ filter: filterOf(`${FIELD}.${name}`, "EQUAL", ...values) });
     const facets: readonly { name: string; aggregations: object }[] =

@@ -1,4 +1,7 @@
-/** POST /entities?action=deleteReferences, over HTTP: who refers to what goes, and how. */
+/**
+ * POST /entities?action=deleteReferences over HTTP: references to an entity are removed from other
+ * entities.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -22,8 +25,8 @@ const stamp = { time: 1, actor: ada };
 const deleteReferences = (urn: string, more: object = {}, headers: Record<string, string> = {}) =>
   service.client.call("POST", "/entities?action=deleteReferences", { urn, ...more }, headers);
 
-/** Where the log has what was told. */
-async function told(...proposals: readonly object[]): Promise<number> {
+/** Writes the proposals and returns their position. */
+async function ingest(...proposals: readonly object[]): Promise<number> {
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
     proposals,
   });
@@ -37,8 +40,8 @@ async function value(urn: string, aspect: string): Promise<unknown> {
 }
 
 describe("deleteReferences", () => {
-  test("takes the urn out of every aspect that names it, and nothing else", async () => {
-    await told(
+  test("removes the urn from every aspect that names it, and changes nothing else", async () => {
+    await ingest(
       proposal(dataset("a"), "globalTags", { tags: [{ tag: cold }, { tag: dry }] }),
       proposal(dataset("b"), "editableSchemaMetadata", {
         editableSchemaFieldInfo: [
@@ -79,8 +82,8 @@ describe("deleteReferences", () => {
     });
   });
 
-  test("tells with dryRun what it would do, and does nothing", async () => {
-    const before = await told(proposal(dataset("a"), "globalTags", { tags: [{ tag: cold }] }));
+  test("with dryRun, lists the references and removes none", async () => {
+    const before = await ingest(proposal(dataset("a"), "globalTags", { tags: [{ tag: cold }] }));
     const { body, position } = await deleteReferences(cold, { dryRun: true });
     expect(body).toEqual({
       value: {
@@ -94,28 +97,28 @@ describe("deleteReferences", () => {
     expect(await value(dataset("a"), "globalTags")).toEqual({ tags: [{ tag: cold }] });
   });
 
-  test("takes an owner out, and with it what is derived from the owners", async () => {
+  test("removes an owner, and updates the values derived from the owners", async () => {
     const owners = [
       { owner: ada, type: "DATAOWNER" },
       { owner: bo, type: "TECHNICAL_OWNER" },
     ];
-    await told(proposal(dataset("a"), "ownership", { owners, lastModified: stamp }));
+    await ingest(proposal(dataset("a"), "ownership", { owners, lastModified: stamp }));
     await deleteReferences(ada, {}, { "X-Service-Actor": bo });
     expect(await value(dataset("a"), "ownership")).toEqual({
       owners: [{ owner: bo, type: "TECHNICAL_OWNER" }],
       ownerTypes: { "urn:li:ownershipType:__system__technical_owner": [bo] },
-      // Who changed it last is a stamp, not a reference.
+      // The audit stamp of the last change is not a reference.
       lastModified: stamp,
     });
     const read = await service.client.get(`/entitiesV2/${encodeURIComponent(dataset("a"))}`);
     expect(read.body.aspects.ownership.created.actor).toBe(bo);
   });
 
-  test("unsets an optional field, and deletes an aspect that cannot be without", async () => {
+  test("removes an optional field, and deletes an aspect whose required field is removed", async () => {
     const node = "urn:li:glossaryNode:storage";
     const term = "urn:li:glossaryTerm:coldRoom";
     const container = "urn:li:container:vault";
-    await told(
+    await ingest(
       proposal(term, "glossaryTermInfo", {
         definition: "below 4 °C",
         termSource: "INTERNAL",
@@ -136,9 +139,9 @@ describe("deleteReferences", () => {
     expect(exists.body).toEqual({ value: true });
   });
 
-  test("keeps both lists of domains in step", async () => {
+  test("keeps both lists of domains consistent", async () => {
     const [north, south] = ["urn:li:domain:north", "urn:li:domain:south"];
-    await told(proposal(dataset("a"), "domains", { domains: [north, south] }));
+    await ingest(proposal(dataset("a"), "domains", { domains: [north, south] }));
     expect((await deleteReferences(north)).body.value.total).toBe(1);
     expect(await value(dataset("a"), "domains")).toEqual({
       domains: [south],
@@ -146,28 +149,32 @@ describe("deleteReferences", () => {
     });
   });
 
-  test("leaves the key of an entity alone: it says what its urn says", async () => {
+  test("does not change the key aspect, which repeats the urn", async () => {
     const flow = "urn:li:dataFlow:(airflow,nightly,PROD)";
     const job = `urn:li:dataJob:(${flow},load)`;
-    await told(proposal(job, "status", { removed: false }));
+    await ingest(proposal(job, "status", { removed: false }));
     expect((await deleteReferences(flow)).body).toEqual({
       value: { total: 0, relatedAspects: [] },
     });
     expect(await value(job, "status")).toEqual({ removed: false });
   });
 
-  test("shows ten of many, of which none is left", async () => {
+  test("lists ten of many references, and removes them all", async () => {
     const names = Array.from({ length: 230 }, (_, n) => n);
-    await told(...names.map((n) => proposal(dataset(n), "globalTags", { tags: [{ tag: cold }] })));
+    await ingest(
+      ...names.map((n) => proposal(dataset(n), "globalTags", { tags: [{ tag: cold }] })),
+    );
     const { body } = await deleteReferences("urn:acme:tag:cold");
     expect(body.value.total).toBe(230);
     expect(body.value.relatedAspects).toHaveLength(10);
     expect((await deleteReferences(cold)).body.value.total).toBe(0);
   });
 
-  test("loses nothing that is written at the same time", async () => {
+  test("loses no concurrent write", async () => {
     const names = Array.from({ length: 40 }, (_, n) => n);
-    await told(...names.map((n) => proposal(dataset(n), "globalTags", { tags: [{ tag: cold }] })));
+    await ingest(
+      ...names.map((n) => proposal(dataset(n), "globalTags", { tags: [{ tag: cold }] })),
+    );
     const tags = JSON.stringify([{ op: "add", path: `/tags/${dry}`, value: { tag: dry } }]);
     const patch = { changeType: "PATCH", aspect: { value: tags, contentType: "application/json" } };
     const [reply, ...others] = await Promise.all([
@@ -182,7 +189,7 @@ describe("deleteReferences", () => {
     }
   });
 
-  test("refuses what is no urn", async () => {
+  test("rejects an invalid urn", async () => {
     expect(await deleteReferences("cold")).toMatchObject({
       status: 400,
       body: { code: "malformed" },

@@ -1,6 +1,6 @@
 /**
- * Relationships and lineage as a client meets them: what was told is read back at once, from both
- * ends, in both shapes that clients know.
+ * Relationships and lineage over HTTP: what aspects state is read back at once, from both ends, in
+ * both response forms.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -32,9 +32,9 @@ async function upsert(urn: string, aspect: string, value: unknown): Promise<void
   expect(await service.client.upsert(urn, aspect, value)).toMatchObject({ status: 200 });
 }
 
-/** Many aspects in one request, none of them kept unless all are. */
-async function upsertAll(told: readonly (readonly [string, string, unknown])[]): Promise<void> {
-  const proposals = told.map(([urn, aspect, value]) => proposal(urn, aspect, value));
+/** Writes many aspects in one atomic request. */
+async function upsertAll(aspects: readonly (readonly [string, string, unknown])[]): Promise<void> {
+  const proposals = aspects.map(([urn, aspect, value]) => proposal(urn, aspect, value));
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
     proposals,
   });
@@ -67,7 +67,7 @@ describe("relationships", () => {
   const tides = dataset("tides");
   const raw = dataset("raw");
 
-  test("are told by aspects and read from both ends", async () => {
+  test("relationships are stated by aspects and read from both ends", async () => {
     await upsert(tides, "ownership", {
       owners: [
         { owner: ANN, type: "DATAOWNER" },
@@ -95,7 +95,7 @@ describe("relationships", () => {
     ]);
   });
 
-  test("are understood in any spelling, with and without a protocol, under any prefix", async () => {
+  test("lists of types are accepted in any form, with any protocol version and prefix", async () => {
     const query = `direction=OUTGOING&urn=${encoded(tides)}`;
     for (const types of [
       "types=OwnedBy&types=TaggedWith",
@@ -110,12 +110,12 @@ describe("relationships", () => {
     }
   });
 
-  test("come in pages", async () => {
+  test("relationships are paged", async () => {
     const { body } = await read(tides, "OUTGOING", "List(OwnedBy,TaggedWith)", "&start=1&count=1");
     expect(body).toMatchObject({ start: 1, count: 1, total: 3, entities: [BEN] });
   });
 
-  test("follow their aspect: told anew, they are others", async () => {
+  test("relationships follow the latest value of their aspect", async () => {
     await upsert(tides, "ownership", { owners: [{ owner: BEN, type: "DATAOWNER" }] });
     expect(await entities(tides, "OUTGOING", "OwnedBy")).toEqual([BEN]);
     expect(await entities(ANN, "INCOMING", "OwnedBy")).toEqual([]);
@@ -125,7 +125,7 @@ describe("relationships", () => {
     expect(await entities(tides, "OUTGOING", "TaggedWith")).toEqual(["urn:li:tag:Tides"]);
   });
 
-  test("of one aspect stay when another one of the same entity is told", async () => {
+  test("relationships of one aspect stay when another aspect of the entity changes", async () => {
     const group = "urn:li:corpGroup:harbour";
     await upsert(group, "corpGroupInfo", { admins: [ANN], members: [BEN], groups: [] });
     await upsert(group, "ownership", { owners: [{ owner: BEN, type: "DATAOWNER" }] });
@@ -134,7 +134,7 @@ describe("relationships", () => {
     expect(await entities(group, "OUTGOING", "List(OwnedBy,IsPartOf)")).toEqual([ANN, BEN]);
   });
 
-  test("of a soft-deleted entity stay, of a deleted one those that it told itself go", async () => {
+  test("relationships of a soft-deleted entity stay, and those that a deleted entity stated are removed", async () => {
     const [old, newer] = [dataset("old"), dataset("newer")];
     await upsert(old, "upstreamLineage", comesFrom(raw));
     await upsert(newer, "upstreamLineage", comesFrom(old));
@@ -146,13 +146,13 @@ describe("relationships", () => {
     expect(await entities(raw, "INCOMING", "DownstreamOf")).toEqual([tides]);
   });
 
-  test("of names that nobody has are none", async () => {
+  test("unknown types and entities have no relationships", async () => {
     expect(await entities(tides, "OUTGOING", "Marries")).toEqual([]);
     expect(await entities(dataset("nowhere"), "INCOMING", "DownstreamOf")).toEqual([]);
     expect(await entities("urn:li:nothing:x", "INCOMING", "DownstreamOf")).toEqual([]);
   });
 
-  test("are read with the types that newer clients send, until there are none left", async () => {
+  test("the relationships endpoint of OpenAPI returns empty pages after the end", async () => {
     const at = (start: number) =>
       service.client.get(
         `/openapi/relationships/v1/?urn=${encoded(raw)}&direction=INCOMING&relationshipTypes=DownstreamOf&start=${start}`,
@@ -166,7 +166,7 @@ describe("relationships", () => {
     expect((await at(1)).body).toEqual({ start: 1, count: 0, total: 1, entities: [] });
   });
 
-  test("refuse what they cannot understand, and say what is allowed", async () => {
+  test("invalid parameters are rejected with the allowed values", async () => {
     const bad = async (query: string) => {
       const { status, body } = await service.client.get(`/relationships?${query}`);
       expect({ status, code: body.code }).toEqual({ status: 400, code: "malformed" });
@@ -199,12 +199,12 @@ describe("relationships", () => {
     "%",
     "x".repeat(10_000),
     Array.from({ length: 1_000 }, (_, i) => `Type${i}`).join(","),
-  ])("take hostile types for types that nothing has: %.40s", async (types) => {
+  ])("a hostile type matches no relationship: %.40s", async (types) => {
     expect(await entities(tides, "OUTGOING", encodeURIComponent(types))).toEqual([]);
     expect(await entities(tides, "OUTGOING", "TaggedWith")).toEqual(["urn:li:tag:Tides"]);
   });
 
-  test("of urns that are longer than an entity's may be are found from both ends", async () => {
+  test("urns over the length limit of entities are found from both ends", async () => {
     const long = `urn:li:corpuser:${"x".repeat(1_000)}`;
     const owned = dataset("long.owned");
     await upsert(owned, "ownership", { owners: [{ owner: long, type: "DATAOWNER" }] });
@@ -212,7 +212,7 @@ describe("relationships", () => {
     expect(await entities(long, "INCOMING", "OwnedBy")).toEqual([owned]);
   });
 
-  test("of urns with anything in them are found", async () => {
+  test("urns with special characters are found", async () => {
     const odd = dataset("a/b c;d [x] (y)%2C#é'\";--");
     await upsert(odd, "upstreamLineage", comesFrom(raw));
     expect(await entities(odd, "OUTGOING", "DownstreamOf")).toEqual([raw]);
@@ -221,10 +221,10 @@ describe("relationships", () => {
   });
 });
 
-describe("forgetting", () => {
+describe("deleting relationships", () => {
   const [shoal, reef, buoy] = ["shoal", "reef", "buoy"].map(dataset) as [string, string, string];
 
-  test("takes every edge of an entity away, for good", async () => {
+  test("removes every edge of an entity permanently", async () => {
     await upsert(shoal, "upstreamLineage", comesFrom(reef));
     await upsert(reef, "upstreamLineage", comesFrom(buoy));
     await upsert(buoy, "upstreamLineage", comesFrom(shoal));
@@ -233,12 +233,12 @@ describe("forgetting", () => {
     expect(reply.position).toBeGreaterThan(0);
     expect(await entities(reef, "UNDIRECTED", "DownstreamOf")).toEqual([]);
     expect(await entities(shoal, "UNDIRECTED", "DownstreamOf")).toEqual([buoy]);
-    // The same value told again tells nothing new.
+    // Writing the same value again states no new edge.
     await upsert(reef, "upstreamLineage", comesFrom(buoy));
     expect(await entities(reef, "UNDIRECTED", "DownstreamOf")).toEqual([]);
   });
 
-  test("holds when the view is regrown from the log", async () => {
+  test("survives a rebuild of the view from the log", async () => {
     for (const file of readdirSync(service.directory)) {
       if (file.startsWith("graph.sqlite")) rmSync(join(service.directory, file));
     }
@@ -247,7 +247,7 @@ describe("forgetting", () => {
     expect(await entities(shoal, "UNDIRECTED", "DownstreamOf")).toEqual([buoy]);
   });
 
-  test("leaves the aspects, which tell their edges anew when they change", async () => {
+  test("keeps the aspects, which state their edges again when they change", async () => {
     const { body } = await service.client.get(`/entitiesV2/${encoded(reef)}`);
     expect(body.aspects.upstreamLineage.value.upstreams[0].dataset).toBe(buoy);
     await upsert(reef, "upstreamLineage", comesFrom(buoy, shoal));
@@ -319,7 +319,7 @@ describe("restoreIndices", () => {
 });
 
 describe("lineage", () => {
-  test("comes with degrees, ways and stamps", async () => {
+  test("lineage has degrees, paths and audit stamps", async () => {
     const [x, y, z] = ["x", "y", "z"].map(dataset) as [string, string, string];
     await upsert(x, "upstreamLineage", comesFrom(y));
     await upsert(y, "upstreamLineage", comesFrom(z));
@@ -358,7 +358,7 @@ describe("lineage", () => {
     });
   });
 
-  test("of a job runs from what it reads to what it writes", async () => {
+  test("the lineage of a job runs from its inputs to its outputs", async () => {
     const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,harbour,PROD),fill)";
     const [from, to] = [dataset("from"), dataset("to")];
     await upsert(job, "dataJobInputOutput", { inputDatasets: [from], outputDatasets: [to] });
@@ -369,7 +369,7 @@ describe("lineage", () => {
     ]);
   });
 
-  test("goes through hubs and long chains", async () => {
+  test("lineage passes through hubs and long chains", async () => {
     const hub = dataset("hub");
     const around = Array.from({ length: 2_500 }, (_, i) => dataset(`spoke${i}`));
     await upsertAll(around.map((urn) => [urn, "upstreamLineage", comesFrom(hub)] as const));
@@ -388,15 +388,15 @@ describe("lineage", () => {
     expect(neighbours.body).toMatchObject({ total: 2_500, entities: [around.at(-1)] });
   });
 
-  test("leaves ways out, and says so, when an answer would have no end of them", async () => {
+  test("a response omits paths and is marked partial when there are too many of them", async () => {
     const start = dataset("link0");
     const { body } = await lineage(start, "DOWNSTREAM", { maxHops: 1_000, count: 1_000 });
-    const ways = body.value.relationships.filter(
+    const withPaths = body.value.relationships.filter(
       (one: { paths: unknown[] }) => one.paths.length > 0,
     );
     expect(body.value.relationships).toHaveLength(1_000);
-    expect(ways.length).toBeGreaterThan(500);
-    expect(ways.length).toBeLessThan(1_000);
+    expect(withPaths.length).toBeGreaterThan(500);
+    expect(withPaths.length).toBeLessThan(1_000);
     expect(body.value.partial).toBe(true);
   });
 });

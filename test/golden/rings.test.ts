@@ -1,7 +1,6 @@
 /**
- * Ingestion takes what it is told of parents, also where that makes a ring: several writers may make one
- * together, none of which is wrong. Whoever asks what lies above or below one is answered, and told
- * everything once.
+ * Cycles of parents: ingestion accepts them, because several writers can create one together.
+ * Queries of ancestors or descendants end, and return every entity once.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GuardedService, guardedService, writeAsOperator } from "../auth/guarded-service.ts";
@@ -11,15 +10,15 @@ import { encoded, type Reply } from "../support/client.ts";
 interface Kind {
   readonly type: string;
   readonly aspect: string;
-  /** The aspect of a member of a ring that has a parent. */
+  /** The aspect of a member of the cycle that names its parent. */
   readonly below: (parent: string) => object;
-  /** What a dataset says that lies in it. */
+  /** The aspect of a dataset inside a member. */
   readonly within: readonly [aspect: string, value: (urn: string) => object];
-  /** Fields of searches: of datasets in it, and of members. */
+  /** Search fields: of datasets inside, and of members. */
   readonly fields: readonly [string, string];
-  /** What policies call it. */
+  /** The criterion of policies. */
   readonly criterion: string;
-  /** An entity between a member and a dataset: it is below the member alone. */
+  /** An entity between a member and a dataset, whose parent is the member. */
   readonly between?: (urn: string) => readonly [urn: string, aspect: string, value: object];
 }
 
@@ -51,7 +50,7 @@ const kinds: readonly Kind[] = [
     ],
   },
 ];
-/** A dataset holds terms, which are in nodes. */
+/** A dataset has terms, which are in glossary nodes. */
 const termIn = (node: string): string => node.replace("glossaryNode:", "glossaryTerm:in-");
 const sizes = [1, 2, 3];
 const cases = kinds.flatMap((kind) => sizes.map((size) => ({ ...kind, size })));
@@ -79,7 +78,7 @@ async function answered(
   return reply.body;
 }
 
-/** Urns that are found, each as often as it is. */
+/** The urns that a search returns, with repeats. */
 async function found(
   entities: readonly string[],
   filter: object,
@@ -110,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
+describe.each(cases)("in a cycle of $size, $type below $type,", (kind) => {
   const { type, size } = kind;
   const members = Array.from({ length: size }, (_, n) => `urn:li:${type}:r${size}-${n}`);
   const [first = ""] = members;
@@ -135,11 +134,11 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
   });
 
   test.each(["DESCENDANTS_INCL", "ANCESTORS_INCL", "RELATED_INCL"])(
-    "%s finds all that lies in it, once",
+    "%s returns every entity inside, once",
     async (condition) => {
       const [ofDatasets, ofMembers] = kind.fields;
       const asked = { values: [first], condition };
-      // Nothing that is above a member holds what is between it and a dataset.
+      // An entity between a member and a dataset is not an ancestor of the member.
       const reached = kind.between !== undefined && condition === "ANCESTORS_INCL" ? [] : inside;
       expect(await found(["dataset"], { field: ofDatasets, ...asked })).toEqual(
         [...reached].sort(),
@@ -148,7 +147,7 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
     },
   );
 
-  test("who may read what lies in one of them reads what lies in all, and nothing else", async () => {
+  test("a policy on one member permits reading every entity inside the cycle, and no other", async () => {
     await write(`urn:li:dataHubPolicy:ring`, "dataHubPolicyInfo", {
       ...{ displayName: "ring", description: "", type: "METADATA", state: "ACTIVE" },
       ...{ privileges: ["VIEW_ENTITY_PAGE"], actors: { users: [MINA] } },
@@ -156,7 +155,7 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
         filter: { criteria: [{ field: kind.criterion, values: [first], condition: "EQUALS" }] },
       },
     });
-    const seen = async (urn: string) => {
+    const readable = async (urn: string) => {
       const shown = { ...mina, "X-Annals-Min-Position": String(position) };
       const { body } = await service.client.call(
         "GET",
@@ -166,13 +165,13 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
       );
       return body.aspects?.browsePathsV2 !== undefined;
     };
-    await expect.poll(() => seen(inside.at(-1) ?? "")).toBe(true);
-    for (const urn of inside) expect(await seen(urn)).toBe(true);
+    await expect.poll(() => readable(inside.at(-1) ?? "")).toBe(true);
+    for (const urn of inside) expect(await readable(urn)).toBe(true);
     const all = { field: "urn", condition: "EXISTS" };
     await expect.poll(() => found(["dataset"], all, mina)).toEqual([...inside].sort());
   });
 
-  test("lineage and relationships end, and tell everything once", async () => {
+  test("lineage and relationships end, and return every entity once", async () => {
     const others = inside.slice(1).sort();
     for (const direction of ["UPSTREAM", "DOWNSTREAM"]) {
       const { value } = await answered("POST", "/relationships?action=getLineage", {
@@ -196,7 +195,7 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
     }
   });
 
-  test("folders are as they were told", async () => {
+  test("browsing returns the folders as they were written", async () => {
     const path = members.map((urn) => `␟${urn}`).join("");
     const asked = { entity: "dataset", path, start: 0, count: 10, limit: 10 };
     const { value } = await answered("POST", "/entities?action=browseV2", asked);
@@ -205,7 +204,7 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
     await answered("POST", "/entities?action=getBrowsePaths", { urn: inside[0] });
   });
 
-  test("GraphQL tells parents as far as it is asked, and takes a member out of the ring", async () => {
+  test("GraphQL returns parents to the requested depth, and can move a member out of the cycle", async () => {
     if (type === "container") return;
     const [field, query, move] =
       type === "domain"
@@ -216,14 +215,14 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
             "updateParentNode(input: {resourceUrn: $urn, parentNode: $to})",
           ];
     const above = `${field} { urn `.repeat(5) + "} ".repeat(5);
-    const told = await ask(
+    const reply = await ask(
       service.client,
       `{ ${query}(urn: "${first}") { urn ${above} } }`,
       {},
       service.operator,
     );
-    expect(told.body.errors).toBeUndefined();
-    expect(JSON.stringify(told.body).split('"urn"')).toHaveLength(7);
+    expect(reply.body.errors).toBeUndefined();
+    expect(JSON.stringify(reply.body).split('"urn"')).toHaveLength(7);
     const mutate = (urn: string, to: string | null) =>
       ask(
         service.client,
@@ -233,13 +232,13 @@ describe.each(cases)("in a ring of $size, $type below $type,", (kind) => {
       );
     const onTop = `urn:li:${type}:on-top-of-${size}`;
     await write(onTop, kind.aspect, kind.below(first));
-    // What is in no ring may be put below one; nothing in a ring comes to lie below what lies below it.
+    // An entity outside may move below the cycle. A member may not move below its descendant.
     expect((await mutate(onTop, members.at(-1) ?? "")).body.errors).toBeUndefined();
     expect((await mutate(first, onTop)).body.errors[0].extensions.code).toBe(400);
     expect((await mutate(first, null)).body.errors).toBeUndefined();
   });
 
-  test("a member is forgotten and deleted as others are", async () => {
+  test("references to a member are deleted, and the member is deleted", async () => {
     await answered("POST", "/entities?action=deleteReferences", { urn: first, dryRun: false });
     await answered("POST", "/entities?action=delete", { urn: first });
     const { value } = await answered("POST", "/entities?action=exists", { urn: first });

@@ -1,6 +1,6 @@
 /**
- * What searches know of timeseries: fields of the latest event of each, whatever the order in which
- * events came, and after events were deleted, truncated, restored, and views grown again.
+ * Searches on timeseries: fields of the latest event of each entity, in any order of arrival, and
+ * after deletes, truncations, restores and rebuilds.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const [A, B, C] = [dataset("a"), dataset("b"), dataset("c")];
 
 let service: RunningService;
 let operator: Operator;
-/** Position of the last write: searches are asked for at least that. */
+/** Position of the last write. Searches wait for it. */
 let written = 0;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function tell(urn: string, aspect: string, value: object): Promise<void> {
+async function write(urn: string, aspect: string, value: object): Promise<void> {
   const body = { proposal: proposal(urn, aspect, value) };
   const reply = await service.client.call("POST", "/aspects?action=ingestProposal", body);
   expect(reply).toMatchObject({ status: 200 });
@@ -37,10 +37,10 @@ async function tell(urn: string, aspect: string, value: object): Promise<void> {
 }
 
 const profile = (urn: string, time: number, rowCount: number) =>
-  tell(urn, "datasetProfile", { timestampMillis: time, rowCount });
+  write(urn, "datasetProfile", { timestampMillis: time, rowCount });
 
 const operation = (urn: string, time: number, lastUpdatedTimestamp: number) =>
-  tell(urn, "operation", { timestampMillis: time, lastUpdatedTimestamp, operationType: "INSERT" });
+  write(urn, "operation", { timestampMillis: time, lastUpdatedTimestamp, operationType: "INSERT" });
 
 interface Criterion {
   readonly field: string;
@@ -48,7 +48,7 @@ interface Criterion {
   readonly values?: readonly string[];
 }
 
-/** Names of the datasets that fulfil them, in order of their names. */
+/** Names of the matching datasets, sorted. */
 async function found(...and: readonly Criterion[]): Promise<string> {
   const asked = { entity: "dataset", input: "*", start: 0, count: 50, filter: { or: [{ and }] } };
   const reply = await service.client.call("POST", "/entities?action=search", asked, {
@@ -61,7 +61,7 @@ async function found(...and: readonly Criterion[]): Promise<string> {
 
 const rows = (condition: string, ...values: string[]) => ({ field: "rowCount", condition, values });
 
-/** As the views are, and as they are when they are grown from the log. */
+/** Expects that the views equal views rebuilt from the log. */
 async function expectSame(): Promise<void> {
   await service.restart(async () => {
     const { differences } = await differencesFromRebuild(service.directory);
@@ -76,11 +76,11 @@ async function expectVerified(how: object = {}): Promise<void> {
 }
 
 describe("a search", () => {
-  test("finds datasets by their latest event, whenever it was told", async () => {
+  test("matches datasets by the time of their latest event, not by arrival", async () => {
     await profile(A, 2_000, 20);
     await profile(A, 1_000, 1_000);
     await profile(B, 1_000, 7);
-    await tell(C, "status", { removed: false });
+    await write(C, "status", { removed: false });
     expect(await found(rows("EQUAL", "20"))).toBe("a");
     expect(await found(rows("EQUAL", "1000"))).toBe("");
     expect(await found(rows("GREATER_THAN", "5"))).toBe("ab");
@@ -88,23 +88,23 @@ describe("a search", () => {
     expect(await found({ field: "rowCount", condition: "IS_NULL" })).toBe("c");
     await profile(B, 3_000, 30);
     expect(await found(rows("LESS_THAN", "25"))).toBe("a");
-    // Told again it is the same event, with another value.
+    // A second write of the same event replaces its value.
     await profile(B, 3_000, 3);
     expect(await found(rows("LESS_THAN", "25"))).toBe("ab");
     await expectSame();
   });
 
-  test("finds operations by date, beside what else is known of the dataset", async () => {
+  test("matches operations by date, together with other fields of the dataset", async () => {
     await operation(A, 10, 1_772_323_200_000);
     await operation(C, 10, 1_775_000_000_000);
     const since = { field: "lastOperationTime", condition: "GREATER_THAN_OR_EQUAL_TO" };
     expect(await found({ ...since, values: ["2026-03-01"] })).toBe("ac");
     expect(await found({ ...since, values: ["2026-03-02"] })).toBe("c");
-    await tell(A, "status", { removed: false });
+    await write(A, "status", { removed: false });
     expect(await found({ ...since, values: ["2026-03-01"] }, rows("EQUAL", "20"))).toBe("a");
   });
 
-  test("finds what the one before said when the latest event is deleted", async () => {
+  test("matches the previous event after the latest was deleted", async () => {
     const gone = { urn: A, aspectName: "datasetProfile", startTimeMillis: 2_000 };
     const reply = await service.client.call("POST", "/entities?action=delete", gone);
     expect(reply.status).toBe(200);
@@ -113,7 +113,7 @@ describe("a search", () => {
     expect(await found(rows("EQUAL", "20"))).toBe("");
   });
 
-  test("has nothing left of events that a truncation took, and keeps what came later", async () => {
+  test("loses the events that a truncation deleted, and keeps later ones", async () => {
     await profile(C, 9_000, 90);
     await expectVerified({ full: true });
     const reply = await operator.act("truncateTimeseriesAspect", {
@@ -130,13 +130,13 @@ describe("a search", () => {
     await expectSame();
   });
 
-  test("is the same after a restore, and for whoever compares the view with the log", async () => {
+  test("returns the same after a restore, and the view equals the log", async () => {
     await operator.value("restoreIndices", { urn: A });
     expect(await found(rows("EQUAL", "1"))).toBe("a");
     await expectVerified({ full: true });
   });
 
-  test("is rebuilt with the timeseries, when those are not there", async () => {
+  test("is rebuilt together with a missing timeseries view", async () => {
     await service.restart(async () => {
       for (const end of ["", "-wal", "-shm"]) {
         rmSync(join(service.directory, `timeseries.sqlite${end}`), { force: true });
@@ -153,10 +153,10 @@ describe("a search", () => {
     expect(await found({ field: "hasRowCount", values: ["true"] })).toBe("abc");
   });
 
-  test("finds nothing of an entity that is deleted, nor of its events when it comes again", async () => {
+  test("matches no events of a deleted entity, also after it is created again", async () => {
     const reply = await service.client.call("POST", "/entities?action=delete", { urn: B });
     written = reply.position ?? written;
-    await tell(B, "status", { removed: false });
+    await write(B, "status", { removed: false });
     expect(await found(rows("GREATER_THAN", "0"))).toBe("ac");
     await expectSame();
   });

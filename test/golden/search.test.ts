@@ -1,6 +1,6 @@
 /**
- * Searching as a client meets it, on the service itself: every form of request and answer that the
- * interface shows, its rules, both dialects, and what clients send by mistake or malice.
+ * Searches through the API: every form of request and response of the interface, its rules, both
+ * dialects, and invalid or hostile requests.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { proposal, type Reply } from "../support/client.ts";
@@ -22,12 +22,12 @@ const properties = (name: string, description: string, more: object = {}) => ({
 });
 
 let service: RunningService;
-/** Position of the last write: searches are asked for at least that. */
+/** Position of the last write. Searches wait for it. */
 let written = 0;
 
 beforeAll(async () => {
   service = await runningService();
-  await tell([
+  await write([
     [TIDES, "datasetProperties", properties("tides", "High and low water")],
     [TIDES, "globalTags", { tags: [{ tag: SEA }] }],
     [TIDES, "ownership", { owners: [{ owner: ANN, type: "DATAOWNER" }], lastModified: stamp }],
@@ -51,9 +51,9 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function tell(told: readonly (readonly [string, string, unknown])[]): Promise<void> {
+async function write(aspects: readonly (readonly [string, string, unknown])[]): Promise<void> {
   const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-    proposals: told.map(([urn, aspect, value]) => proposal(urn, aspect, value)),
+    proposals: aspects.map(([urn, aspect, value]) => proposal(urn, aspect, value)),
   });
   expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 });
   written = reply.position ?? 0;
@@ -73,8 +73,8 @@ async function found(input: string, more: object = {}): Promise<readonly string[
   return reply.body.value.entities;
 }
 
-describe("the interface", () => {
-  test("search: urns as entities, and what is told of the result", async () => {
+describe("the interface dialect", () => {
+  test("search returns urns as entities, and metadata of the result", async () => {
     const { status, body } = await act("search", { entity: "dataset", input: "tides", ...page });
     expect(status).toBe(200);
     expect(body.value).toMatchObject({
@@ -102,7 +102,7 @@ describe("the interface", () => {
     });
   });
 
-  test("browse: folders and entities of a level", async () => {
+  test("browse returns folders and entities of a level", async () => {
     const { body } = await act("browse", {
       entity: "dataset",
       path: "/prod/hive",
@@ -134,7 +134,7 @@ describe("the interface", () => {
     expect(paths.body).toEqual({ value: ["/prod/hive/harbour"] });
   });
 
-  test("autocomplete: suggestions for what was typed", async () => {
+  test("autocomplete returns suggestions for the typed text", async () => {
     const { body } = await act("autocomplete", { entity: "dataset", query: "ti", limit: 5 });
     expect(body.value).toEqual({ query: "ti", suggestions: ["tides"], entities: [{ urn: TIDES }] });
     const user = await act("autocomplete", {
@@ -154,7 +154,7 @@ describe("the interface", () => {
     ["LESS_THAN", "createdAt", "1772409600000", []],
     ["LESS_THAN_OR_EQUAL_TO", "createdAt", "1772409600000", [MOON]],
     ["START_WITH", "name", "tid", [TIDES]],
-  ])("rule 1: a filter may ask %s", async (condition, field, value, expected) => {
+  ])("rule 1: a filter accepts the condition %s", async (condition, field, value, expected) => {
     const filter = { or: [{ and: [{ field, value, condition }] }] };
     expect(await found("*", { filter })).toEqual(expected);
   });
@@ -169,7 +169,7 @@ describe("the interface", () => {
     ["typeNames", "Table"],
     ["browsePaths", "/prod"],
     ["urn", TIDES],
-  ])("rule 1: %s may be asked for each condition", async (field, value) => {
+  ])("rule 1: %s accepts each condition", async (field, value) => {
     const conditions = ["CONTAIN", "END_WITH", "EQUAL", "START_WITH"];
     const ends = ["GREATER_THAN", "LESS_THAN"].flatMap((end) => [end, `${end}_OR_EQUAL_TO`]);
     for (const condition of [...conditions, ...ends]) {
@@ -186,19 +186,19 @@ describe("the interface", () => {
     ["name:moo", []],
     [`urn:${MOON}`, [MOON]],
     ["owners:urn:li:corpuser:ann", [TIDES]],
-  ])("rule 2: %s is exact", async (input, expected) => {
+  ])("rule 2: %s is an exact match", async (input, expected) => {
     expect(await found(input)).toEqual(expected);
   });
 
-  test("rules 3 and 4: only the latest is found, and nothing that was soft-deleted", async () => {
+  test("rules 3 and 4: only latest values are found, and no soft-deleted entities", async () => {
     const urn = dataset("harbour.buoys");
     const later = dataset("harbour.later");
-    await tell([
+    await write([
       [urn, "datasetProperties", properties("anchors", "")],
       [later, "datasetProperties", properties("ropes", "")],
     ]);
     expect(await found("anchors")).toEqual([urn]);
-    await tell([[urn, "datasetProperties", properties("floats", "")]]);
+    await write([[urn, "datasetProperties", properties("floats", "")]]);
     expect(await found("anchors")).toEqual([]);
     expect(await found("floats")).toEqual([urn]);
 
@@ -209,12 +209,12 @@ describe("the interface", () => {
       (await act("autocomplete", { entity: "dataset", query: "flo", limit: 5 })).body.value
         .suggestions;
     expect([await browse(), await suggestions()]).toEqual([4, ["floats"]]);
-    await tell([[urn, "status", { removed: true }]]);
+    await write([[urn, "status", { removed: true }]]);
     expect(await found("floats")).toEqual([]);
     expect([await browse(), await suggestions()]).toEqual([3, []]);
     const readable = await service.client.get(`/entitiesV2/${encodeURIComponent(urn)}`);
     expect(readable.body.aspects.datasetProperties.value.name).toBe("floats");
-    await tell([[urn, "status", { removed: false }]]);
+    await write([[urn, "status", { removed: false }]]);
     expect(await found("floats")).toEqual([urn]);
 
     for (const gone of [urn, later]) {
@@ -229,8 +229,8 @@ describe("the interface", () => {
   });
 });
 
-describe("clients of the reference", () => {
-  test("find objects as entities, and the facets with their values", async () => {
+describe("the DataHub dialect", () => {
+  test("search returns objects as entities, and facets with their values", async () => {
     const { body } = await act("search", { entity: "dataset", input: "tides", ...page }, V2);
     expect(body.value.entities[0]).toEqual({
       entity: TIDES,
@@ -250,7 +250,7 @@ describe("clients of the reference", () => {
     });
   });
 
-  test("search across types, page by page", async () => {
+  test("searches across types are scrolled page by page", async () => {
     const request = { input: "*", entities: ["dataset", "corpuser", "tag"], count: 2 };
     const urns: string[] = [];
     let scrollId: string | undefined;
@@ -272,7 +272,7 @@ describe("clients of the reference", () => {
     expect(interfaceDialect.body.value.entities).toEqual(urns);
   });
 
-  test("filter and list", async () => {
+  test("filter and list return the matching entities", async () => {
     const filter = {
       or: [{ and: [{ field: "platform.keyword", values: ["urn:li:dataPlatform:hive"] }] }],
     };
@@ -290,7 +290,7 @@ describe("clients of the reference", () => {
     });
   });
 
-  test("search up- and downstream", async () => {
+  test("searchAcrossLineage searches upstream and downstream", async () => {
     const lineage = async (more: object) => {
       const request = { urn: TIDES, direction: "UPSTREAM", input: "*", ...page, ...more };
       return (await act("searchAcrossLineage", request, V2)).body.value;
@@ -317,7 +317,7 @@ describe("clients of the reference", () => {
     expect((await lineage({ filter: near })).entities).toMatchObject([{ entity: GAUGES }]);
     expect((await lineage({ input: "moon" })).entities).toMatchObject([{ entity: MOON }]);
     expect((await lineage({ urn: MOON, direction: "DOWNSTREAM", maxHops: 1 })).numEntities).toBe(1);
-    // The edges were changed when their aspect says; and they were made now.
+    // An edge has two times: that of its audit stamp and that of its write.
     const then = { startTimeMillis: stamp.time, endTimeMillis: stamp.time };
     expect((await lineage(then)).numEntities).toBe(2);
     expect((await lineage({ startTimeMillis: stamp.time + 1 })).numEntities).toBe(2);
@@ -355,10 +355,10 @@ describe("the value of a field", () => {
   const tag = "urn:li:tag:Two Words";
   beforeAll(async () => {
     const info = (text: string) => ({ title: text, description: "", lastModified: {} });
-    const told = { created: stamp, lastModified: stamp };
-    await tell([
-      [chart, "chartInfo", { ...info(title), lastModified: told }],
-      [other, "chartInfo", { ...info("Rows by harbour"), lastModified: told }],
+    const stamps = { created: stamp, lastModified: stamp };
+    await write([
+      [chart, "chartInfo", { ...info(title), lastModified: stamps }],
+      [other, "chartInfo", { ...info("Rows by harbour"), lastModified: stamps }],
       [chart, "globalTags", { tags: [{ tag }] }],
     ]);
   });
@@ -369,11 +369,11 @@ describe("the value of a field", () => {
     [`title:"${title}"`, [chart]],
     [`tags:${tag}`, [chart]],
     ["title:Rows by harbour", [other]],
-    // Everything else is as it was: a value, and words beside it.
+    // A quoted value may be followed by further words, as before.
     [`tags:"${tag}" harbour`, [chart]],
     ["title:Rows harbour", []],
     ["title:Rows AND by harbour", []],
-  ])("with blanks: %s", async (input, urns) => {
+  ])("may contain blanks: %s", async (input, urns) => {
     expect(await found(input, { entity: "chart" })).toEqual(urns);
   });
 });
@@ -387,7 +387,7 @@ describe("positions", () => {
       headers,
     );
 
-  test("an answer says what it shows, and shows what was asked for", async () => {
+  test("a response has at least the requested position, and names its own", async () => {
     for (let i = 0; i < 20; i++) {
       const { position } = await service.client.upsert(`urn:li:tag:t${i}`, "tagProperties", {
         name: `t${i}`,
@@ -413,7 +413,7 @@ describe("positions", () => {
       "/aspects?action=getTimeseriesAspectValues",
       { urn: TIDES, entity: "dataset", aspect: "datasetProfile" },
     ],
-  ])("so do all reads: %s %s", async (method, path, body) => {
+  ])("every read has at least the requested position: %s %s", async (method, path, body) => {
     const { position } = await service.client.upsert("urn:li:tag:p", "tagProperties", {
       name: `at ${method} ${path}`,
     });
@@ -423,14 +423,14 @@ describe("positions", () => {
     expect(reply.position).toBeGreaterThanOrEqual(Number(position));
   });
 
-  test("a client finds what it told a moment ago, unless much was told", async () => {
+  test("without a requested position, most reads show the previous write", async () => {
     const urn = "urn:li:tag:moment";
     const finds = async (what: string) => {
       const body = { entity: "tag", input: `name:${what}`, start: 0, count: 0 };
       const reply = await service.client.call("POST", "/entities?action=search", body);
       return reply.body.value.numEntities;
     };
-    // What may be asked for in vain takes longer on a machine that others use, too.
+    // Waits without effect take longer on a busy machine.
     let late = 0;
     for (let i = 0; i < 20; i++) {
       await service.client.upsert(urn, "tagProperties", { name: `m${i}` });
@@ -439,7 +439,7 @@ describe("positions", () => {
     expect(late).toBeLessThan(10);
   });
 
-  test("that is none is refused", async () => {
+  test("an invalid position is rejected", async () => {
     for (const value of ["-1", "x", "1.5", "1e3", "99999999999999999999"]) {
       expect(await search({ "X-Annals-Min-Position": value })).toMatchObject({
         status: 400,
@@ -544,7 +544,7 @@ describe("hostile requests", () => {
     [{ sort: { field: "warp", order: "ASCENDING" } }, 400, '"warp"'],
     [{ sort: { field: "name", order: "SIDEWAYS" } }, 400, "SIDEWAYS"],
     [{ searchFlags: { maxAggValues: "many" } }, 400, "maxAggValues"],
-  ])("are refused: %j", async (body, status, message) => {
+  ])("are rejected: %j", async (body, status, message) => {
     expect(await search(body)).toMatchObject({
       status,
       body: { status, message: expect.stringContaining(String(message)) },
@@ -564,7 +564,7 @@ describe("hostile requests", () => {
     expect(none.body.value.numEntities).toBe(3);
   });
 
-  test("are read in slices, of which the first has everything", async () => {
+  test("may ask for slices, of which the first has every hit", async () => {
     const scrolled = (sliceOptions: unknown) =>
       act("scrollAcrossEntities", { input: "*", count: 5, searchFlags: { sliceOptions } });
     const totals = [0, 1].map(
@@ -584,7 +584,7 @@ describe("hostile requests", () => {
     }
   });
 
-  test("have odd pages", async () => {
+  test("may have extreme page sizes", async () => {
     for (const count of [0, 1e15]) expect(await search({ count })).toMatchObject({ status: 200 });
     expect((await search({ count: 100_000 })).body.value.pageSize).toBe(5_000);
     expect(await act("search", { entity: "dataset", input: "*" })).toMatchObject({

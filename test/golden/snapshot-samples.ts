@@ -1,4 +1,4 @@
-/** One entity for each of the 21 legacy snapshot records, with aspects that its union takes. */
+/** One entity for each of the 21 legacy snapshot records, with aspects of its union. */
 const ANN = "urn:li:corpuser:ann";
 const time = 1_629_331_200_000;
 const stamp = { time, actor: ANN };

@@ -1,4 +1,4 @@
-/** /entitiesVersionedV2: each aspect in the version that is asked for. */
+/** /entitiesVersionedV2: each aspect in the requested version. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -32,7 +32,7 @@ test.each([
   ["status:1;editableDatasetProperties:2", 2, "two"],
   ["editableDatasetProperties:0", 0, "three"],
   ["", 0, "three"],
-])("a stamp %j gives version %d", async (stamp, version, description) => {
+])("the stamp %j returns version %d", async (stamp, version, description) => {
   const { status, body } = await read([idOf(stamp)]);
   expect(status, JSON.stringify(body)).toBe(200);
   const entity = body.results[idOf(stamp)];
@@ -46,7 +46,7 @@ test.each([
   expect(entity.aspects.datasetKey.value.name).toBe("versioned (odd , name)");
 });
 
-test("one entity is asked for in several versions, and only some of its aspects", async () => {
+test("one entity is read in several versions, with a selection of its aspects", async () => {
   const ids = [idOf("editableDatasetProperties:1"), idOf("editableDatasetProperties:2")];
   const { body } = await read(ids, "&entityType=dataset&aspects=List(editableDatasetProperties)");
   expect(Object.keys(body.results)).toEqual(ids);
@@ -62,7 +62,7 @@ test("one entity is asked for in several versions, and only some of its aspects"
   ]);
 });
 
-test("a version that is not there is left out", async () => {
+test("an unknown version is omitted", async () => {
   const id = idOf("editableDatasetProperties:9");
   const { status, body } = await read([id]);
   expect(status).toBe(200);
@@ -71,10 +71,10 @@ test("a version that is not there is left out", async () => {
 
 test.each([
   ["no id", [urn], "&entityType=dataset", 400],
-  ["a stamp that is none", [idOf("status")], "&entityType=dataset", 400],
+  ["an invalid stamp", [idOf("status")], "&entityType=dataset", 400],
   ["another entity type", [idOf("")], "&entityType=tag", 400],
   ["no entity type", [idOf("")], "", 400],
-  ["a type that is unknown", ["(urn:li:starship:x , )"], "&entityType=starship", 404],
-])("%s is refused", async (_, ids, more, status) => {
+  ["an unknown type", ["(urn:li:starship:x , )"], "&entityType=starship", 404],
+])("a request with %s is rejected", async (_, ids, more, status) => {
   expect((await read(ids, more)).status).toBe(status);
 });
