@@ -110,8 +110,8 @@ test.each([
   ["0.1", "0.1"],
   ["1.7976931348623157e308", "1.7976931348623157e+308"],
   ["5e-324", "5e-324"],
-  ["the number %s has all its digits at every endpoint", "123456789012345680000"],
-])("%s is a number with all its digits at every endpoint", async (written, digits) => {
+  ["123456789012345680000", "123456789012345680000"],
+])("the number %s has all its digits at every endpoint", async (written, digits) => {
   const cost = `{"costType":"ORG_COST_TYPE","cost":{"costId":${written}}}`;
   const systemMetadata = { runId: `run${written}`, lastObserved: TIME };
   const reply = await service.client.upsert(MODEL, "cost", {}, { ...json(cost), systemMetadata });

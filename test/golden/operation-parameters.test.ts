@@ -76,11 +76,11 @@ describe("an unknown parameter", () => {
     ["/entities?action=deleteReferences", { urn: tag, dryrun: true }],
     ["/entities?action=deleteAll", { registryId: "a:1", dryrun: true }],
     ["/runs?action=rollback", { runId: "kelp-run", dryrun: true }],
-  ])("is refused by %s, which would do what was not meant", async (path, body) => {
+  ])("is rejected by %s instead of changing data", async (path, body) => {
     const headers = tokenOf(service.directory);
     const refused = await service.client.call("POST", path, body, headers);
     expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
-    expect(refused.body.message).toContain("is rejected by %s instead of changing data");
+    expect(refused.body.message).toContain('Did you mean "dryRun"?');
     const read = await service.client.get(`/entitiesV2/${encodeURIComponent(tag)}`);
     expect(read.body.aspects).toHaveProperty("tagProperties");
     // DataHub clients expect that unknown parameters are ignored.
