@@ -1,6 +1,6 @@
 /**
- * What a user sees: the same by entity, by condition on documents, and by the policies' own
- * judging.
+ * Access filters: the filter of entities, its condition on documents and the evaluation of the
+ * policies give the same result.
  */
 import { array, assert, constantFrom, oneof, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -68,7 +68,7 @@ const user = record({
   groups: array(constantFrom(GROUP, `${GROUP}2`), { maxLength: 2 }),
 });
 const entity = oneof({ arbitrary: thing, weight: 3 }, { arbitrary: user, weight: 1 });
-const told = ({ urn, ...aspects }: { urn: string } & Record<string, unknown>) =>
+const aspectsOf = ({ urn, ...aspects }: { urn: string } & Record<string, unknown>) =>
   [
     urn,
     urn === OTTO
@@ -114,34 +114,35 @@ const policy = record({
   }),
 });
 
-describe("a sight", () => {
-  test("is what the policies say, for every entity and every document", () => {
+describe("an access filter", () => {
+  test("equals the policies, for every entity and every document", () => {
     let exact = 0;
     assert(
       property(
         array(policy, { maxLength: 3 }),
         array(entity, { minLength: 1, maxLength: 4 }),
         (policies, entities) => {
-          const sight = accessFilterOf(policies as readonly Policy[], principal, fields);
+          const accessFilter = accessFilterOf(policies as readonly Policy[], principal, fields);
           for (const one of entities) {
-            const state = stateOf(...told(one));
+            const state = stateOf(...aspectsOf(one));
             const stored = Object.fromEntries(
               [...state.aspects.values()].map(({ name, value }) => [name, JSON.parse(value)]),
             );
             const resource = resourceOf(stored, one.urn, one.urn.split(":")[2] ?? "");
-            const should = meets(policies as readonly Policy[], principal, toRead, resource);
-            expect(sight.sees(state)).toBe(should);
-            if (sight.everything) {
-              expect(should).toBe(true);
+            const expected = meets(policies as readonly Policy[], principal, toRead, resource);
+            expect(accessFilter.sees(state)).toBe(expected);
+            if (accessFilter.everything) {
+              expect(expected).toBe(true);
               continue;
             }
-            const document = documentOf(...told(one));
-            const certain = holds(sight.condition, document);
-            if (certain) expect(should).toBe(true);
-            const perhaps = sight.perhaps !== undefined && holds(sight.perhaps, document);
-            if (should) expect(certain || perhaps).toBe(true);
-            if (sight.perhaps === undefined) {
-              expect(certain).toBe(should);
+            const document = documentOf(...aspectsOf(one));
+            const certain = holds(accessFilter.condition, document);
+            if (certain) expect(expected).toBe(true);
+            const perhaps =
+              accessFilter.perhaps !== undefined && holds(accessFilter.perhaps, document);
+            if (expected) expect(certain || perhaps).toBe(true);
+            if (accessFilter.perhaps === undefined) {
+              expect(certain).toBe(expected);
               exact++;
             }
           }
@@ -152,7 +153,7 @@ describe("a sight", () => {
     expect(exact).toBeGreaterThan(500);
   });
 
-  test("is by documents for all that documents tell of the model", () => {
+  test("has a condition for every criterion that documents of the model cover", () => {
     expect(fields.memberTypes).toEqual(["corpuser"]);
     expect(fields.ofCriteria).toEqual({
       TYPE: "_entityType",
@@ -164,15 +165,15 @@ describe("a sight", () => {
       CONTAINER: "container",
       DATA_PLATFORM_INSTANCE: "platformInstance",
     });
-    // A model in which others fill the field, too, is asked entity by entity.
+    // When further fields are indexed under the name, entities are evaluated one by one.
     const also = { path: ["tag"], field: "tags", aliases: [] };
     expect(
       filterFields({ ...rules.rules, another: [also] }, defaultModel).ofCriteria.TAG,
     ).toBeUndefined();
   });
 
-  test("by membership asks those one by one that may be members", () => {
-    const seen = (condition: string) =>
+  test("on group membership evaluates possible members one by one", () => {
+    const filterOf = (condition: string) =>
       accessFilterOf(
         [
           {
@@ -188,7 +189,7 @@ describe("a sight", () => {
       );
     const [chart, otto] = [documentOf("urn:li:chart:(looker,a)"), documentOf(OTTO)];
     const asked = (condition: string) => {
-      const { condition: certain, perhaps = certain } = seen(condition);
+      const { condition: certain, perhaps = certain } = filterOf(condition);
       return [chart, otto].map((one) => [holds(certain, one), holds(perhaps, one)]);
     };
     expect(asked("EQUALS")).toEqual([
@@ -201,19 +202,19 @@ describe("a sight", () => {
     ]);
   });
 
-  test("of oneself is always had, and of nothing else without policies", () => {
-    const sight = accessFilterOf([], principal, fields);
-    expect(sight.sees(stateOf(MINA))).toBe(true);
-    expect(sight.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
-    expect(holds(sight.condition, documentOf(MINA))).toBe(true);
-    expect(holds(sight.condition, documentOf("urn:li:corpuser:otto"))).toBe(false);
+  test("always permits the own user, and nothing else without policies", () => {
+    const accessFilter = accessFilterOf([], principal, fields);
+    expect(accessFilter.sees(stateOf(MINA))).toBe(true);
+    expect(accessFilter.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
+    expect(holds(accessFilter.condition, documentOf(MINA))).toBe(true);
+    expect(holds(accessFilter.condition, documentOf("urn:li:corpuser:otto"))).toBe(false);
   });
 
-  test("looks into no entity whose type decides", () => {
-    const closed = (urn: string): EntityState => ({
+  test("does not read the aspects of an entity whose type decides", () => {
+    const unreadable = (urn: string): EntityState => ({
       ...{ urn, revision: revision(0) },
       get aspects(): never {
-        throw new Error("it was looked into");
+        throw new Error("aspects were read");
       },
     });
     const allowed = (criteria: PolicyCriterion[]): Policy => ({
@@ -222,14 +223,14 @@ describe("a sight", () => {
     });
     const ofType = { field: "TYPE", values: ["dataset"] };
     const tagged = { field: "TAG", values: tags };
-    const sight = accessFilterOf(
+    const accessFilter = accessFilterOf(
       [allowed([ofType]), allowed([{ field: "RESOURCE_TYPE", values: ["chart"] }, tagged])],
       principal,
       fields,
     );
     const [dataset = "", , chart = ""] = urns;
-    expect(sight.sees(closed(dataset))).toBe(true);
-    expect(sight.sees(closed("urn:li:dashboard:(looker,a)"))).toBe(false);
-    expect(() => sight.sees(closed(chart))).toThrow("it was looked into");
+    expect(accessFilter.sees(unreadable(dataset))).toBe(true);
+    expect(accessFilter.sees(unreadable("urn:li:dashboard:(looker,a)"))).toBe(false);
+    expect(() => accessFilter.sees(unreadable(chart))).toThrow("aspects were read");
   });
 });

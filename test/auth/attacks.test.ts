@@ -1,6 +1,6 @@
 /**
- * Attacks on tokens, each named after what it is known for elsewhere. A service that falls for one of
- * them takes a stranger for somebody.
+ * Attacks on tokens, each under its common name. A service that is vulnerable to one of them
+ * accepts an attacker as another user.
  */
 import { generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -23,36 +23,36 @@ async function open(): Promise<void> {
   service = await guardedService();
   ({ token } = await makeToken(service.client, { actorUrn: MINA }, service.operator));
 }
-// A new one for each, so that none is slowed down by the failures of those before.
+// A new service for each test, because failures slow down later attempts.
 beforeEach(open);
 afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-const refused = async (forged: string): Promise<void> => {
+const rejected = async (forged: string): Promise<void> => {
   expect(await whoIs(service.client, forged), forged).toBe(401);
 };
 
-test("a token of the service is believed: without that the rest would prove nothing", async () => {
+test("control: a token of the service is accepted", async () => {
   expect(await whoIs(service.client, token)).toBe(MINA);
   expect(await whoIs(service.client, await resigned(token, { key: service.key }))).toBe(MINA);
 });
 
-describe("the signature", () => {
-  test("alg none: an unsigned token", async () => {
+describe("attacks on the signature", () => {
+  test("alg none: an unsigned token is rejected", async () => {
     const { head, claims } = partsOf(token);
     for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
       const start = `${encodedPart({ ...head, alg })}.${encodedPart(claims)}`;
-      await refused(`${start}.`);
-      await refused(`${start}.${partsOf(token).signature}`);
-      await refused(start);
+      await rejected(`${start}.`);
+      await rejected(`${start}.${partsOf(token).signature}`);
+      await rejected(start);
     }
   });
 
-  test("alg confusion: another algorithm with the key of ours", async () => {
+  test("algorithm confusion: the service's key with another algorithm is rejected", async () => {
     for (const alg of ["HS384", "HS512"]) {
       const key = Buffer.concat([service.key, service.key]);
-      await refused(
+      await rejected(
         await resigned(token, { head: { alg }, key: service.key.length >= 64 ? service.key : key }),
       );
     }
@@ -61,21 +61,21 @@ describe("the signature", () => {
     const other = await new SignJWT(claims)
       .setProtectedHeader({ ...head, alg: "ES256" })
       .sign(privateKey);
-    await refused(other);
-    // The head says HS256, the signature is of the other kind.
-    await refused(`${encodedPart(head)}.${encodedPart(claims)}.${other.split(".")[2]}`);
+    await rejected(other);
+    // The header says HS256, the signature is of ES256.
+    await rejected(`${encodedPart(head)}.${encodedPart(claims)}.${other.split(".")[2]}`);
   });
 
-  test("empty and foreign: no signature, and that of another key", async () => {
+  test("an empty signature and a signature of another key are rejected", async () => {
     const [head, claims] = token.split(".");
-    await refused(`${head}.${claims}.`);
-    await refused(await resigned(token, { key: Buffer.alloc(32, 7) }));
-    await refused(
+    await rejected(`${head}.${claims}.`);
+    await rejected(await resigned(token, { key: Buffer.alloc(32, 7) }));
+    await rejected(
       await resigned(token, { key: Buffer.from("WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94=") }),
     );
   });
 
-  test("key of the attacker's choice: kid, jwk, jku and x5u say nothing", async () => {
+  test("kid, jwk, jku and x5u of the attacker choose no key", async () => {
     const key = Buffer.alloc(32, 9);
     const jwk = { kty: "oct", k: key.toString("base64url") };
     for (const head of [
@@ -88,49 +88,49 @@ describe("the signature", () => {
       { jku: "http://127.0.0.1:9/keys" },
       { x5u: "http://127.0.0.1:9/keys" },
     ]) {
-      await refused(await resigned(token, { head, key }));
+      await rejected(await resigned(token, { head, key }));
     }
   });
 
-  test("critical extensions and other types of tokens are not passed over", async () => {
+  test("critical extensions and other token types are rejected", async () => {
     const { head, claims } = partsOf(token);
     for (const other of [{ crit: ["exp"] }, { crit: ["b64"], b64: false }, { typ: "at+jwt" }]) {
       const changed = { ...head, ...other };
-      await refused(`${encodedPart(changed)}.${encodedPart(claims)}.${partsOf(token).signature}`);
+      await rejected(`${encodedPart(changed)}.${encodedPart(claims)}.${partsOf(token).signature}`);
     }
-    await refused(await resigned(token, { head: { typ: "secevent+jwt" }, key: service.key }));
+    await rejected(await resigned(token, { head: { typ: "secevent+jwt" }, key: service.key }));
   });
 });
 
-describe("the claims", () => {
-  test("tampered: another user under the old signature", async () => {
+describe("attacks on the claims", () => {
+  test("tampering: another user under the original signature is rejected", async () => {
     const { head, claims, signature } = partsOf(token);
     for (const change of [
       { sub: "datahub" },
       { actorId: "datahub", sub: "datahub" },
       { exp: 9e9 },
     ]) {
-      await refused(`${encodedPart(head)}.${encodedPart({ ...claims, ...change })}.${signature}`);
+      await rejected(`${encodedPart(head)}.${encodedPart({ ...claims, ...change })}.${signature}`);
     }
   });
 
-  test("signed by us, but not one that was made: it is not in the catalog", async () => {
-    await refused(
+  test("a correctly signed token that is not in the catalog is rejected", async () => {
+    await rejected(
       await resigned(token, { claims: { sub: "datahub", actorId: "datahub" }, key: service.key }),
     );
-    await refused(await resigned(token, { claims: { jti: "another" }, key: service.key }));
+    await rejected(await resigned(token, { claims: { jti: "another" }, key: service.key }));
   });
 
-  test("expired: though it was extended, or has no end", async () => {
+  test("an expired token is rejected, also with a changed or invalid expiry", async () => {
     const past = Math.floor(Date.now() / 1000) - 1;
-    await refused(await resigned(token, { claims: { exp: past }, key: service.key }));
-    await refused(await resigned(token, { claims: { exp: "soon" }, key: service.key }));
-    await refused(await resigned(token, { claims: { nbf: past + 3600 }, key: service.key }));
+    await rejected(await resigned(token, { claims: { exp: past }, key: service.key }));
+    await rejected(await resigned(token, { claims: { exp: "soon" }, key: service.key }));
+    await rejected(await resigned(token, { claims: { nbf: past + 3600 }, key: service.key }));
   });
 });
 
-describe("who it is", () => {
-  test("issuer and version of others", async () => {
+describe("attacks on the identity", () => {
+  test("another issuer, version, type or actor is rejected", async () => {
     for (const claims of [
       { iss: "datahub-metadata-service" },
       { iss: undefined },
@@ -140,24 +140,24 @@ describe("who it is", () => {
       { sub: "", actorId: "" },
       { sub: "mina", actorId: "datahub" },
     ]) {
-      await refused(await resigned(token, { claims, key: service.key }));
+      await rejected(await resigned(token, { claims, key: service.key }));
     }
   });
 
-  test("revoked: at once, and for good", async () => {
+  test("a revoked token is rejected at once and after a restart", async () => {
     const made = await makeToken(service.client, { actorUrn: MINA }, service.operator);
     expect(await whoIs(service.client, made.token)).toBe(MINA);
     const revoke = `mutation { revokeAccessToken(tokenId: "${made.id}") }`;
     expect(
       (await ask(service.client, revoke, {}, service.operator)).body.data.revokeAccessToken,
     ).toBe(true);
-    await refused(made.token);
+    await rejected(made.token);
     await service.restart();
-    await refused(made.token);
+    await rejected(made.token);
     expect(await whoIs(service.client, token)).toBe(MINA);
   });
 
-  test("sessions that outlive their user: suspended, removed and deleted users", async () => {
+  test("tokens of suspended, removed and deleted users are rejected", async () => {
     const put = async (aspect: string, value: object) => {
       const proposal = {
         entityType: "corpuser",
@@ -173,11 +173,11 @@ describe("who it is", () => {
     };
     const stamp = { time: 1, actor: ROOT };
     await put("corpUserStatus", { status: "SUSPENDED", lastModified: stamp });
-    await refused(token);
+    await rejected(token);
     await put("corpUserStatus", { status: "ACTIVE", lastModified: stamp });
     expect(await whoIs(service.client, token)).toBe(MINA);
     await put("status", { removed: true });
-    await refused(token);
+    await rejected(token);
     const make = makeToken(service.client, { actorUrn: MINA }, service.operator);
     await expect(make).rejects.toThrow("is removed");
     await put("status", { removed: false });
@@ -189,12 +189,12 @@ describe("who it is", () => {
       service.operator,
     );
     expect(gone.status).toBe(200);
-    await refused(token);
+    await rejected(token);
   });
 
-  test("what is no token at all", async () => {
+  test("text that is not a token is rejected", async () => {
     for (const value of ["", "x", "a.b.c", "...", "e30.e30.e30", `${"a".repeat(5000)}`]) {
-      await refused(value);
+      await rejected(value);
     }
     for (const authorization of [
       "Bearer",
@@ -219,7 +219,7 @@ describe("who it is", () => {
     }
   });
 
-  test("a token in the query, in a cookie or in the body is none", async () => {
+  test("a token in the query, a cookie or the body is ignored", async () => {
     const { body } = await service.client.call(
       "POST",
       `/api/graphql?access_token=${token}&token=${token}`,
@@ -230,7 +230,7 @@ describe("who it is", () => {
   });
 });
 
-test("injection: names, ids and filters of GraphQL are values and nothing else", async () => {
+test("injection: names, ids and filters of GraphQL are only values", async () => {
   for (const hostile of [
     `a"}) { accessToken } }`,
     "'; DROP TABLE aspects; --",

@@ -1,4 +1,4 @@
-/** Who did what, from where, when, allowed or refused: told by the log. */
+/** The audit log: each event with its actor, address, time and outcome. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 const MINA = "urn:li:corpuser:mina";
 const TAG = "urn:li:tag:audited";
 
-describe("in a service", () => {
+describe("the audit log of a service", () => {
   let service: GuardedService;
   let mina: Record<string, string>;
   let token: string;
@@ -32,7 +32,7 @@ describe("in a service", () => {
   const events = async (filter: object) =>
     (await operate("listAuditEvents", filter, service.operator)).body.value.events;
 
-  test("writes, operations, tokens, their uses and refusals are told, the newest first", async () => {
+  test("lists writes, operations, tokens, their uses and refusals, newest first", async () => {
     const before = Date.now();
     await service.client.call(
       "POST",
@@ -92,7 +92,7 @@ describe("in a service", () => {
     ]);
   });
 
-  test("filters narrow, and pages go on until the end", async () => {
+  test("is filtered and paged to its end", async () => {
     const whole = await events({ count: 1000 });
     const paged = [];
     let before: number | undefined;
@@ -101,7 +101,7 @@ describe("in a service", () => {
       paged.push(...body.value.events);
       ({ position: before, end } = body.value);
     }
-    // What was asked meanwhile is told, too.
+    // The requests of this test are events, too.
     expect(paged.filter((one) => one.position <= whole[0].position)).toEqual(whole);
     const of = (filter: object) => events({ count: 1000, ...filter });
     expect(await of({ actor: MINA, urn: TAG, writes: false })).toEqual([]);
@@ -111,14 +111,14 @@ describe("in a service", () => {
     expect((await of({ actor: "urn:li:corpuser:nobody" })).length).toBe(0);
   });
 
-  test("is told to those alone who may, and holds no token", async () => {
+  test("is readable only with the privilege, and contains no token", async () => {
     expect((await operate("listAuditEvents", {}, mina)).status).toBe(403);
     const text = JSON.stringify(await events({ count: 1000 }));
     expect(text).not.toContain(token);
     expect(text).not.toContain(token.split(".")[2]);
   });
 
-  test("a token tells when it was last used", async () => {
+  test("the list of tokens has the last use of each", async () => {
     const list = "{ listAccessTokens(input: {}) { tokens { id lastUsedAt } } }";
     const { body } = await ask(service.client, list, {}, service.operator);
     const [{ lastUsedAt }] = body.data.listAccessTokens.tokens;
@@ -131,7 +131,7 @@ describe("in a service", () => {
   });
 });
 
-test("nobody fills the log by being refused", async () => {
+test("repeated refusals are counted instead of appended one by one", async () => {
   using directory = temporaryDirectory();
   let now = 1_772_409_600_000;
   mkdirSync(directory.path, { recursive: true });
@@ -152,7 +152,7 @@ test("nobody fills the log by being refused", async () => {
   const { events } = await trail.list({ count: 1000 });
   expect(events.reduce((sum, { count }) => sum + count, 0)).toBe(100_000);
 
-  // A use of a token is told once an hour.
+  // A use of a token is recorded once an hour.
   trail = open();
   const use = { urn: "urn:li:dataHubAccessToken:x", actor: MINA, address: "192.0.2.1" };
   for (let minute = 0; minute < 120; minute++, now += countedMs) trail.noteUse(use);
@@ -163,7 +163,7 @@ test("nobody fills the log by being refused", async () => {
   await log.close();
 });
 
-test("what was long ago is found without looking through what came after, as far back as it is told", async () => {
+test("a time range is found without reading later records, within the configured days", async () => {
   using directory = temporaryDirectory();
   const begin = 1_772_409_600_000;
   let now = begin;

@@ -1,4 +1,4 @@
-/** Each thing that a token is asked, on its own: in a whole service one would hide the other. */
+/** Each check of a token in isolation. In a running service, one check would mask another. */
 import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
@@ -33,7 +33,7 @@ function open(lifeMax?: number) {
   const stored = new Map<string, Record<string, unknown>>([[MINA, {}]]);
   /** Entities in memory. */
   const states = new Map<string, EntityState>();
-  /** What was asked for, and what is known to be written. */
+  /** The entities that were looked up, and the version of the latest known write. */
   const written: { asked: string[]; entitiesVersion: number | undefined } = {
     ...{ asked: [], entitiesVersion: undefined },
   };
@@ -85,7 +85,7 @@ describe("the text of a token", () => {
     ["no time", { claims: { iat: undefined } }],
     ["another kind of token", { head: { typ: "secevent+jwt" } }],
     ["no key named", { head: { kid: undefined } }],
-  ])("with %s is foreign, however well it is signed", async (_, change) => {
+  ])("with %s is rejected as foreign, although correctly signed", async (_, change) => {
     const { format, key } = open();
     const token = await format.sign(claims, now);
     expect(await format.verify(token, now)).toMatchObject({ ok: true, claims });
@@ -94,7 +94,7 @@ describe("the text of a token", () => {
   });
 });
 
-test("a header of blanks is looked at in no time", async () => {
+test("a header of many blanks is rejected in constant time", async () => {
   const { show } = open();
   const start = cpuMilliseconds();
   await expect(show(`${" ".repeat(60_000)}x${" ".repeat(60_000)}y`)).rejects.toMatchObject({
@@ -103,8 +103,8 @@ test("a header of blanks is looked at in no time", async () => {
   expect(cpuMilliseconds() - start).toBeLessThan(300);
 });
 
-describe("a token that was let in before", () => {
-  async function letIn(life?: number) {
+describe("a token that was accepted before", () => {
+  async function acceptedToken(life?: number) {
     const api = open();
     const expiresAt = life === undefined ? undefined : now + life;
     const token = await api.format.sign({ ...claims, expiresAt }, now);
@@ -113,66 +113,66 @@ describe("a token that was let in before", () => {
     expect(await api.show(token)).toBe(MINA);
     return { ...api, token, urn };
   }
-  const refused = (message: string) => ({
+  const rejected = (message: string) => ({
     code: "unauthenticated",
     message: expect.stringContaining(message),
   });
 
-  test("a token ends responses in flight as soon as it is no longer valid", async () => {
-    const { endOf, token, urn, stored } = await letIn(1000);
+  test("ends responses in flight as soon as it is no longer valid", async () => {
+    const { endOf, token, urn, stored } = await acceptedToken(1000);
     expect(await endOf(token)).toBeUndefined();
     stored.set(MINA, { status: { removed: true } });
-    expect(await endOf(token)).toMatchObject(refused("was removed"));
+    expect(await endOf(token)).toMatchObject(rejected("was removed"));
     stored.set(MINA, { corpUserStatus: { status: "SUSPENDED" } });
-    expect(await endOf(token)).toMatchObject(refused("is suspended"));
+    expect(await endOf(token)).toMatchObject(rejected("is suspended"));
     stored.set(MINA, {});
     expect(await endOf(token)).toBeUndefined();
     now += 1000;
-    expect(await endOf(token)).toMatchObject(refused("has expired"));
+    expect(await endOf(token)).toMatchObject(rejected("has expired"));
     now -= 1000;
     stored.delete(urn);
-    expect(await endOf(token)).toMatchObject(refused("was revoked"));
+    expect(await endOf(token)).toMatchObject(rejected("was revoked"));
   });
 
-  test("is refused from the millisecond at which it expires", async () => {
-    const { show, token } = await letIn(1000);
+  test("is rejected from the millisecond of its expiry", async () => {
+    const { show, token } = await acceptedToken(1000);
     now += 999;
     expect(await show(token)).toBe(MINA);
     now += 1;
-    await expect(show(token)).rejects.toMatchObject(refused("expired"));
+    await expect(show(token)).rejects.toMatchObject(rejected("expired"));
   });
 
-  test("is refused when it was revoked, and is a stranger's from then on", async () => {
-    const { show, token, urn, stored } = await letIn();
+  test("is rejected after its revocation, and counts as a failed attempt", async () => {
+    const { show, token, urn, stored } = await acceptedToken();
     stored.delete(urn);
     for (let i = 0; i < 30; i++)
-      await expect(show(token)).rejects.toMatchObject(refused("revoked"));
+      await expect(show(token)).rejects.toMatchObject(rejected("revoked"));
     await expect(show(token)).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  test("is refused where its record does not say that it is one", async () => {
-    const { show, token, urn, stored } = await letIn();
+  test("is rejected when its record has no token info", async () => {
+    const { show, token, urn, stored } = await acceptedToken();
     stored.set(urn, { dataHubAccessTokenKey: { id: "t" } });
-    await expect(show(token)).rejects.toMatchObject(refused("revoked"));
+    await expect(show(token)).rejects.toMatchObject(rejected("revoked"));
   });
 
   test.each([
     ["removed", { status: { removed: true } }],
     ["suspended", { corpUserStatus: { status: "SUSPENDED" } }],
     ["not in the catalog", undefined],
-  ])("is refused when its user is %s", async (message, user) => {
-    const { show, token, stored } = await letIn();
+  ])("is rejected when its user is %s", async (message, user) => {
+    const { show, token, stored } = await acceptedToken();
     if (user === undefined) stored.delete(MINA);
     else stored.set(MINA, user);
-    await expect(show(token)).rejects.toMatchObject(refused(message));
+    await expect(show(token)).rejects.toMatchObject(rejected(message));
     stored.set(MINA, {});
     expect(await show(token)).toBe(MINA);
   });
 });
 
-describe("a connection that showed a token before", () => {
+describe("a connection with a verified token", () => {
   const connection = {};
-  async function shownOn(life?: number, lifeMax?: number) {
+  async function verifiedOn(life?: number, lifeMax?: number) {
     const api = open(lifeMax);
     const expiresAt = life === undefined ? undefined : now + life;
     const make = async (actor: string) => {
@@ -192,14 +192,14 @@ describe("a connection that showed a token before", () => {
     return { ...api, ...mine, others };
   }
 
-  test("is asked anew where the record in memory does not say that it is a token", async () => {
-    const { showNow, token, urn, states } = await shownOn();
+  test("is verified again when the record in memory has no token info", async () => {
+    const { showNow, token, urn, states } = await verifiedOn();
     states.set(urn, stateOf(urn, { status: { removed: false } }));
     expect(showNow(token, connection)).toBeUndefined();
   });
 
-  test("is whose the token is that it shows now", async () => {
-    const { showNow, token, others } = await shownOn();
+  test("acts as the user of the token in the current request", async () => {
+    const { showNow, token, others } = await verifiedOn();
     expect(showNow(others.token, connection)).toBe(OTTO);
     expect(showNow(token, connection)).toBe(MINA);
     expect(showNow(`${token}x`, connection)).toBeUndefined();
@@ -208,8 +208,8 @@ describe("a connection that showed a token before", () => {
     expect(showNow(others.token)).toBe(OTTO);
   });
 
-  test("is asked anew when the token was revoked, or waits for its record", async () => {
-    const { showNow, token, urn, states } = await shownOn();
+  test("is verified again when the token was revoked or its record is not loaded", async () => {
+    const { showNow, token, urn, states } = await verifiedOn();
     const record = states.get(urn) as EntityState;
     states.delete(urn);
     expect(showNow(token, connection)).toBeUndefined();
@@ -225,8 +225,8 @@ describe("a connection that showed a token before", () => {
       "suspended",
       { corpUserStatus: { status: "SUSPENDED", lastModified: { time: 1, actor: OTTO } } },
     ],
-  ])("is asked anew when its user is %s", async (_, aspects) => {
-    const { showNow, token, states } = await shownOn();
+  ])("is verified again when its user is %s", async (_, aspects) => {
+    const { showNow, token, states } = await verifiedOn();
     states.set(MINA, stateOf(MINA, aspects));
     expect(showNow(token, connection)).toBeUndefined();
     states.set(MINA, stateOf(MINA));
@@ -235,9 +235,9 @@ describe("a connection that showed a token before", () => {
 
   test.each([
     ["expires", 1_000, undefined],
-    ["is as old as tokens may be", undefined, 1_000],
-  ])("is asked anew from the millisecond at which the token %s", async (_, life, lifeMax) => {
-    const { showNow, token } = await shownOn(life, lifeMax);
+    ["reaches the maximum age", undefined, 1_000],
+  ])("is verified again from the millisecond at which the token %s", async (_, life, lifeMax) => {
+    const { showNow, token } = await verifiedOn(life, lifeMax);
     now += 999;
     expect(showNow(token, connection)).toBe(MINA);
     now += 1;
@@ -246,8 +246,8 @@ describe("a connection that showed a token before", () => {
 });
 
 describe("a token whose entities are not in memory", () => {
-  /** Shown once, and then not asked for while nothing is written. */
-  async function shownOnce(more: object = {}, lifeMax?: number) {
+  /** Verified once with lookups, and then without lookups while nothing is written. */
+  async function verifiedOnce(more: object = {}, lifeMax?: number) {
     const opened = open(lifeMax);
     const { format, stored, written, show, showNow } = opened;
     const token = await format.sign({ ...claims, ...more }, now);
@@ -261,8 +261,8 @@ describe("a token whose entities are not in memory", () => {
     return { ...opened, token, urn };
   }
 
-  test("is asked for again as soon as anything was written, and refused when it was revoked", async () => {
-    const { stored, written, show, showNow, token, urn } = await shownOnce();
+  test("is looked up again after any write, and rejected when it was revoked", async () => {
+    const { stored, written, show, showNow, token, urn } = await verifiedOnce();
     written.entitiesVersion = 8;
     expect(showNow(token)).toBeUndefined();
     expect(await show(token)).toBe(MINA);
@@ -275,38 +275,38 @@ describe("a token whose entities are not in memory", () => {
     expect(showNow(token)).toBeUndefined();
   });
 
-  test("is asked for again after a second, also where nothing is known to be written", async () => {
-    const { show, showNow, token, stored } = await shownOnce();
+  test("is looked up again after a second, also without known writes", async () => {
+    const { show, showNow, token, stored } = await verifiedOnce();
     now += 1_000;
     expect(showNow(token)).toBeUndefined();
     stored.set(MINA, { corpUserStatus: { status: "SUSPENDED" } });
     await expect(show(token)).rejects.toThrow("suspended");
   });
 
-  test("is not believed beyond its end", async () => {
+  test("is rejected after its expiry", async () => {
     const expiresAt = now + 1_000;
     now += 600;
-    const { showNow, token } = await shownOnce({ expiresAt });
+    const { showNow, token } = await verifiedOnce({ expiresAt });
     now = expiresAt;
     expect(showNow(token)).toBeUndefined();
   });
 
-  test("is not believed once it is older than tokens may be", async () => {
-    const { showNow, token } = await shownOnce({}, 400);
+  test("is rejected once it is older than the maximum age", async () => {
+    const { showNow, token } = await verifiedOnce({}, 400);
     now += 400;
     expect(showNow(token)).toBeUndefined();
   });
 
-  test("is asked for each time where nothing is known of what is written", async () => {
-    const { written, show, showNow, token } = await shownOnce();
+  test("is looked up for each request when writes are not tracked", async () => {
+    const { written, show, showNow, token } = await verifiedOnce();
     written.entitiesVersion = undefined;
     expect(showNow(token)).toBeUndefined();
     expect(await show(token)).toBe(MINA);
     expect(showNow(token)).toBeUndefined();
   });
 
-  test("is not believed by what was asked before a write that came meanwhile", async () => {
-    const { written, show, showNow, token } = await shownOnce();
+  test("is looked up again when a write happened during its lookup", async () => {
+    const { written, show, showNow, token } = await verifiedOnce();
     written.entitiesVersion = 8;
     const showing = show(token);
     written.entitiesVersion = 9;

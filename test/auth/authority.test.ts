@@ -1,4 +1,4 @@
-/** What always holds is judged without looking at policies that are stored. */
+/** Built-in permissions are evaluated without reading stored policies. */
 import { expect, test } from "vitest";
 import { createAuthority } from "../../src/auth/policies/authority.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
@@ -6,25 +6,26 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { fixedPolicies } from "../support/built-ins.ts";
 
 const options = { namespace: "li", fixedPolicies };
-const away = () => Promise.reject(new CatalogError("unavailable", "the aspect view stands still"));
-const authority = createAuthority({ find: async () => undefined, list: away }, options);
+const unavailable = () =>
+  Promise.reject(new CatalogError("unavailable", "the aspect view stands still"));
+const authority = createAuthority({ find: async () => undefined, list: unavailable }, options);
 const anyOf = [["RESTORE_INDICES_PRIVILEGE"]] as const;
 
-test("the root user may operate while the aspect view stands still", async () => {
+test("the root user may operate while the aspect view is unavailable", async () => {
   expect(await authority.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
 });
 
-test("the root user may operate while what is known of users cannot be read", async () => {
-  const blind = createAuthority({ find: away, list: away }, options);
-  expect(await blind.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
-  await expect(blind.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
+test("the root user may operate while users cannot be read", async () => {
+  const offline = createAuthority({ find: unavailable, list: unavailable }, options);
+  expect(await offline.allows("urn:li:corpuser:datahub", anyOf)).toBe(true);
+  await expect(offline.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
 });
 
-test("others are not let in by a view that cannot be asked", async () => {
+test("other users are rejected while the view is unavailable", async () => {
   await expect(authority.allows("urn:li:corpuser:ada", anyOf)).rejects.toThrow("stands still");
 });
 
-test("a group that was removed makes nobody a member, nor gives roles", async () => {
+test("a removed group gives its members neither policies nor roles", async () => {
   const admins = "urn:li:corpGroup:admins";
   const stored = (removed: boolean): Readonly<Record<string, Stored>> => ({
     "urn:li:corpuser:ada": { groupMembership: { groups: [admins] } },
@@ -46,7 +47,7 @@ test("a group that was removed makes nobody a member, nor gives roles", async ()
       },
       options,
     );
-    // The one by the role, the other by the policy.
+    // One by the role, the other by the policy.
     expect(await of.allows("urn:li:corpuser:ada", anyOf)).toBe(!removed);
     expect(await of.allows("urn:li:corpuser:ada", [["MANAGE_POLICIES"]])).toBe(!removed);
   }

@@ -1,4 +1,4 @@
-/** The catalog as those use it who ask nothing by HTTP: what Kafka brings is nobody's. */
+/** The authorized catalog for callers without HTTP: proposals from Kafka have no user. */
 import { expect, test } from "vitest";
 import { configuredModel } from "../../src/app/load-model.ts";
 import { authorizeCatalog } from "../../src/auth/access/authorized-catalog.ts";
@@ -14,10 +14,10 @@ import { runningService } from "../support/running-service.ts";
 const { model } = configuredModel(readConfig({}, {}));
 const entities = { find: async () => undefined, list: async () => new Map() };
 const unused = (): never => {
-  throw new Error("nothing else is asked");
+  throw new Error("unexpected call");
 };
 
-test("proposals of a topic decide nothing about access where tokens are asked for", async () => {
+test("with authentication, proposals of a topic may not change policies or roles", async () => {
   const policy = {
     ...{ displayName: "", description: "", type: "PLATFORM", state: "ACTIVE" },
     ...{ privileges: ["MANAGE_POLICIES"], actors: { allUsers: true } },
@@ -55,7 +55,7 @@ test("proposals of a topic decide nothing about access where tokens are asked fo
   expect(written).toEqual([tag, one]);
 });
 
-test("where calls are traced, a token is believed as often as it is shown", async () => {
+test("with traces, a token is accepted on every request", async () => {
   await using service = await runningService({
     ...{ logLevel: "silent", auth: "on", tracesEndpoint: "http://127.0.0.1:9" },
   });

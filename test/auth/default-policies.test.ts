@@ -30,7 +30,7 @@ async function listed(): Promise<{ urn: string; state: string; editable: boolean
   expect(body.data.listPolicies.total).toBe(body.data.listPolicies.policies.length);
   return body.data.listPolicies.policies;
 }
-/** Whether mina may make a token for herself. */
+/** Whether mina may create a token for herself. */
 async function mayMake(): Promise<boolean> {
   const query = `mutation { createAccessToken(input: {type: PERSONAL, actorUrn: "${MINA}",
     duration: ONE_HOUR, name: "own"}) { accessToken } }`;
@@ -91,24 +91,24 @@ describe("a default policy", () => {
 
   test("a write changes a built-in policy", async () => {
     expect(await mayMake()).toBe(false);
-    const told = await read(EVERYBODY);
-    expect((await propose(EVERYBODY, { ...told, state: "ACTIVE" })).status).toBe(200);
+    const value = await read(EVERYBODY);
+    expect((await propose(EVERYBODY, { ...value, state: "ACTIVE" })).status).toBe(200);
     expect(await read(EVERYBODY)).toMatchObject({ state: "ACTIVE" });
     expect((await listed()).find(({ urn }) => urn === EVERYBODY)?.state).toBe("ACTIVE");
     expect(await mayMake()).toBe(true);
-    // What it was is its first version.
+    // The built-in value is its first version.
     const path = `/aspects/${encoded(EVERYBODY)}?aspect=dataHubPolicyInfo&version=1`;
     const first = (await call("GET", path)).body.aspect["com.linkedin.policy.DataHubPolicyInfo"];
-    expect(first).toEqual(told);
+    expect(first).toEqual(value);
   });
 
   test("a deleted built-in policy does not exist until it is written again", async () => {
-    const told = await read(EVERYBODY);
+    const value = await read(EVERYBODY);
     expect((await remove(EVERYBODY)).status).toBe(200);
     expect(await read(EVERYBODY)).toBeUndefined();
     expect((await listed()).map(({ urn }) => urn)).not.toContain(EVERYBODY);
     expect(await mayMake()).toBe(false);
-    expect((await propose(EVERYBODY, told)).status).toBe(200);
+    expect((await propose(EVERYBODY, value)).status).toBe(200);
     expect(await mayMake()).toBe(true);
   });
 
@@ -155,16 +155,16 @@ describe("a default policy", () => {
 
   test("the policies of the root user and of administrators are read-only", async () => {
     for (const id of ["0", "1", "admin-platform-policy", "admin-metadata-policy"]) {
-      const told = await read(policyUrn(id));
+      const value = await read(policyUrn(id));
       const answers = [
-        await propose(policyUrn(id), { ...told, state: "INACTIVE" }),
+        await propose(policyUrn(id), { ...value, state: "INACTIVE" }),
         await remove(policyUrn(id)),
       ];
       for (const { status, body } of answers) {
         expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid" });
         expect(body.message).toContain("is built-in and read-only");
       }
-      expect(await read(policyUrn(id))).toEqual(told);
+      expect(await read(policyUrn(id))).toEqual(value);
     }
   });
 
@@ -188,21 +188,21 @@ describe("a default policy", () => {
     }
   });
 
-  test("asks for what policies can ask for, and is told when it does not", async () => {
+  test("a policy with an unknown criterion is rejected", async () => {
     const criteria = [{ field: "COLOUR", values: ["red"] }];
-    const told = await read(policyUrn("1"));
-    const asked = { ...told, editable: true, resources: { filter: { criteria } } };
+    const value = await read(policyUrn("1"));
+    const asked = { ...value, editable: true, resources: { filter: { criteria } } };
     const { status, body } = await propose(policyUrn("odd"), asked);
     expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid" });
     expect(body.message).toContain('on "COLOUR"');
   });
 
-  test("is written by those alone who manage policies", async () => {
-    const told = await read(policyUrn("view-entity-page-all"));
+  test("only users that manage policies may write policies", async () => {
+    const value = await read(policyUrn("view-entity-page-all"));
     const { status } = await call(
       "POST",
       "/aspects?action=ingestProposal",
-      { proposal: proposal(policyUrn("view-entity-page-all"), "dataHubPolicyInfo", told) },
+      { proposal: proposal(policyUrn("view-entity-page-all"), "dataHubPolicyInfo", value) },
       mina,
     );
     expect(status).toBe(403);

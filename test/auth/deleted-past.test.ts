@@ -1,6 +1,7 @@
 /**
- * What an entity was before it was deleted: those who see it by what there is of it see nothing of
- * that, neither when it is gone nor when it is there anew; those who see it whatever it is, do.
+ * The past of a deleted entity: callers whose permission depends on its aspects do not read it,
+ * neither after the delete nor after it is created again. Callers with permission on the urn or
+ * type do.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
@@ -15,7 +16,7 @@ const table = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,past.$
 
 let service: GuardedService;
 const bearers: Record<string, Record<string, string>> = {};
-let moment = 0;
+let position = 0;
 
 async function write(urn: string, aspect: string, value: unknown, more = {}, who?: string) {
   const reply = await service.client.call(
@@ -51,12 +52,12 @@ beforeAll(async () => {
     const own = policy("ACTIVE", `urn:li:corpuser:${name}`, criteria);
     await write(`urn:li:dataHubPolicy:${name}`, "dataHubPolicyInfo", own);
   }
-  for (const urn of [table("gone"), table("anew")]) {
+  for (const urn of [table("gone"), table("again")]) {
     await write(urn, "domains", { domains: ["urn:li:domain:sec"] });
     await write(urn, "datasetProperties", { name: "t", description: SECRET });
-    moment = await write(urn, "datasetProfile", { timestampMillis: 1, rowCount: 424_243 });
+    position = await write(urn, "datasetProfile", { timestampMillis: 1, rowCount: 424_243 });
   }
-  for (const urn of [table("gone"), table("anew")]) {
+  for (const urn of [table("gone"), table("again")]) {
     const reply = await service.client.call(
       "POST",
       "/entities?action=delete",
@@ -65,7 +66,7 @@ beforeAll(async () => {
     );
     expect(reply.status).toBe(200);
   }
-  await write(table("anew"), "datasetProperties", { name: "of this life" });
+  await write(table("again"), "datasetProperties", { name: "of this life" });
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
@@ -77,8 +78,8 @@ const timelineRead: Read = [
 ];
 const reads: readonly Read[] = [
   ["a version", (urn) => `/aspects/${key(urn)}?aspect=datasetProperties&version=1`],
-  ["as of a position", (urn) => `/entitiesV2/${key(urn)}?asOfPosition=${moment}`],
-  ["OpenAPI", (urn) => `/openapi/v3/entity/dataset/${key(urn)}?asOfPosition=${moment}`],
+  ["as of a position", (urn) => `/entitiesV2/${key(urn)}?asOfPosition=${position}`],
+  ["OpenAPI", (urn) => `/openapi/v3/entity/dataset/${key(urn)}?asOfPosition=${position}`],
   ["changes", (urn) => `/changes?urn=${key(urn)}&after=0&previous=true`],
   timelineRead,
   [
@@ -86,44 +87,47 @@ const reads: readonly Read[] = [
     (urn) => `/entitiesVersionedV2?ids=List((urn:${key(urn)},versionStamp:datasetProperties%3A1))`,
   ],
 ];
-const told = async (path: string, who: string): Promise<string> => {
+const textOf = async (path: string, who: string): Promise<string> => {
   const { body } = await service.client.call("GET", path, undefined, bearers[who]);
   return JSON.stringify(body);
 };
 
-describe.each(["gone", "anew"])("%s", (name) => {
-  test.each(reads)("%s tells nothing of it", async (_, path) => {
-    const text = await told(path(table(name)), mallory);
-    expect(text).not.toMatch(/quincunx|domain:sec|424243/);
-  });
+describe.each(["gone", "again"])("the deleted entity past.%s", (name) => {
+  test.each(reads)(
+    "%s shows no deleted values to a caller who was not permitted then",
+    async (_, path) => {
+      const text = await textOf(path(table(name)), mallory);
+      expect(text).not.toMatch(/quincunx|domain:sec|424243/);
+    },
+  );
 
-  test("events as of then are hidden, too", async () => {
+  test("events as of that position are hidden, too", async () => {
     const query = { urn: table(name), entity: "dataset", aspect: "datasetProfile" };
-    const path = `/aspects?action=getTimeseriesAspectValues&asOfPosition=${moment}`;
+    const path = `/aspects?action=getTimeseriesAspectValues&asOfPosition=${position}`;
     const values = async (who: string) =>
       (await service.client.call("POST", path, query, bearers[who])).body.value.values;
     expect(await values(mallory)).toEqual([]);
     expect(await values(typer)).toHaveLength(1);
   });
 
-  test.each([typer, namer])("%s may see it by its urn and reads its past", async (who) => {
+  test.each([typer, namer])("%s reads the past, permitted by the type or urn", async (who) => {
     for (const [what, path] of reads.slice(0, 4)) {
-      expect(await told(path(table(name)), who), what).toContain(SECRET);
+      expect(await textOf(path(table(name)), who), what).toContain(SECRET);
     }
   });
 
   test("a timeline shows the past before a hard delete to no caller", async () => {
     const [, path] = timelineRead;
     for (const who of [typer, namer]) {
-      expect(await told(path(table(name)), who)).not.toContain(SECRET);
+      expect(await textOf(path(table(name)), who)).not.toContain(SECRET);
     }
   });
 });
 
-test("what it is now is seen, and all that was told since", async () => {
-  const path = `/aspects/${key(table("anew"))}?aspect=datasetProperties&version=`;
-  expect(await told(`${path}0`, mallory)).toContain("of this life");
-  expect(await told(`${path}2`, mallory)).toContain("of this life");
-  const changes = `/changes?urn=${key(table("anew"))}&after=0`;
-  expect(await told(changes, mallory)).toContain("of this life");
+test("the present and every later write are readable", async () => {
+  const path = `/aspects/${key(table("again"))}?aspect=datasetProperties&version=`;
+  expect(await textOf(`${path}0`, mallory)).toContain("of this life");
+  expect(await textOf(`${path}2`, mallory)).toContain("of this life");
+  const changes = `/changes?urn=${key(table("again"))}&after=0`;
+  expect(await textOf(changes, mallory)).toContain("of this life");
 });

@@ -66,7 +66,7 @@ describe.each(Object.entries(endings))("after its token %s", (_, endOf) => {
   });
 });
 
-test("the feed of JSON lines ends with its token, too", async () => {
+test("a feed of JSON lines also ends with its token", async () => {
   const user = await newUser();
   const response = await fetch(`${service.address}/changes`, {
     headers: { ...asBearer(user.token), Accept: "application/x-ndjson" },

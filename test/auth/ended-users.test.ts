@@ -1,7 +1,4 @@
-/**
- * A token of a user who was deleted lets nobody in, also when somebody of that name comes to be
- * again.
- */
+/** Tokens of a deleted user stay invalid, also when a user of the same name is created again. */
 import { expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";
@@ -11,7 +8,7 @@ const MINA = "urn:li:corpuser:mina";
 const OLAF = "urn:li:corpuser:olaf";
 
 test.each(["a delete of the entity", "a delete of its key"])(
-  "resurrection of a deleted user does not bring their tokens back: %s",
+  "tokens of a deleted user stay invalid after the user is created again: %s",
   async (how) => {
     await using service = await guardedService();
     const { client, operator } = service;
@@ -28,21 +25,21 @@ test.each(["a delete of the entity", "a delete of its key"])(
       : await client.call("POST", "/entities?action=delete", { urn: MINA }, operator);
     expect(gone.status, JSON.stringify(gone.body)).toBe(200);
     expect(await whoIs(client, token)).toBe(401);
-    // Anybody who is let in may tell of a user, as ingestion does.
-    const told = proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" });
-    expect((await ingest(told, colleague)).status).toBe(200);
+    // Any authenticated client may write users, as ingestion does.
+    const info = proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" });
+    expect((await ingest(info, colleague)).status).toBe(200);
     expect(await whoIs(client, token)).toBe(401);
     expect(await whoIs(client, colleague.Authorization.slice("Bearer ".length))).toBe(OLAF);
   },
 );
 
-test("a user who is deleted with the run that told of them has no tokens either, told of again or not", async () => {
+test("tokens of a user who is deleted by a rollback stay invalid after the user is created again", async () => {
   await using service = await guardedService();
   const { client, operator } = service;
   const ingest = (one: object) =>
     client.call("POST", "/aspects?action=ingestProposal", { proposal: one }, operator);
-  const told = proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" });
-  expect((await ingest({ ...told, systemMetadata: { runId: "people-1" } })).status).toBe(200);
+  const info = proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" });
+  expect((await ingest({ ...info, systemMetadata: { runId: "people-1" } })).status).toBe(200);
   const { token } = await makeToken(client, { actorUrn: MINA }, operator);
   const other = await makeToken(client, { actorUrn: OLAF }, operator);
   const rollback = async (flags: object) => {

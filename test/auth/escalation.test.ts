@@ -1,6 +1,6 @@
 /**
- * Who has no privilege gives themselves none: not by any endpoint that writes, in whatever form it takes
- * what decides about access.
+ * Privilege escalation: a user without privileges cannot grant any, through any endpoint that
+ * writes and in any form of the request.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
@@ -49,7 +49,7 @@ const everything = {
   actors: { allUsers: true },
 };
 
-/** What would give privileges, or take them from others: urn, aspect, value. */
+/** Writes that would grant privileges, or revoke those of others: urn, aspect, value. */
 const wanted: readonly (readonly [string, string, object])[] = [
   [POLICY, "dataHubPolicyInfo", everything],
   [MINA, "roleMembership", { roles: [ADMIN] }],
@@ -163,30 +163,30 @@ const none = {
   ...{ generatePersonalAccessTokens: false, manageTokens: false },
   ...{ managePolicies: false, manageIdentities: false },
 };
-const refused = async () => {
+const expectNoPrivileges = async () => {
   expect(await privilegesOf()).toEqual(none);
   const root = await call("POST", "/operations?action=listJobs", {}, service.operator);
   expect(root.status).toBe(200);
 };
 
-describe("by OpenAPI", () => {
-  test.each(endpoints)("%s", async (_, request) => {
+describe("escalation by OpenAPI", () => {
+  test.each(endpoints)("%s is rejected", async (_, request) => {
     for (const [urn, aspect, value] of wanted) {
       const { status, body } = await call(...request(urn, aspect, value));
       expect({ status, code: body.code }, `${urn} ${aspect} ${JSON.stringify(body)}`).toEqual({
         ...{ status: 403, code: "forbidden" },
       });
     }
-    await refused();
+    await expectNoPrivileges();
     const beside = { urn: "urn:li:tag:beside" };
     expect((await call("POST", "/entities?action=exists", beside)).body.value).toBe(false);
   });
 
-  test("DELETE of whole entities", async () => {
+  test("DELETE of whole entities is rejected", async () => {
     for (const urn of [ROOT, GROUP, tokenUrn, "urn:li:dataHubPolicy:0"]) {
       for (const path of [
         `/openapi/v3/entity/${typeOf(urn)}/${encoded(urn)}`,
-        // Of what is withheld nothing is found to be cleared.
+        // Restricted aspects are invisible, so there is nothing to clear.
         ...([ROOT, GROUP].includes(urn)
           ? [`/openapi/v2/entity/${typeOf(urn)}/${encoded(urn)}?clear=true`]
           : []),
@@ -196,11 +196,11 @@ describe("by OpenAPI", () => {
         expect((await call("DELETE", path)).status, path).toBe(403);
       }
     }
-    await refused();
+    await expectNoPrivileges();
   });
 });
 
-describe("by GraphQL", () => {
+describe("escalation by GraphQL", () => {
   test.each([
     `batchAssignRole(input: { roleUrn: "${ADMIN}", actors: ["${MINA}"] })`,
     `batchAssignRole(input: { actors: ["${GROUP}"] })`,
@@ -211,10 +211,10 @@ describe("by GraphQL", () => {
     `batchUpdateSoftDeleted(input: { urns: ["${ROOT}"], deleted: true })`,
     `createAccessToken(input: { type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x" }) { accessToken }`,
     `createAccessToken(input: { type: SERVICE_ACCOUNT, actorUrn: "${MINA}", duration: ONE_HOUR, name: "x" }) { accessToken }`,
-  ])("%s", async (field) => {
+  ])("%s is rejected", async (field) => {
     const { body } = await ask(service.client, `mutation { ${field} }`, {}, mina);
-    const told = JSON.stringify(body);
-    expect(body.errors?.[0].extensions.code, told).toBe(/Cannot query/.test(told) ? 400 : 403);
-    await refused();
+    const text = JSON.stringify(body);
+    expect(body.errors?.[0].extensions.code, text).toBe(/Cannot query/.test(text) ? 400 : 403);
+    await expectNoPrivileges();
   });
 });

@@ -1,4 +1,4 @@
-/** A service that asks for tokens, and what tests need to get past it: or to try to. */
+/** A service with authentication, and helpers to make, change and forge its tokens. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SignJWT } from "jose";
@@ -8,9 +8,9 @@ import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 export interface GuardedService extends RunningService {
-  /** Headers with the operator's token. */
+  /** Headers with the admin token. */
   readonly operator: Record<string, string>;
-  /** The key that signs its tokens. */
+  /** The key that signs the tokens of the service. */
   readonly key: Uint8Array;
 }
 
@@ -26,7 +26,7 @@ export async function guardedService(
   });
 }
 
-/** Writes an aspect as the operator; the position of the write. */
+/** Writes an aspect as the operator and returns the position of the write. */
 export async function writeAsOperator(
   { client, operator }: GuardedService,
   urn: string,
@@ -39,7 +39,7 @@ export async function writeAsOperator(
   return reply.position ?? 0;
 }
 
-/** Who the service takes the bearer of a token for; the status where it does not let them in. */
+/** The user that the service authenticates with a token, or the status of the rejection. */
 export async function whoIs(client: Client, token: string): Promise<string | number> {
   const query = "{ me { corpUser { urn } } }";
   const { status, body } = await ask(client, query, {}, asBearer(token));
@@ -57,7 +57,7 @@ export function partsOf(token: string): { head: Part; claims: Part; signature: s
   return { head: read(head), claims: read(claims), signature };
 }
 
-/** Signs claims with any key, under a head of that token with changes. */
+/** Signs claims with any key, and with changes to the header of the token. */
 export function resigned(
   token: string,
   change: { readonly head?: Part; readonly claims?: Part; readonly key: Uint8Array },

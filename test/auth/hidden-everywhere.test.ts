@@ -1,6 +1,6 @@
 /**
- * Every endpoint that reads, asked as its documentation shows it, about a dataset that is there and
- * hidden, and about one that never was: who may not see it cannot tell the one from the other.
+ * Every read endpoint with its documented example, for a hidden dataset and for one that never
+ * existed: a caller without permission cannot distinguish the two.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Example, readExamples } from "../../src/http/docs/examples.ts";
@@ -15,7 +15,7 @@ const MINA = "urn:li:corpuser:mina";
 const MIRA = "urn:li:corpuser:mira";
 const REVENUE = "urn:li:dataset:(urn:li:dataPlatform:snowflake,mart.revenue,PROD)";
 const OPEN = "urn:li:dataset:(urn:li:dataPlatform:postgres,open.table,PROD)";
-/** Stands in what only the hidden datasets say. */
+/** A word that only the hidden datasets contain. */
 const MARK = "quincunx";
 const orders = "urn:li:dataset:(urn:li:dataPlatform:postgres,shop.public.orders,PROD)";
 const NAMES = /quincunx|shop\.public\.orders|mart\.revenue/;
@@ -99,8 +99,8 @@ const otherwise = (text: string): string =>
   text
     .replaceAll("shop.public.orders", "shop.public.nevers")
     .replaceAll("mart.revenue", "mart.neverwas");
-/** Without what differs from one request to the next: the log grows by who asked, too. */
-const settled = ({ status, body }: Reply): string =>
+/** Removes values that differ between requests. Requests also grow the log, by audit records. */
+const comparable = ({ status, body }: Reply): string =>
   `${status} ${JSON.stringify(body).replace(/\d{10,}|"requestId":"[^"]*"|"position":\d+/g, "#")}`;
 
 const same = (text: string): string => text;
@@ -116,59 +116,59 @@ function asked(
   return service.client.call(method, change(example.path), body, headers);
 }
 
-describe("hidden is absent at", () => {
+describe("a hidden entity is absent at", () => {
   for (const endpoint of reading) {
     const { method, path, name, example } = endpoint;
     test(`${method} ${path} ${name}`, async () => {
       const found = await asked(endpoint, same, mina);
-      const told = `${example.path} ${JSON.stringify(example.body ?? "")}`;
-      if (otherwise(told) === told) {
+      const request = `${example.path} ${JSON.stringify(example.body ?? "")}`;
+      if (otherwise(request) === request) {
         expect(JSON.stringify(found.body)).not.toMatch(NAMES);
         return;
       }
       const never = await asked(endpoint, otherwise, mina);
-      expect(otherwise(settled(found))).toBe(settled(never));
+      expect(otherwise(comparable(found))).toBe(comparable(never));
       expect(JSON.stringify(found.body)).not.toMatch(/quincunx|424243/);
     });
   }
 
-  test("the operator is told of it by most of them", async () => {
-    let telling = 0;
+  test("most read endpoints show the dataset to the operator", async () => {
+    let showing = 0;
     for (const endpoint of reading) {
       const { body } = await asked(endpoint, same, service.operator);
-      if (NAMES.test(JSON.stringify(body))) telling++;
+      if (NAMES.test(JSON.stringify(body))) showing++;
     }
-    expect(telling).toBeGreaterThan(reading.length / 2);
+    expect(showing).toBeGreaterThan(reading.length / 2);
   });
 });
 
-/** What a read as of a moment is asked: the moment in its query, and no least position. */
+/** A read as of a point in time, without a minimum position. */
 async function askedThen(
   { method, example }: Shown,
-  moment: string,
+  pointInTime: string,
   { change = same, who = mina } = {},
 ): Promise<Reply> {
   const body = example.body === undefined ? undefined : change(JSON.stringify(example.body));
-  const path = `${change(example.path)}${example.path.includes("?") ? "&" : "?"}${moment}`;
+  const path = `${change(example.path)}${example.path.includes("?") ? "&" : "?"}${pointInTime}`;
   return service.client.call(method, path, body, who);
 }
 
-describe("hidden now was hidden then at", () => {
+describe("an entity that is hidden now is absent in the past at", () => {
   for (const endpoint of reading.filter(takesAsOf)) {
     const { method, path, name } = endpoint;
     test(`${method} ${path} ${name}`, async () => {
-      // All was open before the policies came, the last two records.
-      for (const moment of [`asOfPosition=${position - 2}`, `asOfTime=${Date.now()}`]) {
-        const found = await askedThen(endpoint, moment);
-        const never = await askedThen(endpoint, moment, { change: otherwise });
-        expect(otherwise(settled(found))).toBe(settled(never));
+      // Everything was readable before the policies, which are the last two records.
+      for (const pointInTime of [`asOfPosition=${position - 2}`, `asOfTime=${Date.now()}`]) {
+        const found = await askedThen(endpoint, pointInTime);
+        const never = await askedThen(endpoint, pointInTime, { change: otherwise });
+        expect(otherwise(comparable(found))).toBe(comparable(never));
         expect(found.position).toBe(never.position);
         expect(JSON.stringify(found.body)).not.toMatch(/quincunx|424243/);
       }
     });
   }
 
-  test("none of them for the operator", async () => {
+  test("past reads show the dataset to the operator", async () => {
     const bodies = [];
     for (const endpoint of reading.filter(takesAsOf)) {
       const who = service.operator;
@@ -179,7 +179,7 @@ describe("hidden now was hidden then at", () => {
   });
 });
 
-test("hidden is absent in GraphQL, also below what is seen", async () => {
+test("a hidden entity is absent in GraphQL, also below readable entities", async () => {
   const query = `query($urn: String!, $open: String!) {
     hidden: dataset(urn: $urn) { urn properties { description } ownership { owners { type } } }
     entity(urn: $urn) { urn type }
@@ -192,14 +192,14 @@ test("hidden is absent in GraphQL, also below what is seen", async () => {
     expect(reply.body.data, JSON.stringify(reply.body)).toBeTruthy();
     expect(JSON.stringify(reply.body)).not.toContain(MARK);
     expect(reply.body.data.search.total).toBe(0);
-    answers.push(otherwise(settled(reply)));
+    answers.push(otherwise(comparable(reply)));
   }
   expect(answers[0]).toBe(answers[1]);
   const whole = await ask(service.client, query, { urn: orders, open: OPEN }, service.operator);
   expect(JSON.stringify(whole.body)).toContain(MARK);
 });
 
-test("no endpoint that writes changes what is hidden", async () => {
+test("no write endpoint changes a hidden entity", async () => {
   const read = async () => {
     const lists = `List(${[orders, REVENUE].map(encoded).join(",")})`;
     const entities = await asked(get(`/entitiesV2?ids=${lists}`), same, service.operator);

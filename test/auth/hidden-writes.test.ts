@@ -1,4 +1,7 @@
-/** Who may not see an entity does not come to see it by writing: to it, or to what bears on it. */
+/**
+ * Writes do not make a hidden entity readable: neither writes to it nor to entities that its
+ * permission depends on.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -51,18 +54,18 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-test("it is hidden, and the other is not", async () => {
+test("control: the hidden entity is not readable, the open one is", async () => {
   expect([await sees(HIDDEN), await sees(OPEN)]).toEqual([false, true]);
 });
 
-describe("writes to what is hidden are refused", () => {
+describe("a write to a hidden entity is rejected", () => {
   const mine = proposal(HIDDEN, "ownership", owned);
   const key = { platform: "urn:li:dataPlatform:hive", name: "hidden.seeds", origin: "PROD" };
   const patch = [{ op: "remove", path: "/tags" }];
   const profile = { timestampMillis: 1_772_409_600_000, rowCount: 7 };
   test.each<[string, string, object]>([
     ["alone", "ingestProposal", { proposal: mine }],
-    // As if it were there: nobody else's is made in its place.
+    // A CREATE is rejected as if the entity existed, so it cannot be taken over.
     ["as a CREATE", "ingestProposal", { proposal: { ...mine, changeType: "CREATE" } }],
     [
       "as a CREATE_ENTITY",
@@ -137,7 +140,7 @@ describe("writes to what is hidden are refused", () => {
   });
 });
 
-test("what is refused for its form is refused as ever, and hides nothing", async () => {
+test("invalid proposals are rejected as usual, and reveal nothing", async () => {
   const bad = proposal("urn:li:nothing:x", "ownership", owned);
   const mine = proposal(HIDDEN, "ownership", owned);
   for (const proposals of [
@@ -150,7 +153,7 @@ test("what is refused for its form is refused as ever, and hides nothing", async
   expect(await sees(HIDDEN)).toBe(false);
 });
 
-test("references are taken out of what is seen alone", async () => {
+test("deleteReferences changes only readable entities", async () => {
   const path = "/entities?action=deleteReferences";
   const { status, body } = await post(path, { urn: SECRET, dryRun: false });
   expect(status).toBe(200);
@@ -160,7 +163,7 @@ test("references are taken out of what is seen alone", async () => {
   expect(whole.body.value.total).toBe(1);
 });
 
-test("what is seen, and what is not there yet, is written as ever", async () => {
+test("readable and new entities are written as usual", async () => {
   for (const urn of [OPEN, dataset("new.seeds")]) {
     const body = { proposal: proposal(urn, "ownership", owned) };
     expect((await post("/aspects?action=ingestProposal", body)).status).toBe(200);

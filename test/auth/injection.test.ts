@@ -1,4 +1,4 @@
-/** Injection: what a request names is a value to every store, never a part of a question. */
+/** Injection: text in a request is a value to every store, and never part of a query. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, type Reply } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -42,24 +42,24 @@ const post = (path: string, body: object): Promise<Reply> =>
 const search = (body: object, action = "search") =>
   post(`/entities?action=${action}`, { entity: "tag", start: 0, count: 10, ...body });
 
-/** Answered or refused for what it is, and nothing is found by it. */
+/** Expects a regular response or rejection without matches and without internals of a store. */
 function harmless(reply: Reply, given: string): void {
   expect([200, 400, 404, 422], given).toContain(reply.status);
   expect(reply.headers.get("x-injected"), given).toBeNull();
-  const told = JSON.stringify(reply.body);
-  expect(told, given).not.toMatch(/SQLITE|syntax error|no such (table|column)|fts5|Cypher|root:/i);
-  if (reply.status === 200) expect(told, given).not.toContain(TAG);
+  const text = JSON.stringify(reply.body);
+  expect(text, given).not.toMatch(/SQLITE|syntax error|no such (table|column)|fts5|Cypher|root:/i);
+  if (reply.status === 200) expect(text, given).not.toContain(TAG);
 }
 
-describe.each(hostile)("%j", (given) => {
-  test("in a urn", async () => {
+describe.each(hostile)("the text %j", (given) => {
+  test("in a urn is harmless", async () => {
     for (const urn of [`urn:li:tag:${given}`, dataset(given), given]) {
       harmless(await service.client.get(`/entitiesV2/${encoded(urn.toWellFormed())}`), urn);
       harmless(await post("/entities?action=exists", { urn }), urn);
     }
   });
 
-  test("in the urn of a write: it is that entity, or is refused", async () => {
+  test("in the urn of a write names that entity or is rejected", async () => {
     const urn = dataset(given);
     const written = await service.client.upsert(urn, "status", { removed: false });
     expect([200, 400, 422]).toContain(written.status);
@@ -69,7 +69,7 @@ describe.each(hostile)("%j", (given) => {
     expect(body.value).toBe(true);
   });
 
-  test("in the types and the urn of relationships and lineage", async () => {
+  test("in the types and the urn of relationships and lineage is harmless", async () => {
     const text = encoded(given.toWellFormed());
     const path = "/relationships?direction=INCOMING&types=";
     harmless(await service.client.get(`${path}${text}&urn=${encoded(dataset("a"))}`), given);
@@ -80,7 +80,7 @@ describe.each(hostile)("%j", (given) => {
     );
   });
 
-  test("in filters: field, value, condition and order", async () => {
+  test("in the field, value, condition or order of a filter is harmless", async () => {
     const filter = (criterion: object) => ({ or: [{ and: [criterion] }] });
     for (const criterion of [
       { field: given, values: ["x"] },
@@ -97,7 +97,7 @@ describe.each(hostile)("%j", (given) => {
     harmless(await search({ path: `/${given}`, limit: 5 }, "browse"), given);
   });
 
-  test("in what is searched for: words or an expression, never an error", async () => {
+  test("as a query is words or an expression, and never an error", async () => {
     const found = await search({ input: given });
     expect(found.status).toBe(200);
     const quoted = await search({ input: `name:"${given.replaceAll('"', "")}"` });
@@ -105,7 +105,7 @@ describe.each(hostile)("%j", (given) => {
     expect(quoted.body.value.numEntities).toBe(0);
   });
 
-  test("in names of entity types and aspects, patterns and pages", async () => {
+  test("in names of entity types and aspects, patterns and scroll ids is harmless", async () => {
     harmless(await post("/entities?action=listUrns", { entity: given, start: 0, count: 5 }), given);
     harmless(await post("/aspects?action=getCount", { aspect: given }), given);
     const counted = await post("/aspects?action=getCount", {
@@ -124,7 +124,7 @@ describe.each(hostile)("%j", (given) => {
   });
 });
 
-test("everything is where it was", async () => {
+test("the catalog is unchanged after the attacks", async () => {
   const { body } = await service.client.get(`/entitiesV2/${encoded(TAG)}`);
   expect(body.aspects.tagProperties.value.name).toBe(TAG);
   const listed = await post("/entities?action=listUrns", { entity: "tag", start: 0, count: 10 });

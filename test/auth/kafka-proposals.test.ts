@@ -1,6 +1,6 @@
 /**
- * What a topic brings is nobody's: it decides nothing about access, in a whole service and a real
- * Kafka.
+ * Proposals from a Kafka topic have no user and may not change access, in a running service with a
+ * real Kafka.
  */
 import avro from "avsc";
 import { describe, expect, test } from "vitest";
@@ -36,9 +36,9 @@ const policy = {
 };
 const admin = { roles: ["urn:li:dataHubRole:Admin"] };
 
-// There is no Kafka everywhere; storeTitle says why.
+// Not every machine has a Kafka server; storeTitle names the reason.
 describe.skipIf("skipped" in store)(`proposals in ${storeTitle("kafka", store)}`, () => {
-  test("decide nothing about access: they are among the failed", async () => {
+  test("that change access are rejected to the topic of failed proposals", async () => {
     const space = createKafkaSpace("url" in store ? store.url : "");
     await using service = await guardedService({ kafka: space.url });
     const { client, operator } = service;

@@ -1,4 +1,7 @@
-/** Policies that name what much lies in: looked up in pages, once for all, and left out when too large. */
+/**
+ * Policies on large hierarchies: containers inside are looked up in pages and cached, and policies
+ * over the limit are dropped.
+ */
 import { describe, expect, test } from "vitest";
 import type { Policy } from "../../src/auth/policies/policy.ts";
 import {
@@ -15,7 +18,9 @@ import { guardedService, writeAsOperator } from "./guarded-service.ts";
 const container = (n: number) => `urn:li:container:c${n}`;
 const TOP = container(0);
 
-/** Containers in a tree in which each has `children`; as far as looking up hierarchies asks it. */
+/**
+ * A tree of containers with `children` each, with the parts of a search reader that lookups need.
+ */
 function treeOf(count: number, children: number) {
   const asked: SearchQuery[] = [];
   const parents = new Map<string, string[]>();
@@ -70,12 +75,12 @@ function policyExpansion(lookup: HierarchyLookup) {
   return { ...createPolicyExpansion(lookup, options), warnings, pass };
 }
 
-describe("of what a policy names", () => {
+describe("policy expansion", () => {
   test.each([
-    ["many lie in one", 25_000, 24_999],
-    ["many lie in many", 60_000, 10],
-    ["as many as may be are looked up", 100_000, 400],
-  ])("all is found where %s", async (_, count, children) => {
+    ["one container has many children", 25_000, 24_999],
+    ["many containers have children", 60_000, 10],
+    ["their number reaches the limit", 100_000, 400],
+  ])("finds all containers where %s", async (_, count, children) => {
     const { lookup } = treeOf(count, children);
     const { expand, warnings } = policyExpansion(lookup);
     for (const policy of [reading([TOP]), reading(["urn:li:container:"], "STARTS_WITH")]) {
@@ -85,7 +90,7 @@ describe("of what a policy names", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("that is too much grants nothing, and others grant what they do", async () => {
+  test("drops a policy on too many containers, and keeps others", async () => {
     const { lookup } = treeOf(100_002, 50_000);
     const { expand, warnings, pass } = policyExpansion(lookup);
     const policies = [
@@ -94,13 +99,13 @@ describe("of what a policy names", () => {
     ];
     expect(await expand(policies)).toEqual([ofTypes, expect.anything()]);
     expect(warnings).toHaveLength(3);
-    // Nor is it told again and again.
+    // The warning is not repeated.
     pass(60_000);
     expect(await expand(policies)).toHaveLength(2);
     expect(warnings).toHaveLength(3);
   });
 
-  test("that is too deep grants nothing", async () => {
+  test("drops a policy on a hierarchy that is too deep", async () => {
     const { lookup } = treeOf(1_500, 1);
     const { expand, warnings } = policyExpansion(lookup);
     expect(await expand([reading([TOP], "NOT_EQUALS")])).toEqual([]);
@@ -109,8 +114,8 @@ describe("of what a policy names", () => {
   });
 });
 
-describe("what was looked up", () => {
-  test("is looked up once for all who ask, for a while, until it is forgotten", async () => {
+describe("the cache of policy expansion", () => {
+  test("shares one lookup among callers until the TTL ends or the entry is invalidated", async () => {
     const { lookup, asked } = treeOf(30, 3);
     const { expand, forget, pass } = policyExpansion(lookup);
     const both = await Promise.all([expand([reading([TOP])]), expand([reading([TOP])])]);
@@ -121,14 +126,14 @@ describe("what was looked up", () => {
     pass(1_000);
     const [again] = await expand([reading([TOP])]);
     expect(asked).toHaveLength(2 * first);
-    // The same is the same object, so that nothing is made of it anew.
+    // An equal set is the same object, so that nothing derived from it is built again.
     expect(belowOf(again)).toBe(belowOf(both[0][0]));
     forget();
     await expand([reading([TOP])]);
     expect(asked).toHaveLength(3 * first);
   });
 
-  test("is not believed when it was forgotten while it was looked up", async () => {
+  test("keeps no entry that was invalidated during its lookup", async () => {
     const answers: ((urns: readonly string[]) => void)[] = [];
     const { expand, forget } = policyExpansion({
       below: () => new Promise((answer) => answers.push(answer)),
@@ -145,7 +150,7 @@ describe("what was looked up", () => {
     expect(belowOf((await expand([reading([TOP])]))[0])).toEqual(now);
   });
 
-  test("is asked again when it could not be, and nothing is shown meanwhile", async () => {
+  test("retries a failed lookup, and rejects reads meanwhile", async () => {
     let fault: CatalogError | undefined = new CatalogError("unavailable", "the view is behind");
     const { expand } = policyExpansion({
       below: async (urns) => {
@@ -160,7 +165,7 @@ describe("what was looked up", () => {
   });
 });
 
-test("who is shown what lies in more than ten thousand containers reads that, and all else of theirs", async () => {
+test("a policy on a tree of more than ten thousand containers permits reads inside, besides other policies", async () => {
   const MINA = "urn:li:corpuser:mina";
   const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
   const [inside, outside] = [dataset("inside"), dataset("outside")];

@@ -12,7 +12,7 @@ const logger = { warn: () => {} };
 const refused = (message: RegExp) =>
   expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
 
-test("a file that is missing, holds no token or that others may write is rejected", () => {
+test("a token file that is missing, invalid, or writable by others is rejected", () => {
   using directory = temporaryDirectory("annals-metrics");
   const file = join(directory.path, "metrics.token");
   expect(openMetricsToken("", logger)).toBeUndefined();
@@ -26,23 +26,26 @@ test("a file that is missing, holds no token or that others may write is rejecte
   expect(() => openMetricsToken(file, logger)).toThrow(refused(/others may write/));
 });
 
-test.each(["on", "off"])("with --auth %s the token reads /metrics alone", async (auth) => {
-  using directory = temporaryDirectory("annals-metrics");
-  const file = join(directory.path, "metrics.token");
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  await using service = await runningService({ auth, metricsTokenFile: file });
-  const statusOf = async (path: string, headers: Record<string, string>) =>
-    (await service.client.call("GET", path, undefined, headers)).status;
-  const shown = { Authorization: `Bearer ${token}` };
-  expect(await statusOf("/metrics", shown)).toBe(200);
-  expect(await statusOf("/metrics", { Authorization: `Bearer ${token}x` })).toBe(401);
-  expect(await statusOf("/metrics", tokenOf(service.directory))).toBe(200);
-  expect(await statusOf("/metrics", {})).toBe(auth === "on" ? 401 : 200);
-  for (const path of [
-    "/aspects/urn%3Ali%3Atag%3Aa?aspect=status&version=0",
-    "/status",
-    "/nowhere",
-  ]) {
-    expect(await statusOf(path, shown), path).toBe(401);
-  }
-});
+test.each(["with --auth %s the token reads only /metrics", "off"])(
+  "with --auth %s the token reads /metrics alone",
+  async (auth) => {
+    using directory = temporaryDirectory("annals-metrics");
+    const file = join(directory.path, "metrics.token");
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    await using service = await runningService({ auth, metricsTokenFile: file });
+    const statusOf = async (path: string, headers: Record<string, string>) =>
+      (await service.client.call("GET", path, undefined, headers)).status;
+    const shown = { Authorization: `Bearer ${token}` };
+    expect(await statusOf("/metrics", shown)).toBe(200);
+    expect(await statusOf("/metrics", { Authorization: `Bearer ${token}x` })).toBe(401);
+    expect(await statusOf("/metrics", tokenOf(service.directory))).toBe(200);
+    expect(await statusOf("/metrics", {})).toBe(auth === "on" ? 401 : 200);
+    for (const path of [
+      "/aspects/urn%3Ali%3Atag%3Aa?aspect=status&version=0",
+      "/status",
+      "/nowhere",
+    ]) {
+      expect(await statusOf(path, shown), path).toBe(401);
+    }
+  },
+);

@@ -260,7 +260,7 @@ test.each<[string, readonly string[], readonly string[], readonly string[]]>([
   ],
   ["status", ["EDIT_ENTITY_STATUS"], ["dataset"], ["setLifecycleStage"]],
 ])(
-  "the privilege for %s suffices for its mutations alone",
+  "the privilege for %s suffices for its mutations only",
   async (name, privileges, types, names) => {
     await grant(name, privileges, types);
     for (const one of names) {

@@ -1,6 +1,6 @@
 /**
- * Two nodes of one log: what is decided about access on one holds on the other as soon as that has
- * read the log. Each has views of its own; the keys that sign tokens are the same.
+ * Two nodes of one log: access decisions of one node apply on the other once it has read the log.
+ * Each node has its own views, and both have the same signing key.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,25 +42,29 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-/** Resolves when the other node answers so; fails when it does not in time. */
+/** Resolves when the other node answers as expected, fails after the timeout. */
 const eventually = (look: () => Promise<unknown>, expected: unknown): Promise<void> =>
   expect.poll(look, { timeout: WAIT_MS_MAX, interval: 50 }).toEqual(expected);
 
 const write = (urn: string, aspect: string, value: unknown): Promise<number> =>
   writeAsOperator(one, urn, aspect, value);
 
-/** A token made on one node that the other believes. */
-async function believed(): Promise<{ token: string; id: string; there: () => Promise<unknown> }> {
+/** A token of one node that the other accepts. */
+async function acceptedToken(): Promise<{
+  token: string;
+  id: string;
+  there: () => Promise<unknown>;
+}> {
   const made = await makeToken(one.client, { actorUrn: MINA }, one.operator);
   const there = () => whoIs(other.client, made.token);
   await eventually(there, MINA);
-  // And again, from what it has in memory.
+  // A second time, from memory.
   expect(await there()).toBe(MINA);
   return { ...made, there };
 }
 
-test("a revoked token is refused by the other node, too", async () => {
-  const { id, token, there } = await believed();
+test("a revoked token is rejected by the other node, too", async () => {
+  const { id, token, there } = await acceptedToken();
   const revoke = `mutation { revokeAccessToken(tokenId: "${id}") }`;
   const { body } = await ask(one.client, revoke, {}, one.operator);
   expect(body.data.revokeAccessToken).toBe(true);
@@ -69,15 +73,15 @@ test("a revoked token is refused by the other node, too", async () => {
 });
 
 test("a change feed of the other node ends with its token", async () => {
-  const { id, token } = await believed();
+  const { id, token } = await acceptedToken();
   const feed = await follow(`${other.address}/changes?entityType=chart`, asBearer(token));
   expect(feed.response.status).toBe(200);
   await ask(one.client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, one.operator);
   expect(await feed.next()).toBeUndefined();
 });
 
-test("so are those of users who are suspended or removed, until they are not", async () => {
-  const { token, there } = await believed();
+test("tokens of users who are suspended or removed are rejected until the user is restored", async () => {
+  const { token, there } = await acceptedToken();
   const stamp = { time: 1, actor: MINA };
   await write(MINA, "corpUserStatus", { status: "SUSPENDED", lastModified: stamp });
   expect(await whoIs(one.client, token)).toBe(401);
@@ -90,11 +94,11 @@ test("so are those of users who are suspended or removed, until they are not", a
   await eventually(there, MINA);
 });
 
-test("who is seen by whom follows policies that the other node wrote", async () => {
-  const { token } = await believed();
+test("read permissions follow policies that the other node wrote", async () => {
+  const { token } = await acceptedToken();
   const urn = "urn:li:tag:seen";
   await write(urn, "tagProperties", { name: "seen" });
-  const sees = async () => {
+  const readable = async () => {
     const path = `/entitiesV2/${encoded(urn)}`;
     const { body } = await other.client.call("GET", path, undefined, asBearer(token));
     return "tagProperties" in body.aspects;
@@ -104,15 +108,15 @@ test("who is seen by whom follows policies that the other node wrote", async () 
     ...{ privileges: ["VIEW_ENTITY_PAGE"], actors: { allUsers: true } },
   });
   const policy = "urn:li:dataHubPolicy:view-entity-page-all";
-  await eventually(sees, true);
+  await eventually(readable, true);
   await write(policy, "dataHubPolicyInfo", all("INACTIVE"));
-  await eventually(sees, false);
+  await eventually(readable, false);
   await write(policy, "dataHubPolicyInfo", all("ACTIVE"));
-  await eventually(sees, true);
+  await eventually(readable, true);
 });
 
-test("a deleted user's token is refused everywhere, also when the user is told of again", async () => {
-  const { token, there } = await believed();
+test("tokens of a deleted user are rejected on every node, also after the user is created again", async () => {
+  const { token, there } = await acceptedToken();
   const gone = await one.client.call(
     "POST",
     "/entities?action=delete",

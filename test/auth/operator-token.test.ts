@@ -13,11 +13,11 @@ afterEach(() => directory[Symbol.dispose]());
 const logger = { warn: () => {} };
 const open = (given = "") => openOperatorToken({ data: directory.path, given, logger });
 const own = () => join(directory.path, "operator.token");
-const refused = (message: RegExp) =>
+const rejected = (message: RegExp) =>
   expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
 
-describe("the directory's own token", () => {
-  test("is made once, random, and for its owner's eyes only", () => {
+describe("the admin token of the data directory", () => {
+  test("is created once, random, in a file that only its owner may read", () => {
     const { made, file, admits } = open();
     expect({ made, file }).toEqual({ made: true, file: own() });
     expect(statSync(own()).mode & 0o777).toBe(0o600);
@@ -34,7 +34,7 @@ describe("the directory's own token", () => {
     ).toBe(false);
   });
 
-  test("admits nothing but itself", () => {
+  test("no other authorization header is accepted", () => {
     const { admits } = open();
     const token = readFileSync(own(), "utf8").trim();
     const wrong = [
@@ -54,16 +54,16 @@ describe("the directory's own token", () => {
   });
 
   test.each(["", "short", "with a blank in it that is long", "with\nanother line in the file"])(
-    "is refused when the file holds %j",
+    "a file that holds %j is rejected",
     (text) => {
       writeFileSync(own(), text);
-      expect(() => open()).toThrow(refused(/holds no token/));
+      expect(() => open()).toThrow(rejected(/holds no token/));
     },
   );
 });
 
-describe("a token that somebody else keeps", () => {
-  test("is read from its file, and none is made", () => {
+describe("an admin token file that the configuration names", () => {
+  test("is read, and no other token is created", () => {
     const file = join(directory.path, "secret");
     writeFileSync(file, "a-token-of-sixteen\n", { mode: 0o600 });
     const { made, admits } = open(file);
@@ -72,18 +72,18 @@ describe("a token that somebody else keeps", () => {
     expect(() => statSync(own())).toThrow();
   });
 
-  test("must be there, and a token", () => {
-    expect(() => open(join(directory.path, "nowhere"))).toThrow(refused(/cannot read/));
+  test("must exist and hold a token", () => {
+    expect(() => open(join(directory.path, "nowhere"))).toThrow(rejected(/cannot read/));
     const file = join(directory.path, "secret");
     writeFileSync(file, "short", { mode: 0o600 });
-    expect(() => open(file)).toThrow(refused(/holds no token/));
+    expect(() => open(file)).toThrow(rejected(/holds no token/));
   });
 });
 
-test("a directory that cannot be written is said so", () => {
+test("a data directory that cannot be written is reported", () => {
   const missing = join(directory.path, "missing");
   expect(() => openOperatorToken({ data: missing, given: "", logger })).toThrow(
-    refused(/cannot read or create the file/),
+    rejected(/cannot read or create the file/),
   );
   chmodSync(directory.path, 0o700);
 });

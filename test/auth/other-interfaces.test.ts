@@ -1,6 +1,6 @@
 /**
- * OpenAPI and GraphQL judge as REST does: what is hidden is not there, and access is decided by
- * those who may.
+ * OpenAPI and GraphQL authorize like Rest.li: hidden entities are absent, and only permitted users
+ * change access.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, faultOf, makeToken } from "../graphql/graphql-client.ts";
@@ -55,7 +55,7 @@ const get = (path: (urn: string) => string, method = "GET") =>
 const query = (text: string) =>
   [text, (urn: string) => ask(service.client, text, { urn }, mina)] as const;
 
-describe("what is hidden is told of as what never was", () => {
+describe("a hidden entity is answered like one that never existed:", () => {
   test.each([
     get((urn) => `${v3}/${urn}`),
     get((urn) => `${v3}/${urn}`, "HEAD"),
@@ -82,15 +82,15 @@ describe("what is hidden is told of as what never was", () => {
       "mutation($urn: String!) { batchUpdateSoftDeleted(input: {urns: [$urn], deleted: true}) }",
     ),
   ])("%s", async (_, asked) => {
-    const told = async (urn: string) => {
+    const answerOf = async (urn: string) => {
       const { status, body } = await asked(urn);
       const text = JSON.stringify(body).replaceAll("hidden.seeds", "never.seeds");
       return { status, text: text.replace(/"time":\d+/g, "") };
     };
-    expect(await told(HIDDEN)).toEqual(await told(NEVER));
+    expect(await answerOf(HIDDEN)).toEqual(await answerOf(NEVER));
   });
 
-  test("in lists and among neighbours", async () => {
+  test("is absent in lists and among neighbours", async () => {
     const answers = [
       await call("GET", v3),
       await call("POST", "/openapi/v3/entity/scroll", { entities: ["dataset"], aspects: [] }),
@@ -126,7 +126,7 @@ describe("what is hidden is told of as what never was", () => {
   });
 });
 
-describe("what decides about access is written by those alone who may", () => {
+describe("a change of access requires its privilege:", () => {
   const policy = { displayName: "x", description: "", type: "PLATFORM", state: "ACTIVE" };
   const grants = { ...policy, privileges: ["MANAGE_POLICIES"], actors: { users: [MINA] } };
   const urn = "urn:li:dataHubPolicy:taken";
@@ -176,7 +176,7 @@ describe("what decides about access is written by those alone who may", () => {
   ])("mutation %s", async (field) => {
     const reply = await ask(service.client, `mutation { ${field} }`, {}, mina);
     const { code } = faultOf(reply).extensions;
-    // A user that is hidden to mina is not there for her: also herself.
+    // A user that mina may not read does not exist for her, herself included.
     expect([403, 404]).toContain(code);
   });
 });

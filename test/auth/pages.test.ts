@@ -1,7 +1,4 @@
-/**
- * Every page for browsers: it can run, load and call nothing but what it says, and lies in no
- * frame.
- */
+/** Every HTML page: its content security policy allows nothing else, and it cannot be framed. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
@@ -9,7 +6,7 @@ import { createRouteTable } from "../../src/http/route-table.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
 
-test("has a strict content security policy, and the headers beside it", async () => {
+test("every HTML page has a strict content security policy and security headers", async () => {
   await using service = await runningService({ graphqlExplorer: "on" });
   const table = createRouteTable({
     version: "0",
@@ -46,7 +43,7 @@ test("has a strict content security policy, and the headers beside it", async ()
     expect(header("x-content-type-options"), path).toBe("nosniff");
     expect(header("referrer-policy"), path).toBe("no-referrer");
     expect(header("access-control-allow-origin"), path).toBe("");
-    // What it holds is what its policy names.
+    // The policy names the hashes of the inline scripts and styles.
     const inline = [
       ...reply.body.matchAll(/<(?:script|style)[^>]*>([\s\S]*?)<\/(?:script|style)>/g),
     ];

@@ -1,6 +1,6 @@
 /**
- * Ways around authentication: paths that look open and lead elsewhere, headers given twice or by
- * strangers. What is open is said of the endpoint that answers, never of a path.
+ * Attempts to bypass authentication: paths that resemble open ones, and repeated or similar
+ * headers. Only the endpoint that answers decides whether a request needs a token.
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** Sends a head as it is; gives status and body. */
+/** Sends a request head unchanged and returns the status and body. */
 function send(
   line: string,
   headers: readonly string[] = [],
@@ -49,7 +49,7 @@ function send(
   });
 }
 
-describe("a path that looks open", () => {
+describe("a path that resembles an open one", () => {
   const targets = [
     "/config;/../entitiesV2/urn:li:tag:a",
     "/config;x=y",
@@ -95,7 +95,7 @@ describe("a path that looks open", () => {
     "/-",
     "/nowhere",
   ];
-  test.each(targets)("%s is as closed as any", async (target) => {
+  test.each(targets)("%s requires a token", async (target) => {
     for (const method of ["GET", "POST", "DELETE", "HEAD", "PUT", "OPTIONS"]) {
       const { status, body } = await send(`${method} ${target} HTTP/1.1`);
       expect([400, 401, 421], `${method} ${status} ${body}`).toContain(status);
@@ -103,7 +103,7 @@ describe("a path that looks open", () => {
     }
   });
 
-  test("a write is not done either way", async () => {
+  test("no write is done through such a path", async () => {
     for (const target of [
       "/config/../aspects?action=ingestProposal",
       "/aspects?action=ingestProposal&/config",
@@ -114,17 +114,17 @@ describe("a path that looks open", () => {
   });
 });
 
-describe("what is open", () => {
+describe("an open endpoint", () => {
   const open = ["/config", "/health", "/health/live", "/restli/docs", "/openapi.json"];
 
-  test.each(open)("%s is so to who shows a token that is none, too", async (path) => {
+  test.each(open)("%s ignores invalid tokens", async (path) => {
     for (const value of ["Bearer x", "Basic eDp5", `Bearer ${token}x`]) {
       const { status, body } = await send(`GET ${path} HTTP/1.1`, [`Authorization: ${value}`]);
       expect(status, body).toBe(200);
     }
   });
 
-  test("and nothing else is", async () => {
+  test("control: other endpoints reject an invalid token", async () => {
     for (const target of ["GET /entitiesV2/urn:li:tag:a", "GET /status", "POST /api/graphql"]) {
       const { status } = await send(`${target} HTTP/1.1`, ["Authorization: Bearer x"]);
       expect(status).toBe(401);
@@ -136,7 +136,7 @@ describe("header smuggling", () => {
   const me = "POST /api/graphql HTTP/1.1";
   const bearer = (value: string) => `Authorization: Bearer ${value}`;
 
-  test("Authorization given twice is refused, in any letter case and order", async () => {
+  test("a repeated Authorization header is rejected, in any letter case and order", async () => {
     const operator = service.operator.Authorization?.slice("Bearer ".length) ?? "";
     for (const headers of [
       [bearer(token), bearer(token)],
@@ -151,13 +151,13 @@ describe("header smuggling", () => {
     }
   });
 
-  test("an actor header without a token is nobody's", async () => {
+  test("an actor header without a token is rejected", async () => {
     for (const name of ["X-Service-Actor", "X-DataHub-Actor", "x-datahub-ACTOR"]) {
       expect((await send(me, [`${name}: ${ROOT}`])).status).toBe(401);
     }
   });
 
-  test("an actor header that names another than the token's user is refused", async () => {
+  test("an actor header that names another user than the token is rejected", async () => {
     for (const headers of [
       [`X-Service-Actor: ${ROOT}`],
       ["X-DataHub-Actor: datahub"],
@@ -178,7 +178,7 @@ describe("header smuggling", () => {
     expect(own.status).toBe(200);
   });
 
-  test("names with blanks or underscores are not the header", async () => {
+  test("header names with blanks or underscores are not the Authorization header", async () => {
     for (const name of [
       "Authorization ",
       "Authorization_",
@@ -208,7 +208,7 @@ describe("every endpoint of the route table", () => {
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
   });
-  /** All that is open, said once more, so that nothing becomes open in passing. */
+  /** All open endpoints. A new open endpoint must be added here. */
   const open = [
     "GET /config",
     "GET /health",
@@ -229,7 +229,7 @@ describe("every endpoint of the route table", () => {
       "GET /subjects/{subject}/versions",
       "GET /subjects/{subject}/versions/{version}",
       "GET /subjects/{subject}/versions/{version}/schema",
-      // What is there already is told to all; the registry judges the rest.
+      // Registering an existing schema needs no token; the registry authorizes new ones.
       "POST /subjects/{subject}/versions",
       "POST /subjects/{subject}",
       "POST /compatibility/subjects/{subject}/versions",
@@ -242,24 +242,24 @@ describe("every endpoint of the route table", () => {
     ].map((row) => row.replace(" ", " /schema-registry/api")),
   ];
 
-  test("is closed unless it is listed here", () => {
+  test("requires a token unless it is in this list", () => {
     const found = table.endpoints.filter((endpoint) => endpoint.open === true);
     expect(found.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...open].sort());
     expect(found.filter(({ access }) => access !== undefined)).toEqual([]);
   });
 
-  test("of the operations asks for a privilege, also where tokens are not asked for", () => {
+  test("under /operations requires a privilege, also without authentication", () => {
     const found = table.endpoints.filter(({ path }) => path.startsWith("/operations"));
     expect(found.length).toBeGreaterThan(3);
     expect(found.filter(({ access }) => access !== "operator")).toEqual([]);
-    // Undoing a run is a write, and one that reaches far.
-    const undoing = table.endpoints.filter(
+    // A rollback is a write with a wide effect.
+    const rollbacks = table.endpoints.filter(
       ({ path, name }) => `${path} ${name}` === "/runs rollback",
     );
-    expect(undoing.map(({ access }) => access)).toEqual(["watcher"]);
+    expect(rollbacks.map(({ access }) => access)).toEqual(["watcher"]);
   });
 
-  /** None of them is a body that any row takes. */
+  /** Bodies that no endpoint accepts. */
   const malformed = [
     "{",
     '{"a":1,"a":2}',
@@ -271,15 +271,18 @@ describe("every endpoint of the route table", () => {
     "7",
   ];
   const exampleOf = readExamples();
-  /** Where who asks decides about the answer, whatever the body is. */
-  const demanding = table.endpoints.filter(
+  /** Endpoints whose response depends on the caller, for every body. */
+  const authorizing = table.endpoints.filter(
     ({ method, open, closedToNew }) =>
       method !== "GET" && method !== "HEAD" && (open !== true || closedToNew === true),
   );
 
   test.each(
-    demanding.map((endpoint) => [`${endpoint.method} ${endpoint.path} ${endpoint.name}`, endpoint]),
-  )("asks who sends a malformed body before it looks at it: %s", async (_, endpoint) => {
+    authorizing.map((endpoint) => [
+      `${endpoint.method} ${endpoint.path} ${endpoint.name}`,
+      endpoint,
+    ]),
+  )("authenticates a request before its body is read: %s", async (_, endpoint) => {
     const { method } = endpoint;
     const types = ["application/json", "text/csv", "application/json-patch+json"];
     for (const type of types) {
@@ -292,9 +295,9 @@ describe("every endpoint of the route table", () => {
     }
   });
 
-  test("is told apart by whether it is open, or closed to what is new", () => {
-    expect(demanding.length).toBeGreaterThan(60);
-    const open = demanding.filter((endpoint) => endpoint.open === true);
+  test("control: registerSchema is the only open endpoint that authorizes", () => {
+    expect(authorizing.length).toBeGreaterThan(60);
+    const open = authorizing.filter((endpoint) => endpoint.open === true);
     expect(open.map(({ name }) => name)).toEqual(["registerSchema"]);
   });
 
@@ -302,7 +305,7 @@ describe("every endpoint of the route table", () => {
     const { method, path } = endpoint;
     if (endpoint.open === true) continue;
     const example = exampleOf(endpoint);
-    test(`${method} ${path} ${endpoint.name}`, async () => {
+    test(`${method} ${path} ${endpoint.name} requires a token, and its privilege if it has one`, async () => {
       for (const prefix of ["", "/gms", "/api/gms"]) {
         const without = await service.client.call(method, prefix + example.path, example.body);
         const registry = endpoint.errorForm === "registry";

@@ -1,6 +1,6 @@
 /**
- * What is granted for a domain, a container or a glossary node is granted for all that lies in it; for
- * the entities in a domain, not for the domains that are part of it.
+ * Policies on a domain, container or glossary node apply to everything inside. Policies on a domain
+ * apply to entities in the domain, not to its subdomains.
  */
 import { array, assert, asyncProperty, constantFrom, record } from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -68,7 +68,7 @@ const urns = Object.keys(tree);
 const entities = { find: async (urn: string) => tree[urn] };
 const documents = new Map(urns.map((urn) => [urn, documentOf(urn, { ...tree[urn] })]));
 
-/** As far as looking up hierarchies asks it. */
+/** The parts of a search reader that hierarchy lookups need. */
 const reader = {
   async search({ condition, entityTypes }) {
     const found = [...documents.values()].filter(
@@ -91,24 +91,27 @@ const reading = (field: string, values: readonly string[], condition = "EQUALS")
   resources: { filter: { criteria: [{ field, values, condition }] } },
 });
 
-/** Last parts of the urns that the policies show, by judging each, by state and by document. */
+/**
+ * The urns that policies permit, by evaluation of each entity, by access filter on states, and by
+ * condition on documents.
+ */
 async function shown(policies: readonly Policy[]) {
-  const sight = accessFilterOf(await expand(policies), mina, fields);
-  const judged: string[] = [];
-  const seen: string[] = [];
+  const accessFilter = accessFilterOf(await expand(policies), mina, fields);
+  const evaluated: string[] = [];
+  const visible: string[] = [];
   const found: string[] = [];
   for (const urn of urns) {
     const document = documents.get(urn);
     const resource = await findResource(entities, urn, entityTypeOf(urn));
-    if (meets(policies, mina, toRead, resource)) judged.push(urn);
-    if (sight.sees(stateOf(urn, { ...tree[urn] }))) seen.push(urn);
-    if (document !== undefined && holds(sight.condition, document)) found.push(urn);
+    if (meets(policies, mina, toRead, resource)) evaluated.push(urn);
+    if (accessFilter.sees(stateOf(urn, { ...tree[urn] }))) visible.push(urn);
+    if (document !== undefined && holds(accessFilter.condition, document)) found.push(urn);
   }
-  expect(sight.perhaps).toBeUndefined();
-  return { judged, seen, found };
+  expect(accessFilter.perhaps).toBeUndefined();
+  return { evaluated, visible, found };
 }
 
-describe("a criterion", () => {
+describe("a policy criterion", () => {
   test.each<[string, string, string[]]>([
     ["DOMAIN", "domain:seeds", ["seeds", "box", "mint", "a"]],
     ["DOMAIN", "domain:beds", ["beds", "box", "a"]],
@@ -122,16 +125,16 @@ describe("a criterion", () => {
       "dataPlatformInstance:(urn:li:dataPlatform:hive,west)",
       ["d", "hive,west)"],
     ],
-  ])("on %s for %s holds what lies in it: %j", async (field, value, names) => {
-    const { judged, seen, found } = await shown([reading(field, [`urn:li:${value}`])]);
+  ])("on %s for %s applies to everything inside: %j", async (field, value, names) => {
+    const { evaluated, visible, found } = await shown([reading(field, [`urn:li:${value}`])]);
     const last = (urn: string) =>
       urn.startsWith("urn:li:dataset:") ? urn.at(-7) : /(?:west\)|[^:]+)$/.exec(urn)?.[0];
-    expect(judged.map(last)).toEqual(names);
-    expect(seen).toEqual(judged);
-    expect(found).toEqual(judged);
+    expect(evaluated.map(last)).toEqual(names);
+    expect(visible).toEqual(evaluated);
+    expect(found).toEqual(evaluated);
   });
 
-  test("says the same by judging, by states and by documents, whatever is asked", async () => {
+  test("gives the same result by evaluation, on states and on documents", async () => {
     const criterion = constantFrom("DOMAIN", "CONTAINER", "GLOSSARY", "TYPE").chain((field) =>
       record({
         field: constantFrom(field),
@@ -148,20 +151,20 @@ describe("a criterion", () => {
     });
     await assert(
       asyncProperty(policies, async (all) => {
-        const { judged, seen, found } = await shown(
+        const { evaluated, visible, found } = await shown(
           all.map((criteria) => ({
             ...reading("TYPE", []),
             resources: { filter: { criteria } },
           })),
         );
-        expect(seen).toEqual(judged);
-        expect(found).toEqual(judged);
+        expect(visible).toEqual(evaluated);
+        expect(found).toEqual(evaluated);
       }),
       { numRuns: 300 },
     );
   });
 
-  test("ends where a hierarchy goes round", async () => {
+  test("of a cyclic hierarchy is evaluated completely", async () => {
     const round: Readonly<Record<string, Stored>> = {
       "urn:li:domain:a": { domainProperties: { name: "a", parentDomain: "urn:li:domain:b" } },
       "urn:li:domain:b": { domainProperties: { name: "b", parentDomain: "urn:li:domain:a" } },

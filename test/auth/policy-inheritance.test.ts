@@ -1,4 +1,7 @@
-/** Where reads are authorised, sight of a domain is sight of what lies anywhere in it, and no way to more. */
+/**
+ * Read authorization inherits down domains: a policy on a domain permits reading everything inside,
+ * and nothing else.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -32,8 +35,8 @@ const policy = (over: object) => ({
 });
 const domain = (name: string, parentDomain?: string) => ({ name, parentDomain });
 
-/** What mina finds, and what she may read by its urn. */
-async function seen() {
+/** The datasets that mina finds and may read by urn. */
+async function readable() {
   const found = await service.client.call(
     "POST",
     "/entities?action=search",
@@ -83,25 +86,25 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-test("what lies in a domain below is seen, until the domain is moved away", async () => {
-  expect(await seen()).toEqual([LOWER]);
+test("a dataset in a subdomain is readable until the subdomain is moved away", async () => {
+  expect(await readable()).toEqual([LOWER]);
   await write(BEDS, "domainProperties", domain("beds", TOOLS));
-  expect(await seen()).toEqual([]);
+  expect(await readable()).toEqual([]);
   await write(TOOLS, "domainProperties", domain("tools", SEEDS));
-  expect(await seen()).toEqual([LOWER, OTHER]);
+  expect(await readable()).toEqual([LOWER, OTHER]);
   await write(TOOLS, "domainProperties", domain("tools"));
   await write(BEDS, "domainProperties", domain("beds", SEEDS));
-  expect(await seen()).toEqual([LOWER]);
+  expect(await readable()).toEqual([LOWER]);
 });
 
-test("who sees a domain moves none into it, to see what lies in that", async () => {
+test("a reader of a domain may not move another domain into it", async () => {
   const refused = await ingest(mina, TOOLS, "domainProperties", domain("tools", SEEDS));
   expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
   expect(refused.body.message).toContain("Edit Entity, or Manage Domains");
   const deleted = await service.client.call("POST", "/entities?action=delete", { urn: BEDS }, mina);
   expect(deleted.status).toBe(403);
-  expect(await seen()).toEqual([LOWER]);
-  // What it is part of stays: there is nothing to ask.
+  expect(await readable()).toEqual([LOWER]);
+  // The parent stays the same, so no further privilege is required.
   const renamed = await ingest(mina, BEDS, "domainProperties", domain("Seed beds", SEEDS));
   expect(renamed.status).toBe(200);
   await write(
@@ -112,5 +115,5 @@ test("who sees a domain moves none into it, to see what lies in that", async () 
   const moved = await ingest(mina, TOOLS, "domainProperties", domain("tools", SEEDS));
   expect(moved.status).toBe(200);
   position = moved.position ?? position;
-  expect(await seen()).toEqual([LOWER, OTHER]);
+  expect(await readable()).toEqual([LOWER, OTHER]);
 });

@@ -15,7 +15,7 @@ const mira: Principal = {
   groups: ["urn:li:corpGroup:growers"],
   roles: ["urn:li:dataHubRole:Editor"],
 };
-/** Who owns the dataset by a group alone. */
+/** A user that owns the dataset only through a group. */
 const inOwningGroup: Principal = {
   ...{ urn: "urn:li:corpuser:otto", groups: ["urn:li:corpGroup:waterers"], roles: [] },
 };
@@ -27,7 +27,7 @@ const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy =>
   actors,
   ...over,
 });
-const everybody = { allUsers: true };
+const allUsersActor = { allUsers: true };
 const dataset: Resource = {
   owners: [
     { owner: mira.urn, kind: KEEPER },
@@ -41,9 +41,9 @@ const dataset: Resource = {
   },
 };
 
-describe("actors", () => {
+describe("the actors of a policy", () => {
   test.each<[string, Policy["actors"], boolean]>([
-    ["nobody", {}, false],
+    ["no actors", {}, false],
     ["all users", { allUsers: true }, true],
     ["the user", { users: [mira.urn] }, true],
     ["another user", { users: ["urn:li:corpuser:mira2"] }, false],
@@ -52,26 +52,26 @@ describe("actors", () => {
     ["all groups", { allGroups: true }, true],
     ["the user's role", { roles: ["urn:li:dataHubRole:Editor"] }, true],
     ["another role", { roles: ["urn:li:dataHubRole:Admin"] }, false],
-    ["owners, of nothing in particular", { resourceOwners: true }, false],
+    ["owners, without a resource", { resourceOwners: true }, false],
   ])("%s: %s", (_, actors, expected) => {
     expect(meets([policy(actors)], mira, alternatives)).toBe(expected);
   });
 
-  test("in all groups are those alone who are in one", () => {
+  test("allGroups matches only users that are in a group", () => {
     expect(meets([policy({ allGroups: true })], { ...mira, groups: [] }, alternatives)).toBe(false);
   });
 
   test.each<[string, Policy["actors"], Principal, boolean]>([
     ["the owner", { resourceOwners: true }, mira, true],
-    ["a stranger", { resourceOwners: true }, { ...mira, urn: "urn:li:corpuser:otto" }, false],
+    ["another user", { resourceOwners: true }, { ...mira, urn: "urn:li:corpuser:otto" }, false],
     ["by one of their groups", { resourceOwners: true }, inOwningGroup, true],
     ["an owner of that kind", ofKinds(KEEPER), mira, true],
     ["an owner of one of those kinds", ofKinds("urn:li:ownershipType:x", KEEPER), mira, true],
     ["an owner of another kind", ofKinds("urn:li:ownershipType:payer"), mira, false],
-    ["an owner of none of no kinds", ofKinds(), mira, false],
-    ["an owner whose kind is not told, by its name", ofKinds("DATAOWNER"), inOwningGroup, false],
-    ["where owners are not meant", { resourceOwnersTypes: [KEEPER] }, mira, false],
-  ])("who own it: %s", (_, actors, principal, expected) => {
+    ["an owner, with an empty list of kinds", ofKinds(), mira, false],
+    ["an owner without a kind", ofKinds("DATAOWNER"), inOwningGroup, false],
+    ["kinds without resourceOwners", { resourceOwnersTypes: [KEEPER] }, mira, false],
+  ])("of the owners of a resource match %s: %s", (_, actors, principal, expected) => {
     const metadata = policy(actors, { type: "METADATA" });
     expect(meets([metadata], principal, alternatives, dataset)).toBe(expected);
   });
@@ -83,28 +83,40 @@ function ofKinds(...kinds: readonly string[]): Policy["actors"] {
 
 const charts = { resources: { type: "chart" } };
 
-describe("policies", () => {
+describe("the evaluation of policies", () => {
   test.each<[string, Partial<Policy>, boolean]>([
-    ["that are inactive allow nothing", { state: "INACTIVE" }, false],
-    ["of any other state count", { state: "inactive" }, true],
-    ["without the privilege allow nothing", { privileges: ["EDIT_ENTITY"] }, false],
-    ["of the platform do not look at resources", { resources: { type: "chart" } }, true],
-    ["of metadata without resources hold what is asked about nothing", { type: "METADATA" }, true],
+    ["an inactive policy allows nothing", { state: "INACTIVE" }, false],
+    ["a policy with any other state is active", { state: "inactive" }, true],
+    ["a policy without the privilege allows nothing", { privileges: ["EDIT_ENTITY"] }, false],
+    ["a platform policy ignores resources", { resources: { type: "chart" } }, true],
     [
-      "of metadata with resources do not, be they all of them",
+      "a metadata policy without resources allows requests without a resource",
+      { type: "METADATA" },
+      true,
+    ],
+    [
+      "a metadata policy with resources does not allow requests without a resource",
       { type: "METADATA", resources: { filter: { criteria: [] } } },
       false,
     ],
-    ["of a type that there is not are as of metadata", { type: "platform", ...charts }, false],
-    ["of that type without resources, too", { type: "platform" }, true],
+    [
+      "a policy of an unknown type is evaluated as a metadata policy",
+      { type: "platform", ...charts },
+      false,
+    ],
+    [
+      "a policy of an unknown type without resources allows such requests",
+      { type: "platform" },
+      true,
+    ],
   ])("%s", (_, over, expected) => {
-    expect(meets([policy(everybody, over)], mira, alternatives)).toBe(expected);
+    expect(meets([policy(allUsersActor, over)], mira, alternatives)).toBe(expected);
   });
 
-  test("privilege alternatives are met by any of its lists, each as a whole, from several policies", () => {
+  test("several policies together can grant all privileges of one alternative", () => {
     const either: PrivilegeAlternatives = [["MANAGE_POLICIES"], ["EDIT_ENTITY", "DELETE_ENTITY"]];
-    const edit = policy(everybody, { privileges: ["EDIT_ENTITY"] });
-    const remove = policy(everybody, { privileges: ["DELETE_ENTITY"] });
+    const edit = policy(allUsersActor, { privileges: ["EDIT_ENTITY"] });
+    const remove = policy(allUsersActor, { privileges: ["DELETE_ENTITY"] });
     expect(meets([edit], mira, either)).toBe(false);
     expect(meets([edit, remove], mira, either)).toBe(true);
     expect(meets([edit, remove], mira, [])).toBe(false);
@@ -112,48 +124,52 @@ describe("policies", () => {
   });
 });
 
-describe("resources", () => {
+describe("the resource filter of a policy", () => {
   const criteria = (...all: [string, string[], string?][]): Policy["resources"] => ({
     filter: { criteria: all.map(([field, values, condition]) => ({ field, values, condition })) },
   });
-  const neither = (...tags: string[]) => criteria(["TAG", tags, "NOT_EQUALS"]);
+  const noneOf = (...tags: string[]) => criteria(["TAG", tags, "NOT_EQUALS"]);
   test.each<[string, Policy["resources"], boolean]>([
-    ["none: all", undefined, true],
-    ["no criteria: all", criteria(), true],
+    ["no filter", undefined, true],
+    ["no criteria", criteria(), true],
     ["its type", criteria(["TYPE", ["chart", "dataset"]]), true],
     ["its type by the older name", criteria(["RESOURCE_TYPE", ["dataset"]]), true],
     ["another type", criteria(["TYPE", ["chart"]]), false],
     ["its type and another tag", criteria(["TYPE", ["dataset"]], ["TAG", ["x"]]), false],
-    ["the beginning of its urn", criteria(["URN", ["urn:li:dataset:"], "STARTS_WITH"]), true],
-    ["another beginning", criteria(["URN", ["urn:li:chart:"], "STARTS_WITH"]), false],
+    ["a prefix of its urn", criteria(["URN", ["urn:li:dataset:"], "STARTS_WITH"]), true],
+    ["another prefix", criteria(["URN", ["urn:li:chart:"], "STARTS_WITH"]), false],
     ["not its tag", criteria(["TAG", ["urn:li:tag:Soil"], "NOT_EQUALS"]), false],
     ["not another tag", criteria(["TAG", ["urn:li:tag:Clay"], "NOT_EQUALS"]), true],
-    ["a domain, which it has not", criteria(["DOMAIN", ["urn:li:domain:d"]]), false],
-    ["a field that there is not", criteria(["__proto__", ["x"]], ["constructor", ["x"]]), false],
-    ["not a field that there is not", criteria(["TAGS", ["x"], "NOT_EQUALS"]), false],
+    ["a domain that it is not in", criteria(["DOMAIN", ["urn:li:domain:d"]]), false],
+    ["an unknown field", criteria(["__proto__", ["x"]], ["constructor", ["x"]]), false],
+    ["not a value of an unknown field", criteria(["TAGS", ["x"], "NOT_EQUALS"]), false],
     ["its type in small letters", criteria(["type", ["dataset"]]), true],
-    ["a condition that there is not", criteria(["TYPE", ["dataset"], "LIKE"]), false],
-    ["its type, where the condition is said", criteria(["TYPE", ["dataset"], "EQUALS"]), true],
-    ["neither of two tags, one of which it has", neither("urn:li:tag:x", SOIL), false],
-    ["neither of two tags", neither("urn:li:tag:x", "urn:li:tag:y"), true],
-    ["a tag of no tags", criteria(["TAG", []]), false],
-    ["none of no tags", neither(), true],
-    ["one of two beginnings", criteria(["TAG", ["urn:x", "urn:li:t"], "STARTS_WITH"]), true],
+    ["an unknown condition", criteria(["TYPE", ["dataset"], "LIKE"]), false],
+    ["its type, with an explicit condition", criteria(["TYPE", ["dataset"], "EQUALS"]), true],
+    ["none of two tags, one of which it has", noneOf("urn:li:tag:x", SOIL), false],
+    ["none of two tags", noneOf("urn:li:tag:x", "urn:li:tag:y"), true],
+    ["a tag of an empty list", criteria(["TAG", []]), false],
+    ["none of an empty list", noneOf(), true],
+    ["one of two prefixes", criteria(["TAG", ["urn:x", "urn:li:t"], "STARTS_WITH"]), true],
     ["its owner", criteria(["OWNER", [mira.urn]]), true],
-    ["a field in small letters, by its older name", criteria(["resource_type", ["chart"]]), false],
-    ["its type, as it was told once", { type: "dataset", allResources: true }, true],
-    ["its urn, as it was told once", { resources: dataset.fields.URN }, true],
-    ["no urn, as it was told once", { type: "dataset", resources: [] }, false],
-    ["all urns, as it was told once", { resources: ["x"], allResources: true }, true],
-    ["all, as it was told once", { allResources: true }, true],
-    ["a filter before what was told once", { type: "chart", filter: { criteria: [] } }, true],
+    [
+      "another type, by the older name in small letters",
+      criteria(["resource_type", ["chart"]]),
+      false,
+    ],
+    ["its type, in the older form", { type: "dataset", allResources: true }, true],
+    ["its urn, in the older form", { resources: dataset.fields.URN }, true],
+    ["no urn, in the older form", { type: "dataset", resources: [] }, false],
+    ["all urns, in the older form", { resources: ["x"], allResources: true }, true],
+    ["all resources, in the older form", { allResources: true }, true],
+    ["a filter, which overrides the older form", { type: "chart", filter: { criteria: [] } }, true],
   ])("%s: %s", (_, resources, expected) => {
-    const metadata = policy(everybody, { type: "METADATA", resources });
+    const metadata = policy(allUsersActor, { type: "METADATA", resources });
     expect(meets([metadata], mira, alternatives, dataset)).toBe(expected);
   });
 
-  test("are not matched by a filter when nothing in particular is asked about", () => {
-    const filtered = policy(everybody, {
+  test("a filter matches no request without a resource", () => {
+    const filtered = policy(allUsersActor, {
       type: "METADATA",
       resources: criteria(["TYPE", ["a"], "NOT_EQUALS"]),
     });
@@ -161,13 +177,13 @@ describe("resources", () => {
   });
 });
 
-describe("constraints", () => {
+describe("the privilege constraints of a policy", () => {
   const tag = (name: string): Resource => ({
     owners: [],
     fields: { TYPE: ["tag"], URN: [`urn:li:tag:${name}`] },
   });
   const constrained = (values: string[], condition: string, type = "METADATA"): Policy =>
-    policy(everybody, {
+    policy(allUsersActor, {
       type,
       resources: {
         privilegeConstraints: { criteria: [{ field: "URN", values, condition }] },
@@ -175,36 +191,61 @@ describe("constraints", () => {
     });
 
   test.each<[string, Policy, Resource[], boolean]>([
-    ["that one fulfils", constrained(["urn:li:tag:a"], "EQUALS"), [tag("a")], true],
     [
-      "that one of two fulfils",
+      "allow a change that satisfies them",
+      constrained(["urn:li:tag:a"], "EQUALS"),
+      [tag("a")],
+      true,
+    ],
+    [
+      "reject changes of which one violates them",
       constrained(["urn:li:tag:a"], "EQUALS"),
       [tag("a"), tag("b")],
       false,
     ],
-    ["that none may be", constrained(["urn:li:tag:a"], "NOT_EQUALS"), [tag("a")], false],
-    ["that others may be", constrained(["urn:li:tag:a"], "NOT_EQUALS"), [tag("b"), tag("c")], true],
-    ["by the beginning", constrained(["urn:li:tag:pii."], "STARTS_WITH"), [tag("pii.x")], true],
-    ["by another beginning", constrained(["urn:li:tag:pii."], "STARTS_WITH"), [tag("x")], false],
-    ["on a field that there is not", constrained(["x"], "LIKE"), [tag("x")], false],
-    ["where nothing changes", constrained(["urn:li:tag:a"], "EQUALS"), [], true],
-    ["of the platform", constrained(["urn:li:tag:a"], "EQUALS", "PLATFORM"), [tag("b")], false],
+    ["reject an excluded urn", constrained(["urn:li:tag:a"], "NOT_EQUALS"), [tag("a")], false],
+    [
+      "allow urns that are not excluded",
+      constrained(["urn:li:tag:a"], "NOT_EQUALS"),
+      [tag("b"), tag("c")],
+      true,
+    ],
+    [
+      "allow a urn with the prefix",
+      constrained(["urn:li:tag:pii."], "STARTS_WITH"),
+      [tag("pii.x")],
+      true,
+    ],
+    [
+      "reject a urn without the prefix",
+      constrained(["urn:li:tag:pii."], "STARTS_WITH"),
+      [tag("x")],
+      false,
+    ],
+    ["reject every change for an unknown condition", constrained(["x"], "LIKE"), [tag("x")], false],
+    ["allow a request without changes", constrained(["urn:li:tag:a"], "EQUALS"), [], true],
+    [
+      "apply to platform policies, too",
+      constrained(["urn:li:tag:a"], "EQUALS", "PLATFORM"),
+      [tag("b")],
+      false,
+    ],
   ])("%s", (_, one, parts, expected) => {
     expect(meets([one], mira, alternatives, dataset, parts)).toBe(expected);
   });
 
-  test("bind nobody whom another policy allows it without them", () => {
+  test("do not apply where another policy allows the change without them", () => {
     const one = constrained(["urn:li:tag:a"], "EQUALS");
-    const free = policy(everybody, { type: "METADATA" });
+    const free = policy(allUsersActor, { type: "METADATA" });
     expect(meets([one, free], mira, alternatives, dataset, [tag("b")])).toBe(true);
   });
 });
 
-describe("the defaults", () => {
+describe("the built-in policies", () => {
   const defaults = builtInPolicies;
   const root = { urn: "urn:li:corpuser:datahub", groups: [], roles: [] };
 
-  test("allow everything to the root user and administrators, nothing to others", () => {
+  test("allow everything to the root user and administrators, and nothing to others", () => {
     const admin = { ...mira, roles: ["urn:li:dataHubRole:Admin"] };
     for (const alternatives of [
       [["MANAGE_ACCESS_TOKENS"]],
@@ -217,7 +258,7 @@ describe("the defaults", () => {
     expect(meets(defaults, mira, [["GENERATE_PERSONAL_ACCESS_TOKENS"]])).toBe(false);
   });
 
-  test("have one that gives all users their own tokens, inactive", () => {
+  test("include an inactive one that gives all users their own tokens", () => {
     const active = defaults.map((one) => ({ ...one, state: "ACTIVE" }));
     expect(meets(active, mira, [["GENERATE_PERSONAL_ACCESS_TOKENS"]])).toBe(true);
     expect(meets(active, mira, [["MANAGE_ACCESS_TOKENS"]])).toBe(false);

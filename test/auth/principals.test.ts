@@ -1,4 +1,7 @@
-/** What policies find in users, and in what they are asked about: a row for each rule. */
+/**
+ * Groups and roles of users, and the fields that policy criteria read from entities: one row for
+ * each rule.
+ */
 import { describe, expect, test } from "vitest";
 import { findPrincipal, findResource } from "../../src/auth/policies/principals.ts";
 import type { Stored } from "../../src/auth/stored-entities.ts";
@@ -26,18 +29,18 @@ const surroundings: Readonly<Record<string, Stored>> = {
   "urn:li:glossaryTerm:mint": { glossaryTermInfo: { parentNode: "urn:li:glossaryNode:herbs" } },
 };
 
-describe("a user", () => {
+describe("the principal of a user", () => {
   test.each<[string, Stored, readonly string[], readonly string[]]>([
-    ["in no group has none", {}, [], []],
-    ["is in groups that others manage", { groupMembership: { groups: [group("a")] } }, ["a"], []],
+    ["has no groups or roles without memberships", {}, [], []],
+    ["has groups from groupMembership", { groupMembership: { groups: [group("a")] } }, ["a"], []],
     [
-      "is in groups that are made here",
+      "has groups from nativeGroupMembership",
       { nativeGroupMembership: { nativeGroups: [group("a")] } },
       ["a"],
       [],
     ],
     [
-      "is in both kinds, in each once",
+      "has groups of both kinds, each once",
       {
         groupMembership: { groups: [group("a"), group("b")] },
         nativeGroupMembership: { nativeGroups: [group("a"), group("c")] },
@@ -45,100 +48,95 @@ describe("a user", () => {
       ["a", "b", "c"],
       ["Editor"],
     ],
-    ["has roles of their own", roles("Reader"), [], ["Reader"]],
+    ["has the roles of the user", roles("Reader"), [], ["Reader"]],
     [
-      "has the roles of their groups, too",
+      "also has the roles of the groups",
       { ...roles("Reader"), groupMembership: { groups: [group("c")] } },
       ["c"],
       ["Reader", "Editor"],
     ],
-    [
-      "has nothing of a group that was removed",
-      { groupMembership: { groups: [group("gone")] } },
-      [],
-      [],
-    ],
-  ])("%s", async (_, user, groups, held) => {
+    ["has no roles of a removed group", { groupMembership: { groups: [group("gone")] } }, [], []],
+  ])("%s", async (_, user, groups, heldRoles) => {
     const entities = storing({
       [MINA]: user,
       [group("c")]: roles("Editor"),
       [group("gone")]: { ...roles("Admin"), status: { removed: true } },
     });
     expect(await findPrincipal(entities, MINA)).toEqual({
-      ...{ urn: MINA, groups: groups.map(group), roles: held.map(role) },
+      ...{ urn: MINA, groups: groups.map(group), roles: heldRoles.map(role) },
     });
   });
 
   test.each<[string, Stored]>([
     ["removed", { status: { removed: true } }],
     ["suspended", { corpUserStatus: { status: "SUSPENDED" } }],
-  ])("who is %s may do nothing", async (_, user) => {
+  ])("does not exist for a user who is %s", async (_, user) => {
     expect(await findPrincipal(storing({ [MINA]: user }), MINA)).toBeUndefined();
   });
 });
 
-describe("of an entity a criterion finds", () => {
+describe("a policy criterion reads", () => {
   test.each<[string, string, string, Stored, readonly string[]]>([
-    ["its type", "TYPE", DATASET, {}, ["dataset"]],
-    ["its urn", "URN", DATASET, {}, [DATASET]],
+    ["the type", "TYPE", DATASET, {}, ["dataset"]],
+    ["the urn", "URN", DATASET, {}, [DATASET]],
     [
-      "its owners, of whatever kind",
+      "owners of every kind",
       "OWNER",
       DATASET,
       { ownership: { owners: [{ owner: MINA, type: "NONE" }, { owner: group("a") }] } },
       [MINA, group("a")],
     ],
     [
-      "its domains, and all that these are part of",
+      "domains and their ancestors",
       "DOMAIN",
       DATASET,
       { domains: { domains: ["urn:li:domain:beds", "urn:li:domain:lost"] } },
       ["urn:li:domain:beds", "urn:li:domain:lost", "urn:li:domain:seeds"],
     ],
     [
-      "of a domain itself alone",
+      "a domain itself without its ancestors",
       "DOMAIN",
       "urn:li:domain:rows",
       { domainProperties: { parentDomain: "urn:li:domain:beds" } },
       ["urn:li:domain:rows"],
     ],
     [
-      "its container, and all that this is in",
+      "the container and its ancestors",
       "CONTAINER",
       DATASET,
       { container: { container: "urn:li:container:shelf" } },
       ["urn:li:container:shelf", "urn:li:container:store"],
     ],
     [
-      "of a container itself, and all that it is in",
+      "a container itself and its ancestors",
       "CONTAINER",
       "urn:li:container:box",
       { container: { container: "urn:li:container:shelf" } },
       ["urn:li:container:box", "urn:li:container:shelf", "urn:li:container:store"],
     ],
     [
-      "its terms, and the nodes above them",
+      "terms and the nodes above them",
       "GLOSSARY",
       DATASET,
       { glossaryTerms: { terms: [{ urn: "urn:li:glossaryTerm:mint" }] } },
       ["urn:li:glossaryTerm:mint", "urn:li:glossaryNode:herbs", "urn:li:glossaryNode:plants"],
     ],
     [
-      "of a term itself, and the nodes above it",
+      "a term itself and the nodes above it",
       "GLOSSARY",
       "urn:li:glossaryTerm:sage",
       { glossaryTermInfo: { parentNode: "urn:li:glossaryNode:herbs" } },
       ["urn:li:glossaryTerm:sage", "urn:li:glossaryNode:herbs", "urn:li:glossaryNode:plants"],
     ],
     [
-      "of a node itself, and the nodes above it",
+      "a node itself and the nodes above it",
       "GLOSSARY",
       "urn:li:glossaryNode:leaves",
       { glossaryNodeInfo: { parentNode: "urn:li:glossaryNode:plants" } },
       ["urn:li:glossaryNode:leaves", "urn:li:glossaryNode:plants"],
     ],
     [
-      "its tags, not those of its columns",
+      "tags, without those of columns",
       "TAG",
       DATASET,
       {
@@ -148,15 +146,15 @@ describe("of an entity a criterion finds", () => {
       ["urn:li:tag:a"],
     ],
     [
-      "its platform instance",
+      "the platform instance",
       "DATA_PLATFORM_INSTANCE",
       DATASET,
       { dataPlatformInstance: { platform: "urn:li:dataPlatform:hive", instance: INSTANCE } },
       [INSTANCE],
     ],
-    ["of a platform instance itself", "DATA_PLATFORM_INSTANCE", INSTANCE, {}, [INSTANCE]],
+    ["a platform instance itself", "DATA_PLATFORM_INSTANCE", INSTANCE, {}, [INSTANCE]],
     [
-      "the groups that it is in, of both kinds",
+      "group memberships of both kinds",
       "GROUP_MEMBERSHIP",
       MINA,
       {
@@ -165,13 +163,13 @@ describe("of an entity a criterion finds", () => {
       },
       [group("a"), group("b")],
     ],
-  ])("%s", async (_, field, urn, told, values) => {
-    const entities = storing({ ...surroundings, [urn]: told });
+  ])("%s", async (_, field, urn, stored, values) => {
+    const entities = storing({ ...surroundings, [urn]: stored });
     const { fields } = await findResource(entities, urn, entityTypeOf(urn));
     expect(fields[field]).toEqual(values);
   });
 
-  test("its type alone, where one of a type is asked about", async () => {
+  test("only the type for a request about an entity type", async () => {
     const { fields, owners } = await findResource(storing({}), undefined, "chart");
     expect({ TYPE: fields.TYPE, URN: fields.URN, DOMAIN: fields.DOMAIN, owners }).toEqual({
       ...{ TYPE: ["chart"], URN: [], DOMAIN: [], owners: [] },

@@ -1,4 +1,4 @@
-/** What decides about access is written by those who may, whatever the way it is written. */
+/** Aspects that decide about access require their privileges, whatever the form of the write. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { proposal } from "../support/client.ts";
@@ -72,9 +72,9 @@ const guarded: readonly (readonly [string, object])[] = [
     proposal(ROOT, "corpUserStatus", { status: "SUSPENDED", lastModified: stamp }),
   ],
   ["the removal of a user", proposal(ROOT, "status", { removed: true })],
-  ["what makes a service account", proposal(MINA, "subTypes", { typeNames: ["SERVICE_ACCOUNT"] })],
+  ["the mark of a service account", proposal(MINA, "subTypes", { typeNames: ["SERVICE_ACCOUNT"] })],
   ["roles of a group", proposal("urn:li:corpGroup:g", "roleMembership", { roles: [] })],
-  ["the end of a user", { ...proposal(ROOT, "corpUserKey", {}), changeType: "DELETE" }],
+  ["a delete of a user", { ...proposal(ROOT, "corpUserKey", {}), changeType: "DELETE" }],
   [
     "a patch of roles",
     {
@@ -92,12 +92,12 @@ function tokenUrnOf(id: string): string {
   return `urn:li:dataHubAccessToken:${id}`;
 }
 
-describe("who has no privilege may not write", () => {
+describe("a user without privileges may not write", () => {
   test.each(guarded)("%s", async (_, one) => {
     const refused = { status: 403, code: "forbidden" };
     const single = await ingest(one, mina);
     expect({ status: single.status, code: single.body.code }).toEqual(refused);
-    // Nor hidden among others, which are then not written either.
+    // The same in a batch, of which nothing is written.
     const tag = proposal("urn:li:tag:beside", "tagProperties", { name: "beside" });
     const batch = await post(
       "/aspects?action=ingestProposalBatch",
@@ -132,7 +132,7 @@ describe("who has no privilege may not write", () => {
     }
   });
 
-  test("a delete of a token, a user or a policy, or of what refers to them", async () => {
+  test("a delete of a token, a user or a policy, or of references to them", async () => {
     for (const urn of [tokenUrn, ROOT, "urn:acme:corpuser:datahub", "urn:li:dataHubPolicy:0"]) {
       expect((await post("/entities?action=delete", { urn }, mina)).status, urn).toBe(403);
       expect((await post("/entities?action=deleteReferences", { urn }, mina)).status, urn).toBe(
@@ -142,7 +142,7 @@ describe("who has no privilege may not write", () => {
   });
 });
 
-test("who may not delete undoes no run, over any endpoint", async () => {
+test("a user without the privilege to delete may not roll back a run, through any endpoint", async () => {
   const one = proposal("urn:li:tag:undone", "tagProperties", { name: "undone" });
   const run = { systemMetadata: { runId: "nightly", lastObserved: 1 } };
   expect((await ingest({ ...one, ...run }, service.operator)).status).toBe(200);
@@ -156,7 +156,7 @@ test("who may not delete undoes no run, over any endpoint", async () => {
   expect(there.body.value).toBe(true);
 });
 
-describe("who has it may", () => {
+describe("a user with the privilege may write", () => {
   test.each(guarded)("%s", async (_, one) => {
     const reply = await ingest(one, service.operator);
     expect([200, 404, 422], JSON.stringify(reply.body)).toContain(reply.status);
@@ -165,7 +165,7 @@ describe("who has it may", () => {
     );
   });
 
-  test("and everybody may write the rest", async () => {
+  test("control: every user may write other aspects", async () => {
     for (const one of [
       proposal("urn:li:tag:a", "tagProperties", { name: "a" }),
       proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" }),
@@ -176,7 +176,7 @@ describe("who has it may", () => {
   });
 });
 
-test("the defaults of the root user are not undone by what is written", async () => {
+test("writes do not change the built-in policies of the root user", async () => {
   const inactive = { ...everything, state: "INACTIVE" };
   for (const [id, status] of [
     ["mine", 200],

@@ -51,7 +51,7 @@ test("an assertion needs the privilege for the dataset that it is about", async 
   const { urn } = await own.run("upsertCustomAssertion", assertion(BEDS), URN);
   await own.run("reportAssertionResult", result(urn));
   expect(await other.codeOf("reportAssertionResult", result(urn))).toBe(403);
-  // The assertion would leave the dataset that only the other may change.
+  // This would move the assertion away from a dataset that the user may not change.
   expect(await other.codeOf("upsertCustomAssertion", assertion(ROWS, urn), URN)).toBe(403);
   expect(await other.codeOf("deleteAssertion", { urn })).toBe(403);
   await own.run("deleteAssertion", { urn });

@@ -1,4 +1,7 @@
-/** A token that is revoked while it is in use: what is sent after the answer is refused, every time. */
+/**
+ * A token that is revoked while it is in use: every request sent after the response to the
+ * revocation is rejected.
+ */
 import { expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
@@ -6,7 +9,7 @@ import { guardedService } from "./guarded-service.ts";
 const workers = 8;
 const tokens = 6;
 
-test("race of revocation and use: no request that follows the revocation is let in", async () => {
+test("race of revocation and use: no request after the revocation is accepted", async () => {
   await using service = await guardedService();
   const { client, operator } = service;
   const read = (token: string) =>
@@ -14,26 +17,26 @@ test("race of revocation and use: no request that follows the revocation is let 
   const made = [];
   for (let n = 0; n < tokens; n++) {
     const one = await makeToken(client, {}, operator);
-    // Who was let in before is not shut out by what others fail at.
+    // A token that was accepted before is exempt from the limit of failures.
     expect((await read(one.token)).status).toBe(200);
     made.push(one);
   }
   for (const { token, id } of made) {
     let revoked = false;
     let late = 0;
-    let letIn = 0;
+    let accepted = 0;
     const use = async (): Promise<void> => {
       while (late < workers * 4) {
         const sentAfter = revoked;
         const { status } = await read(token);
         if (sentAfter) late++;
-        // Too many that were refused are not looked at any more.
+        // After too many failures, requests are rejected without verification.
         if (sentAfter) expect([401, 429]).toContain(status);
-        else if (status === 200) letIn++;
+        else if (status === 200) accepted++;
       }
     };
     const users = Array.from({ length: workers }, use);
-    await expect.poll(() => letIn).toBeGreaterThan(workers);
+    await expect.poll(() => accepted).toBeGreaterThan(workers);
     await ask(client, `mutation { revokeAccessToken(tokenId: "${id}") }`, {}, operator);
     revoked = true;
     await Promise.all(users);

@@ -1,4 +1,4 @@
-/** What each user sees, while it cannot be found out. */
+/** Read authorization while the policies cannot be read. */
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReadAuthority } from "../../src/auth/access/read-authority.ts";
@@ -11,9 +11,9 @@ import { proposal } from "../support/client.ts";
 const nothing = restrictedNames({ entities: new Map() });
 const TAG = "urn:li:tag:a";
 
-test("policies that cannot be read fail who waits for them, and nobody else", async () => {
+test("an unavailable policy view fails only the requests that need it", async () => {
   const unavailable = new CatalogError("unavailable", "the view is behind");
-  const eyes: AccessContext[] = [];
+  const contexts: AccessContext[] = [];
   const catalog = {
     ingest: async () => ({ position: 1 }),
     filterExisting: async () => [TAG],
@@ -30,24 +30,24 @@ test("policies that cannot be read fail who waits for them, and nobody else", as
     catalog: {
       ...{ ...catalog, peek: () => undefined },
       authorizedFor(own) {
-        eyes.push(own);
+        contexts.push(own);
         return { ...catalog, filterExisting: async () => own.look?.() } as unknown as Catalog;
       },
     },
   });
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown): void => void unheard.push(reason);
-  process.on("unhandledRejection", hear);
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", record);
   try {
     const one = proposal(TAG, "tagProperties", { name: "a" });
     await expect(catalogFor("urn:li:corpuser:mina").ingest([one] as never, {})).rejects.toBe(
       unavailable,
     );
-    // As a port does that only wants to know whether the sight is known.
-    expect(eyes.at(-1)?.look?.()).toBeInstanceOf(Promise);
+    // A port that only checks whether the access filter is loaded ignores the promise.
+    expect(contexts.at(-1)?.look?.()).toBeInstanceOf(Promise);
     for (let i = 0; i < 5; i++) await turn();
-    expect(unheard).toEqual([]);
+    expect(unhandled).toEqual([]);
   } finally {
-    process.off("unhandledRejection", hear);
+    process.off("unhandledRejection", record);
   }
 });

@@ -1,4 +1,4 @@
-/** Reads are authorised: what a user may not see is to them as if it were not there. */
+/** Read authorization: entities that a user may not read are absent for that user. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded, type Reply } from "../support/client.ts";
@@ -42,7 +42,7 @@ const call = (method: string, path: string, body?: unknown, headers = mina): Pro
 async function write(urn: string, aspect: string, value: unknown) {
   position = await writeAsOperator(service, urn, aspect, value);
 }
-/** Answered when searches and relationships show all that was written. */
+/** Headers that make searches and relationships cover every write. */
 const current = () => ({ ...mina, "X-Annals-Min-Position": String(position) });
 const upstream = (urn: string) => ({
   upstreams: [{ dataset: urn, type: "TRANSFORMED", auditStamp: { time: 1, actor: MINA } }],
@@ -102,15 +102,15 @@ afterAll(async () => {
 const search = (body: object, action = "search") =>
   call("POST", `/entities?action=${action}`, { start: 0, count: 10, ...body }, current());
 
-describe("a search", () => {
-  test("finds, counts and tells facets of what is seen alone", async () => {
+describe("a search with read authorization", () => {
+  test("finds and counts only readable entities, also in facets", async () => {
     const { body } = await search({ entity: "dataset", input: "seeds" });
     const { value } = body;
     expect([...value.entities].sort()).toEqual(SEEN);
     expect(value.numEntities).toBe(4);
-    const told = JSON.stringify(value);
-    expect(told).not.toContain("hidden");
-    expect(told).not.toContain("secret");
+    const text = JSON.stringify(value);
+    expect(text).not.toContain("hidden");
+    expect(text).not.toContain("secret");
   });
 
   test.each([
@@ -125,7 +125,7 @@ describe("a search", () => {
       },
     ],
     [
-      "by what it is not",
+      "by a negated filter",
       {
         input: "*",
         filter: {
@@ -144,14 +144,14 @@ describe("a search", () => {
         },
       },
     ],
-  ])("does not find what is hidden %s", async (_, request) => {
+  ])("does not find a hidden entity %s", async (_, request) => {
     const { status, body } = await search({ entity: "dataset", ...request });
     expect(status).toBe(200);
     expect(body.value.entities).toEqual([]);
     expect(body.value.numEntities).toBe(0);
   });
 
-  test("compares values by a definition that is hidden, and tells nothing of it", async () => {
+  test("compares values by a hidden property definition without revealing it", async () => {
     const property = "urn:li:structuredProperty:io.kept_until";
     await write(property, "propertyDefinition", {
       qualifiedName: "io.kept_until",
@@ -175,7 +175,7 @@ describe("a search", () => {
     const noon = String(Date.parse("2026-03-01T12:00:00Z"));
     expect((await since(noon)).body.value.entities).toEqual([TAGGED]);
     expect((await since("soon")).body.value.entities).toEqual([]);
-    // By another name it would have to be found first.
+    // Another spelling requires a lookup of the definition.
     expect((await since(noon, "io_kept_until")).body.value.entities).toEqual([]);
     const asOperator = { ...current(), ...service.operator };
     expect((await since("soon", "io.kept_until", asOperator)).status).toBe(400);
@@ -183,7 +183,7 @@ describe("a search", () => {
     expect([...all.body.value.entities].sort()).toEqual([HIDDEN, TAGGED].sort());
   });
 
-  test("suggests no word of an entity that is hidden", async () => {
+  test("suggests no word of a hidden entity", async () => {
     const searchFlags = { getSuggestions: true };
     const asked = { entity: "dataset", input: "hiddn", searchFlags };
     expect((await search(asked)).body.value.metadata.suggestions).toEqual([]);
@@ -193,7 +193,7 @@ describe("a search", () => {
     expect(all.body.value.metadata.suggestions).toMatchObject([{ text: "hidden", frequency: 1 }]);
   });
 
-  test("of every form keeps to it", async () => {
+  test("filters every form of search", async () => {
     const across = await search({ input: "*", entities: ["dataset"] }, "searchAcrossEntities");
     expect(across.body.value.numEntities).toBe(4);
     const scrolled = await search(
@@ -220,7 +220,7 @@ describe("a search", () => {
   });
 });
 
-describe("a read by its urn", () => {
+describe("a read by urn with read authorization", () => {
   const both = async (
     method: string,
     [path, body]: readonly [(urn: string) => string, ((urn: string) => object)?],
@@ -272,31 +272,37 @@ describe("a read by its urn", () => {
     ],
     ["GET", (urn) => `/changes?from=start&urn=${encoded(urn)}`],
     ["POST", () => "/entities?action=getBrowsePaths", (urn) => ({ urn })],
-  ])("%s %# answers as for one that was never told of", async (method, path, body) => {
-    const [hidden, never] = await both(method, [path, body], current());
-    expect(hidden).toEqual(never);
-    // Who may see it is answered otherwise: the question is not in vain.
-    const [seen, unknown] = await both(method, [path, body], { ...current(), ...service.operator });
-    expect(seen.status).toBe(200);
-    expect(seen).not.toEqual(unknown);
-  });
+  ])(
+    "%s %# answers for a hidden entity as for one that never existed",
+    async (method, path, body) => {
+      const [hidden, never] = await both(method, [path, body], current());
+      expect(hidden).toEqual(never);
+      // Control: the operator gets another response.
+      const [seen, unknown] = await both(method, [path, body], {
+        ...current(),
+        ...service.operator,
+      });
+      expect(seen.status).toBe(200);
+      expect(seen).not.toEqual(unknown);
+    },
+  );
 
-  test("answers for what is seen, by each policy", async () => {
+  test("answers for readable entities, by each policy", async () => {
     for (const urn of SEEN) {
       const { body } = await call("GET", `/entitiesV2/${encoded(urn)}`);
       expect(Object.keys(body.aspects)).toContain("datasetProperties");
       const exists = await call("POST", "/entities?action=exists", { urn });
       expect(exists.body.value).toBe(true);
     }
-    // Oneself.
+    // Users may read themselves.
     expect(
       (await call("GET", `/entitiesV2/${encoded(MINA)}`)).body.aspects.corpUserKey.value,
     ).toEqual({ username: "mina" });
   });
 });
 
-describe("the graph", () => {
-  test("has no edges to what is hidden, and no way through it", async () => {
+describe("the graph with read authorization", () => {
+  test("has no edges to hidden entities, and no paths through them", async () => {
     const path = `/relationships?direction=INCOMING&types=List(DownstreamOf)&urn=${encoded(OPEN)}`;
     const near = await call("GET", path, undefined, current());
     expect(near.body.total).toBe(1);
@@ -312,7 +318,7 @@ describe("the graph", () => {
     expect(whole.body.value.total).toBe(3);
   });
 
-  test("the feed tells nothing of it", async () => {
+  test("the change feed has no changes of hidden entities", async () => {
     const { body } = await call("GET", "/changes?from=start&limit=1000&entityType=dataset");
     expect(body.changes.length).toBeGreaterThan(5);
     expect(
@@ -321,12 +327,12 @@ describe("the graph", () => {
   });
 });
 
-describe("who deletes", () => {
+describe("a delete with read authorization", () => {
   test.each([
     ["/entities?action=delete", {}],
     ["/entities?action=delete", { dryRun: true }],
     ["/entities?action=deleteReferences", { dryRun: true }],
-  ])("what is hidden is told of it as of nothing: %s", async (path, more) => {
+  ])("of a hidden entity is answered like that of an unknown one: %s", async (path, more) => {
     const ask = async (urn: string) => {
       const { status, body } = await call("POST", path, { urn, ...more });
       return { status, text: JSON.stringify(body).replaceAll("hidden.seeds", "never.seeds") };
@@ -334,7 +340,7 @@ describe("who deletes", () => {
     expect(await ask(HIDDEN)).toEqual(await ask(NEVER));
   });
 
-  test("references to what is seen is told of those that are seen alone", async () => {
+  test("lists references only of readable entities", async () => {
     const path = "/entities?action=deleteReferences";
     const { body } = await call("POST", path, { urn: OPEN, dryRun: true }, current());
     expect(JSON.stringify(body)).toContain("tagged.seeds");
@@ -343,15 +349,15 @@ describe("who deletes", () => {
     expect(JSON.stringify(whole.body)).toContain("hidden");
   });
 
-  test("finds everything where it was", async () => {
+  test("leaves hidden entities unchanged", async () => {
     const exists = { urn: HIDDEN };
     const reply = await call("POST", "/entities?action=exists", exists, service.operator);
     expect(reply.body.value).toBe(true);
   });
 });
 
-describe("policies", () => {
-  test("count from the moment that they are written", async () => {
+describe("the policies of read authorization", () => {
+  test("apply from the position at which they are written", async () => {
     const one = () => call("GET", `/entitiesV2/${encoded(HIDDEN)}`);
     const seen = async () => "datasetProperties" in (await one()).body.aspects;
     expect(await seen()).toBe(false);
@@ -362,7 +368,7 @@ describe("policies", () => {
     expect(await seen()).toBe(false);
   });
 
-  test("hide counts of aspects, and show the operator everything", async () => {
+  test("hide counts of aspects from users, but not from the operator", async () => {
     const counted = { aspect: "globalTags" };
     expect((await call("POST", "/aspects?action=getCount", counted)).status).toBe(403);
     const whole = await call("POST", "/aspects?action=getCount", counted, service.operator);

@@ -1,10 +1,12 @@
-/** Requests beyond the rate are refused with 429 and Retry-After, each asker's for themselves. */
+/**
+ * Requests over the rate limit are rejected with 429 and Retry-After, separately for each caller.
+ */
 import { expect, test } from "vitest";
 import { createRequestLimit } from "../../src/auth/tokens/request-limit.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
 
-test("a bucket holds what two seconds bring, and fills again", () => {
+test("a bucket holds the requests of two seconds, and refills", () => {
   let now = 0;
   const limit = createRequestLimit(10, () => now);
   const taken = (actor: string | undefined, address = "::1"): number => {
@@ -25,16 +27,16 @@ test("a bucket holds what two seconds bring, and fills again", () => {
   expect(taken("a")).toBe(5);
   now = 60_000;
   expect(taken("a")).toBe(20);
-  // A clock that goes back takes nothing away.
+  // A clock that goes back takes no tokens away.
   now = 0;
   expect(taken("a")).toBe(0);
 });
 
-test("none is kept where none is set", () => {
+test("without a rate there is no limit", () => {
   expect(createRequestLimit(0, Date.now)).toBeUndefined();
 });
 
-test("429 and Retry-After are for who asks too much, on every path but that of health", async () => {
+test("429 and Retry-After apply to the caller over the limit, on every path except health", async () => {
   await using service = await guardedService({ requestsPerSecondMax: "3" });
   const makes = (actorUrn: string) => makeToken(service.client, { actorUrn }, service.operator);
   const mina = asBearer((await makes("urn:li:corpuser:mina")).token);
@@ -50,9 +52,9 @@ test("429 and Retry-After are for who asks too much, on every path but that of h
   const replies = await Promise.all(
     Array.from({ length: 40 }, (_, n) => get(paths[n % paths.length] ?? "", mina)),
   );
-  const refused = replies.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThan(10);
-  for (const { body, headers } of refused) {
+  const rejected = replies.filter(({ status }) => status === 429);
+  expect(rejected.length).toBeGreaterThan(10);
+  for (const { body, headers } of rejected) {
     expect(body).toMatchObject({ status: 429, code: "rate_limited" });
     expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   }

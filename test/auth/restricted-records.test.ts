@@ -1,6 +1,6 @@
 /**
- * Records of tokens, secrets and passwords are seen by those alone who manage them, whatever the way
- * they are asked for; to everybody else they are not there.
+ * Records of tokens, secrets and passwords are restricted: they are absent for users without the
+ * privilege, through every endpoint.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configuredModel } from "../../src/app/load-model.ts";
@@ -12,7 +12,7 @@ import { type GuardedService, guardedService } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const SECRET = "urn:li:dataHubSecret:warehouse";
-/** Aspects with secrets of entities that others may read. */
+/** Restricted aspects of entities that every user may read. */
 const oidc = { enabled: true, clientId: "a", clientSecret: "hunter2", discoveryUri: "http://a" };
 const request = {
   ...{ task: "RUN_INGEST", args: { recipe: "hunter2" }, executorId: "default" },
@@ -48,14 +48,14 @@ const secrets: readonly (readonly [urn: string, aspect: string, value: object])[
 ];
 let service: GuardedService;
 let mina: Record<string, string>;
-/** The urn of a token that somebody else has. */
+/** The urn of another user's token. */
 let other: string;
 let position: number | undefined;
 
 const post = (path: string, body: object, headers = mina) =>
   service.client.call("POST", path, body, headers);
 const get = (path: string, headers = mina) => service.client.call("GET", path, undefined, headers);
-/** Answered when every view has what was written. */
+/** Headers that make every view cover the writes. */
 const current = (headers: Record<string, string>) => ({
   ...headers,
   "X-Annals-Min-Position": String(position),
@@ -138,7 +138,7 @@ const asked: readonly Asked[] = [
   ],
   ["a count of aspects", () => ["/aspects?action=getCount", { aspect: "dataHubAccessTokenInfo" }]],
   [
-    "a run, with what it told",
+    "a run, with its aspects",
     () => [
       "/runs?action=describe",
       { runId: "no-run-id-provided", start: 0, count: 1_000, includeAspect: true },
@@ -152,16 +152,16 @@ const asked: readonly Asked[] = [
     ],
   ],
 ];
-/** What nobody else is to find in an answer: names, makers, hashes, secrets. */
-const telling =
+/** Texts that no response to other users may contain: names, creators, hashes, secrets. */
+const revealing =
   /of the root|hunter2|createdAt|"numEntities":[1-9]|"value":(?:[1-9]|true)|AccessToken:|Secret:/;
 
-describe("who does not manage it does not find it by", () => {
+describe("a user without the privilege does not find restricted records by", () => {
   test.each(asked)("%s", async (_, request) => {
     const [path, body] = request();
     const method = body === undefined ? "GET" : "POST";
     const whole = await service.client.call(method, path, body, current(service.operator));
-    expect(JSON.stringify(whole.body), "the operator finds it").toMatch(telling);
+    expect(JSON.stringify(whole.body), "the operator finds it").toMatch(revealing);
     const own = await service.client.call(method, path, body, current(mina));
     const text = JSON.stringify(own.body).replace(
       /^\/(entitiesV2|aspects)\/?/.test(path)
@@ -169,11 +169,11 @@ describe("who does not manage it does not find it by", () => {
         : /$^/,
       "",
     );
-    expect(text).not.toMatch(telling);
+    expect(text).not.toMatch(revealing);
   });
 });
 
-test("nor as of a moment at which it was there", async () => {
+test("a user without the privilege does not find restricted records as of a point in time", async () => {
   const reads = asked.filter(([, request]) =>
     /^\/(entitiesV2|aspects|entities)\/|ids=|exists/.test(request()[0]),
   );
@@ -181,21 +181,21 @@ test("nor as of a moment at which it was there", async () => {
   for (const [name, request] of reads) {
     const [path, body] = request();
     const method = body === undefined ? "GET" : "POST";
-    for (const moment of [`asOfPosition=${position}`, `asOfTime=${Date.now()}`]) {
-      const then = `${path}${path.includes("?") ? "&" : "?"}${moment}`;
+    for (const pointInTime of [`asOfPosition=${position}`, `asOfTime=${Date.now()}`]) {
+      const then = `${path}${path.includes("?") ? "&" : "?"}${pointInTime}`;
       const whole = await service.client.call(method, then, body, service.operator);
-      expect(JSON.stringify(whole.body), `the operator finds ${name}`).toMatch(telling);
+      expect(JSON.stringify(whole.body), `the operator finds ${name}`).toMatch(revealing);
       const own = await service.client.call(method, then, body, mina);
       const text = JSON.stringify(own.body).replace(
         /urn:li:dataHub(?:AccessToken|Secret):[\w-]+/g,
         "",
       );
-      expect(text, name).not.toMatch(telling);
+      expect(text, name).not.toMatch(revealing);
     }
   }
 });
 
-test("the feed and reads of users tell the rest of them", async () => {
+test("the change feed and reads of users show their other aspects", async () => {
   expect(
     (await get(`/entitiesV2/${encoded(ROOT)}`)).body.aspects.corpUserInfo.value.displayName,
   ).toBe("Root");
@@ -203,20 +203,20 @@ test("the feed and reads of users tell the rest of them", async () => {
   expect(JSON.stringify(body)).toContain("corpUserInfo");
 });
 
-test("nor does GraphQL, or what is found by the name of a field", async () => {
+test("a GraphQL search for tokens finds no restricted records", async () => {
   const query = `{ searchAcrossEntities(input: {types: [ACCESS_TOKEN], query: "*"}) { total } }`;
   const own = await ask(service.client, query, {}, current(mina));
   expect(own.body.data?.searchAcrossEntities.total ?? 0).toBe(0);
 });
 
-test("a user whose name begins as another's sees no more for that", async () => {
+test("a user whose name begins like another name gets no further permission", async () => {
   const actorUrn = "urn:li:corpuser:datahub dataHubAccessToken";
   const { token } = await makeToken(service.client, { actorUrn }, service.operator);
   const { body } = await get(`/entitiesV2/${encoded(other)}`, asBearer(token));
   expect(Object.keys(body.aspects)).toEqual(["dataHubAccessTokenKey"]);
 });
 
-test("who does not manage them writes no secrets", async () => {
+test("a user without the privilege cannot write secrets", async () => {
   const one = proposal(SECRET, "dataHubSecretValue", { name: "warehouse", value: "mine" });
   expect((await post("/aspects?action=ingestProposal", { proposal: one })).status).toBe(403);
   for (const [urn, aspect, value] of secrets.slice(0, 2)) {
@@ -250,13 +250,13 @@ test("relationships of restricted entity types and aspects show no secret", () =
       ...secrets.map(([, aspect]) => aspect),
     ].sort(),
   );
-  // The default view, and the source that a request runs.
+  // Edges to the default view, and to the source that a request runs.
   expect([...aspects].filter((aspect) => rules.graph.has(aspect))).toEqual([
     ...["globalSettingsInfo", "dataHubExecutionRequestInput"],
   ]);
 });
 
-test("the details of a connection are those of its aspect", async () => {
+test("the details of a connection are restricted like its aspect", async () => {
   const query =
     '{ connection(urn: "urn:li:dataHubConnection:slack") { details { name json { blob } } } }';
   const { body } = await ask(service.client, query, {}, mina);

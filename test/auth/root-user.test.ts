@@ -74,12 +74,12 @@ describe("after a write", () => {
     expect(await counted()).toBe(1);
   });
 
-  test("the root user has another name", async () => {
+  test("the root user can be renamed", async () => {
     expect((await propose("corpUserInfo", { active: true, displayName: "Ada" })).status).toBe(200);
     expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
   });
 
-  test("is gone when it is deleted, with its tokens, but not the operator's", async () => {
+  test("a deleted root user loses its tokens, but not the admin token", async () => {
     const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
     expect((await call("POST", "/entities?action=delete", { urn: ROOT })).status).toBe(200);
     expect((await aspects()).corpUserInfo).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Hashes of passwords and invites are read by nobody, through no interface, whatever the caller may do:
- * with token authentication and without it.
+ * Hashes of passwords and invites are never returned, through any interface and to any caller, with
+ * and without authentication.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

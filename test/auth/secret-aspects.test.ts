@@ -76,14 +76,14 @@ test("every secret is restricted, and no search field shows one", () => {
   ]);
 });
 
-describe("a secret that the service keeps for itself or for all", () => {
+describe("a secret of the service or of all users", () => {
   test.each([
     ["globalSettings", "globalSettingsInfo"],
     ["dataHubConnection", "dataHubConnectionDetails"],
     ["dataHubSecret", "dataHubSecretValue"],
     ["inviteToken", "inviteToken"],
     ["corpuser", "corpUserCredentials"],
-  ])("%s %s needs a privilege to be written, too", (entityType, aspect) => {
+  ])("%s %s also needs a privilege to be written", (entityType, aspect) => {
     const rule = privilegedTypes[entityType];
     expect(rule).toBeDefined();
     expect(rule?.aspects === undefined || rule.aspects.includes(aspect)).toBe(true);

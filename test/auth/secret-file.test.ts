@@ -1,4 +1,4 @@
-/** Files with keys and tokens that others may read or write, at the start of a service. */
+/** Permissions of key and token files at the start of a service. */
 import {
   chmodSync,
   existsSync,
@@ -16,17 +16,17 @@ import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
-let told: readonly unknown[];
+let warnings: readonly unknown[];
 beforeEach(() => {
   directory = temporaryDirectory();
   mkdirSync(directory.path, { recursive: true });
-  told = [];
+  warnings = [];
 });
 afterEach(() => directory[Symbol.dispose]());
 
 const logger = {
   warn(fields: object, message: string) {
-    told = [...told, { ...fields, message }];
+    warnings = [...warnings, { ...fields, message }];
   },
 };
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
@@ -37,53 +37,56 @@ function keysNamed(name: string) {
 }
 
 describe.each([
-  ["the operator's token", "operator.token", openOperatorToken],
+  ["the admin token", "operator.token", openOperatorToken],
   ["the signing keys", "signing.key", keysNamed("signing.key")],
   ["the keys of secrets", "secret.key", keysNamed("secret.key")],
 ])("%s", (_, name, openAny) => {
   const open = (given = "") => openAny({ data: directory.path, given, logger });
 
-  test.each([0o644, 0o640, 0o622, 0o666])("of the directory are closed again: %o", (mode) => {
-    const { file } = open();
-    expect(file).toBe(join(directory.path, name));
-    expect(told).toEqual([]);
-    chmodSync(file, mode);
-    open();
-    expect(modeOf(file)).toBe(0o600);
-    expect(told).toMatchObject([{ file, mode: `0${mode.toString(8)}` }]);
-    open();
-    expect(told).toHaveLength(1);
-  });
+  test.each([0o644, 0o640, 0o622, 0o666])(
+    "files of the data directory with mode %o are restricted to the owner",
+    (mode) => {
+      const { file } = open();
+      expect(file).toBe(join(directory.path, name));
+      expect(warnings).toEqual([]);
+      chmodSync(file, mode);
+      open();
+      expect(modeOf(file)).toBe(0o600);
+      expect(warnings).toMatchObject([{ file, mode: `0${mode.toString(8)}` }]);
+      open();
+      expect(warnings).toHaveLength(1);
+    },
+  );
 
-  test("are for their owner alone, also where something lies in their place", () => {
+  test("files are readable for the owner only, also when a temporary file was left behind", () => {
     const beside = join(directory.path, `${name}.new`);
     writeFileSync(beside, "left", { mode: 0o644 });
     expect(modeOf(open().file)).toBe(0o600);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  test.each<[number, "taken" | "told" | "refused"]>([
-    [0o600, "taken"],
-    [0o400, "taken"],
-    [0o440, "told"],
-    [0o444, "told"],
-    [0o644, "told"],
-    [0o620, "refused"],
-    [0o602, "refused"],
-    [0o666, "refused"],
-  ])("that somebody else keeps with mode %o are %s", (mode, expected) => {
+  test.each<[number, "accepted" | "warned" | "rejected"]>([
+    [0o600, "accepted"],
+    [0o400, "accepted"],
+    [0o440, "warned"],
+    [0o444, "warned"],
+    [0o644, "warned"],
+    [0o620, "rejected"],
+    [0o602, "rejected"],
+    [0o666, "rejected"],
+  ])("a configured file with mode %o is %s", (mode, expected) => {
     const file = join(directory.path, "given");
     writeFileSync(file, `${text}\n`);
     chmodSync(file, mode);
-    if (expected === "refused") expect(() => open(file)).toThrow("others may write");
+    if (expected === "rejected") expect(() => open(file)).toThrow("others may write");
     else open(file);
     expect(modeOf(file)).toBe(mode);
-    expect(told).toHaveLength(expected === "told" ? 1 : 0);
-    expect(JSON.stringify(told)).not.toContain(text);
+    expect(warnings).toHaveLength(expected === "warned" ? 1 : 0);
+    expect(JSON.stringify(warnings)).not.toContain(text);
   });
 });
 
-test("every file of a service is its owner's alone, also where the directory is open to all", async () => {
+test("every file of a service is private to its owner, also in a directory that is open to all", async () => {
   chmodSync(directory.path, 0o755);
   const env = { ANNALS_LOG_LEVEL: "silent" };
   const service = await startService(directory.path, { args: ["--auth", "on"], env });
@@ -94,7 +97,7 @@ test("every file of a service is its owner's alone, also where the directory is 
   await service.stop();
   expect(files).toEqual(expect.arrayContaining(["log.sqlite", "aspects.sqlite", "signing.key"]));
   expect(open).toEqual([]);
-  // The first start says where the operator's token is, whatever is left unsaid, and never what it is.
+  // The first start names the file of the admin token at any log level, and never the token.
   const token = join(directory.path, "operator.token");
   expect(service.stderr()).toContain(`"file":${JSON.stringify(token)},"made":true`);
   expect(service.stderr()).not.toContain(readFileSync(token, "utf8").trim());

@@ -22,7 +22,7 @@ interface Session {
   readonly cookie: string;
   readonly setCookie: string;
   readonly csrf: string;
-  /** Headers of a page of the service that changes something. */
+  /** Headers of a page of the service that writes. */
   readonly writing: Record<string, string>;
 }
 
@@ -69,13 +69,13 @@ describe("without a session", () => {
     ["with a blank", "a b"],
     ["beyond ASCII", "é"],
     ["too long", "x".repeat(5_000)],
-  ])("a text that is no token does not begin one: %s", async (_, token) => {
+  ])("a text that is not a token does not begin a session: %s", async (_, token) => {
     const { status, headers } = await service.client.call("POST", "/ui/session", { token }, own());
     expect(status).toBe(401);
     expect(headers.get("set-cookie")).toBeNull();
   });
 
-  test("an invite token creates a user and begins one, and a reset token does so once", async () => {
+  test("an invite token creates a user and begins a session, and a reset token does so once", async () => {
     const admin = async (mutation: string, field: string) =>
       (
         await ask(
@@ -104,7 +104,7 @@ describe("without a session", () => {
     expect((await begin({ username: "kofi", password: "battery staple" })).status).toBe(200);
   });
 
-  test("a page of another origin cannot begin one", async () => {
+  test("a page of another origin cannot begin a session", async () => {
     const { token } = await newToken();
     const foreign = { Origin: "http://other.example" };
     const reply = await service.client.call("POST", "/ui/session", { token }, foreign);
@@ -135,7 +135,7 @@ describe("a session", () => {
     expect((await signIn(token)).setCookie).not.toContain("Max-Age");
   });
 
-  test("can be one of the admin token", async () => {
+  test("can be begun with the admin token", async () => {
     const admin = service.operator.Authorization?.slice("Bearer ".length) ?? "";
     const { cookie, writing } = await signIn(admin);
     expect((await session({ Cookie: cookie })).body).toMatchObject({ actor: ROOT });
@@ -249,7 +249,7 @@ describe("the cookie", () => {
     expect(set({ host: "catalog.example" })).toContain("; Secure");
   });
 
-  test("is read again as it was set, for each port", () => {
+  test("is parsed back to the token, for each port", () => {
     const host = "localhost:8080";
     const [pair = ""] = set({ host }).split(";", 1);
     expect(sessionToken(`a=b; ${pair}; c=d`, host)).toBe("a;b=c");

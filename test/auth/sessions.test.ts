@@ -1,4 +1,4 @@
-/** Sessions that end while others end them, too. */
+/** Sessions that concurrent requests end. */
 import { expect, test } from "vitest";
 import { createSessions } from "../../src/auth/sign-in/sessions.ts";
 import type { AccessTokens, TokenRecord } from "../../src/auth/tokens/access-tokens.ts";
@@ -7,7 +7,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 const ADA = "urn:li:corpuser:ada";
 const SYSTEM = "urn:li:corpuser:__datahub_system";
 
-test("all sessions of a user end, although another request has ended one meanwhile", async () => {
+test("all sessions of a user end, although another request ended one of them meanwhile", async () => {
   const revoked: string[] = [];
   const record = (id: string): TokenRecord => ({
     ...{ urn: id, id, name: "session", createdAt: 0 },

@@ -1,6 +1,6 @@
 /**
- * Requests that two readers may understand in two ways. What stands in front of the service may have
- * looked at another request than the one that is answered, so whatever is not plain is refused.
+ * Request smuggling: a proxy may understand an ambiguous request differently than the service, so
+ * ambiguous requests are rejected.
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** Sends bytes as they are, and gives all that is answered until the connection ends. */
+/** Sends bytes unchanged and returns all response bytes until the connection closes. */
 function exchange(bytes: string): Promise<string> {
   const { hostname, port } = new URL(service.address);
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -43,11 +43,11 @@ const statuses = (text: string): readonly number[] =>
 const READ = "GET /entitiesV2/urn:li:tag:a HTTP/1.1";
 const CLOSE = "Connection: close";
 
-test("a plain request is answered: without that the rest would prove nothing", async () => {
+test("control: a plain request is answered", async () => {
   expect(statuses(await exchange(lines(READ, "Host: localhost", bearer, CLOSE)))).toEqual([200]);
 });
 
-describe("a token is not taken from", () => {
+describe("no token is accepted from", () => {
   test.each<[string, () => string]>([
     [
       "a folded header line",
@@ -102,7 +102,7 @@ describe("a token is not taken from", () => {
     expect(text).not.toContain("urn:li:tag:a");
   });
 
-  test("the request before on the same connection", async () => {
+  test("an earlier request on the same connection", async () => {
     const text = await exchange(
       lines(READ, "Host: localhost", bearer) + lines(READ, "Host: localhost", CLOSE),
     );
@@ -110,7 +110,7 @@ describe("a token is not taken from", () => {
   });
 });
 
-describe("a body has one end", () => {
+describe("ambiguous framing of a body is rejected:", () => {
   const smuggled = lines(READ, "Host: localhost");
   const post = "POST /entities?action=exists HTTP/1.1";
   const json = "Content-Type: application/json";
@@ -152,7 +152,7 @@ describe("a body has one end", () => {
         `${lines(post, "Host: localhost", bearer, json, "Transfer-Encoding: chunked, identity")}0\r\n\r\n${smuggled}`,
     ],
     [
-      "a size of a chunk that is none",
+      "an invalid size of a chunk",
       () =>
         `${lines(post, "Host: localhost", bearer, json, "Transfer-Encoding: chunked")}0x2\r\n{}\r\n0\r\n\r\n${smuggled}`,
     ],
@@ -163,12 +163,12 @@ describe("a body has one end", () => {
     ],
   ])("%s", async (_, bytes) => {
     const text = await exchange(bytes());
-    // Nothing of what follows is taken for a request: the connection ends.
+    // The connection ends without another response.
     expect(statuses(text), text).toEqual([400]);
   });
 });
 
-describe("whatever is asked of the connection, a request is closed without a token", () => {
+describe("a request without a token is rejected, despite", () => {
   test.each<[string, string]>([
     [
       "an upgrade",
@@ -226,11 +226,11 @@ describe("whatever is asked of the connection, a request is closed without a tok
   ])("%s", async (_, bytes) => {
     const text = await exchange(bytes);
     for (const status of statuses(text)) expect([200, 400, 401, 404, 421], text).toContain(status);
-    // 200 is what /config says of itself.
+    // The 200 is the response of /config.
     expect(text).not.toContain('"aspects"');
   });
 
-  test("CONNECT and what is older than HTTP/1.0 end the connection", async () => {
+  test("CONNECT and requests older than HTTP/1.0 end the connection", async () => {
     for (const bytes of [
       lines("CONNECT 127.0.0.1:22 HTTP/1.1", "Host: localhost", bearer),
       "GET /entitiesV2/urn:li:tag:a\r\n",
@@ -242,7 +242,7 @@ describe("whatever is asked of the connection, a request is closed without a tok
   });
 });
 
-test("an actor in the end of a body, or in a line that goes on, is nobody", async () => {
+test("an actor header in a trailer or a folded line is ignored", async () => {
   const audit = [
     "POST /api/graphql HTTP/1.1",
     "Host: localhost",

@@ -1,4 +1,4 @@
-/** How long tokens may live, and the older way of making them. */
+/** Limits of token durations, and the older getAccessToken. */
 import { mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
@@ -10,7 +10,7 @@ import { proposal } from "../support/client.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { guardedService, whoIs } from "./guarded-service.ts";
 
-test("no token lives longer than the setting says, however it was made", async () => {
+test("no token exceeds the configured duration, whatever API creates it", async () => {
   await using service = await guardedService({ tokenDurationMax: "NO_EXPIRY" });
   const { token } = await makeToken(service.client, { duration: "NO_EXPIRY" }, service.operator);
   expect(await whoIs(service.client, token)).toBe(ROOT);
@@ -33,7 +33,7 @@ test("no token lives longer than the setting says, however it was made", async (
   expect(faultOf(await make("ONE_WEEK"))).toBeUndefined();
 });
 
-test("policies say who may make tokens of which life", async () => {
+test("policies limit the durations of the tokens that users create", async () => {
   await using service = await guardedService({ tokenDurationMax: "ONE_YEAR" });
   const { client, operator } = service;
   const [mina, olaf] = ["urn:li:corpuser:mina", "urn:li:corpuser:olaf"];
@@ -97,13 +97,13 @@ test("policies say who may make tokens of which life", async () => {
     expect(await may(duration, asMina, olaf)).toBe("UNAUTHORIZED");
   }
   expect(await lists(asMina)).toEqual([true, true]);
-  // Whatever policies grant, the setting holds for all.
+  // The configured limit applies despite the policies.
   await grant("any", "GENERATE_PERSONAL_ACCESS_TOKENS", { users: [olaf] });
   expect(await may("ONE_YEAR", asOlaf, olaf)).toBe(true);
   expect(await may("NO_EXPIRY", asOlaf, olaf)).toBe("BAD_REQUEST");
 });
 
-test("getAccessToken makes a token without a name, by a literal or a variable", async () => {
+test("getAccessToken creates a token without a name, by a literal or a variable", async () => {
   await using service = await guardedService();
   const query = `query($input: GetAccessTokenInput!) { getAccessToken(input: $input) { accessToken metadata { name } } }`;
   const input = { type: "PERSONAL", actorUrn: ROOT, duration: "ONE_HOUR" };
@@ -125,7 +125,7 @@ test("getAccessToken creates no token for another user, and only personal ones",
   }
 });
 
-test("a token that was made while more was allowed is not believed any more", async () => {
+test("a token that exceeds a lowered limit is rejected", async () => {
   using directory = temporaryDirectory();
   mkdirSync(directory.path, { recursive: true });
   const createdAt = 1_772_409_600_000;

@@ -1,4 +1,4 @@
-/** Writes are authorised: policies say who changes what, and which tags may come and go. */
+/** Write authorization: policies grant edits, and constrain which tags may be added and removed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { proposal, type Reply } from "../support/client.ts";
@@ -20,11 +20,11 @@ const write = (who: string, urn: string, aspect: string, value: unknown, changeT
   send(who, "/aspects?action=ingestProposal", {
     proposal: proposal(urn, aspect, value, { changeType }),
   });
-async function told(urn: string, aspect: string, value: unknown) {
+async function given(urn: string, aspect: string, value: unknown) {
   expect((await write("operator", urn, aspect, value)).status).toBe(200);
 }
 const policy = (id: string, over: object) =>
-  told(`urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", {
+  given(`urn:li:dataHubPolicy:${id}`, "dataHubPolicyInfo", {
     ...{ displayName: id, description: "", type: "METADATA", state: "ACTIVE" },
     ...over,
   });
@@ -36,12 +36,12 @@ beforeAll(async () => {
     const { token } = await makeToken(service.client, { actorUrn }, service.operator);
     headersOf.set(name, asBearer(token));
   }
-  await told(BEDS, "globalTags", tags("Plain", "pii.mail"));
-  await told(ROWS, "ownership", {
+  await given(BEDS, "globalTags", tags("Plain", "pii.mail"));
+  await given(ROWS, "ownership", {
     owners: [{ owner: user("otto"), type: "DATAOWNER" }],
     lastModified: { time: 1, actor: user("otto") },
   });
-  await told(user("edda"), "roleMembership", { roles: ["urn:li:dataHubRole:Editor"] });
+  await given(user("edda"), "roleMembership", { roles: ["urn:li:dataHubRole:Editor"] });
   await policy("tagger", {
     actors: { users: [user("toni")] },
     privileges: ["EDIT_ENTITY_TAGS"],
@@ -57,22 +57,22 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-describe("who may write", () => {
+describe("a user may write", () => {
   const name = { name: "x" };
   test.each<[string, string, string, number]>([
-    ["mina", "nothing", BEDS, 403],
-    ["otto", "what is owned", ROWS, 200],
-    ["otto", "nothing else", BEDS, 403],
-    ["edda", "entities, as an editor", BEDS, 200],
-    ["toni", "nothing but tags", BEDS, 403],
-    ["operator", "everything", BEDS, 200],
+    ["mina", "no entity, without a policy", BEDS, 403],
+    ["otto", "an owned entity", ROWS, 200],
+    ["otto", "no other entity", BEDS, 403],
+    ["edda", "entities with the Editor role", BEDS, 200],
+    ["toni", "no properties with a privilege for tags", BEDS, 403],
+    ["operator", "every entity, as the operator", BEDS, 200],
   ])("%s: %s", async (who, _, urn, status) => {
     const reply = await write(who, urn, "datasetProperties", name);
     expect(reply.status).toBe(status);
     if (status === 403) expect(reply.body.message).toContain("the privilege Edit Entity");
   });
 
-  test("nobody but administrators deletes, by any endpoint", async () => {
+  test("only administrators may delete, through any endpoint", async () => {
     for (const who of ["mina", "otto", "edda"]) {
       const bodies = [
         await send(who, "/entities?action=delete", { urn: ROWS }),
@@ -81,13 +81,13 @@ describe("who may write", () => {
       ];
       expect(bodies.map(({ status }) => status)).toEqual([403, 403, 403]);
     }
-    await told("urn:li:tag:x", "tagProperties", { name: "x" });
+    await given("urn:li:tag:x", "tagProperties", { name: "x" });
     const query = `mutation { addTag(input: {tagUrn: "urn:li:tag:x", resourceUrn: "${BEDS}"}) }`;
     const refused = await ask(service.client, query, {}, headersOf.get("mina"));
     expect(refused.body.errors[0].extensions).toMatchObject({ code: 403, type: "UNAUTHORIZED" });
   });
 
-  test("a batch with one that may not be written changes nothing", async () => {
+  test("a batch with one unauthorized proposal changes nothing", async () => {
     const proposals = [
       proposal(ROWS, "datasetProperties", { name: "both" }),
       proposal(BEDS, "datasetProperties", { name: "both" }),
@@ -99,7 +99,7 @@ describe("who may write", () => {
     expect(read.body.aspects.datasetProperties.value.name).toBe("x");
   });
 
-  test("users are written by who manages them", async () => {
+  test("a user with the privilege for users may write users", async () => {
     const info = { active: true, displayName: "Mina" };
     expect((await write("mina", user("mina"), "corpUserInfo", info)).status).toBe(403);
     await policy("people", {
@@ -110,7 +110,7 @@ describe("who may write", () => {
   });
 });
 
-describe("constraints of policies", () => {
+describe("privilege constraints of policies", () => {
   const now = async () => {
     const { body } = await service.client.call(
       "GET",
@@ -121,7 +121,7 @@ describe("constraints of policies", () => {
     return body.aspects.globalTags.value.tags.map(({ tag }: { tag: string }) => tag.slice(11));
   };
 
-  test("let those tags come and go that fulfil them, and no other", async () => {
+  test("allow adding and removing tags that satisfy them, and no others", async () => {
     for (const [names, status] of [
       [["Plain", "pii.mail", "pii.name"], 200],
       [["Plain"], 200],
@@ -136,7 +136,7 @@ describe("constraints of policies", () => {
     expect(await now()).toEqual(["Plain", "pii.mail"]);
   });
 
-  test("hold for patches and deletes, too", async () => {
+  test("apply to patches and deletes, too", async () => {
     const patch = (op: string, name: string) => ({
       patch: [
         {
@@ -156,7 +156,7 @@ describe("constraints of policies", () => {
     expect(await now()).toEqual(["Plain", "pii.mail"]);
   });
 
-  test("hold for tags of columns", async () => {
+  test("apply to tags of columns", async () => {
     await policy("columns", {
       actors: { users: [user("mina")] },
       privileges: ["EDIT_ENTITY"],
@@ -172,7 +172,7 @@ describe("constraints of policies", () => {
     const put = (name: string) => write("mina", BEDS, "editableSchemaMetadata", columns(name));
     expect((await put("Open")).status).toBe(200);
     expect((await put("Secret")).status).toBe(403);
-    await told(BEDS, "editableSchemaMetadata", columns("Secret"));
+    await given(BEDS, "editableSchemaMetadata", columns("Secret"));
     expect((await put("Open")).status).toBe(403);
     expect((await put("Secret")).status).toBe(200);
   });
@@ -188,16 +188,19 @@ describe("constraints of policies", () => {
       { changeType: "PATCH" },
     );
 
-  test.each(["urn:foo:tag:Secret", "urn:LI:tag:Secret"])("hold for %s", async (tag) => {
-    const urn = constrained("spelt");
-    expect((await write("mina", urn, "globalTags", { tags: [{ tag }] })).status).toBe(403);
-    const patch = [{ op: "add", path: `/tags/${tag}`, value: { tag } }];
-    expect((await write("mina", urn, "globalTags", patch, "PATCH")).status).toBe(403);
-  });
+  test.each(["apply to the spelling %s of a urn", "urn:LI:tag:Secret"])(
+    "hold for %s",
+    async (tag) => {
+      const urn = constrained("spelt");
+      expect((await write("mina", urn, "globalTags", { tags: [{ tag }] })).status).toBe(403);
+      const patch = [{ op: "add", path: `/tags/${tag}`, value: { tag } }];
+      expect((await write("mina", urn, "globalTags", patch, "PATCH")).status).toBe(403);
+    },
+  );
 
-  test("hold for each proposal after those before it", async () => {
+  test("apply to each proposal after those before it", async () => {
     const urn = constrained("batches");
-    await told(urn, "globalTags", tags("ok"));
+    await given(urn, "globalTags", tags("ok"));
     const added = await batch(
       proposal(urn, "globalTags", tags("ok", "ok2")),
       generic(urn, [
@@ -206,7 +209,7 @@ describe("constraints of policies", () => {
       ]),
     );
     expect(added.status).toBe(403);
-    await told(urn, "globalTags", tags("ok", "Secret"));
+    await given(urn, "globalTags", tags("ok", "Secret"));
     const removed = await batch(
       proposal(urn, "globalTags", tags("Secret", "ok")),
       generic(urn, [{ op: "remove", path: "/tags/0" }]),
@@ -221,7 +224,7 @@ describe("constraints of policies", () => {
     expect(allowed.status).toBe(200);
   });
 
-  test("hold for the columns of what a chart reads", async () => {
+  test("apply to the columns of a chart's inputs", async () => {
     const schemaFieldUrn = `urn:li:schemaField:(${BEDS},a)`;
     const field = (name: string) => ({
       ...{ fieldPath: "a", nativeDataType: "int", globalTags: tags(name) },
@@ -236,7 +239,7 @@ describe("constraints of policies", () => {
   });
 });
 
-test("Create Entity brings into being, and takes over nothing that is there", async () => {
+test("Create Entity permits creating entities, and no writes to existing ones", async () => {
   await policy("creators", {
     actors: { users: [user("otto")] },
     privileges: ["CREATE_ENTITY"],
@@ -245,7 +248,7 @@ test("Create Entity brings into being, and takes over nothing that is there", as
   const mine = { owners: [{ owner: user("otto"), type: "DATAOWNER" }] };
   const ownership = { ...mine, lastModified: { time: 1, actor: user("otto") } };
   const there = dataset("there");
-  await told(there, "datasetProperties", { name: "there" });
+  await given(there, "datasetProperties", { name: "there" });
   expect((await write("otto", there, "ownership", ownership, "CREATE")).status).toBe(403);
   expect((await write("otto", there, "ownership", ownership, "CREATE_ENTITY")).status).toBe(422);
   const fresh = dataset("fresh");
