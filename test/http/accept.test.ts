@@ -16,7 +16,7 @@ describe("an Accept header", () => {
     "text/html, application/json;q=0.1",
     "text/html, *; q=.2, */*; q=.2",
     "nonsense",
-  ])("%j takes JSON", (accept) => {
+  ])("%j accepts JSON", (accept) => {
     expect(takesJson(accept)).toBe(true);
   });
 
@@ -27,12 +27,12 @@ describe("an Accept header", () => {
     "*/*, application/json;q=0.0",
     "*/*;q=0",
     "application/x-protobuf",
-  ])("%j does not", (accept) => {
+  ])("%j does not accept JSON", (accept) => {
     expect(takesJson(accept)).toBe(false);
   });
 });
 
-test("a resource whose answer nobody takes does nothing, and says 406", async () => {
+test("a request that accepts no offered type is answered with 406 and does nothing", async () => {
   const { app, catalog } = openTestServer();
   const url = "/aspects?action=getCount";
   const headers = { accept: "text/html" };

@@ -1,4 +1,7 @@
-/** Moments of the past over HTTP: which rows take one, in which spellings, and what is refused. */
+/**
+ * Points in time over HTTP: the endpoints that accept asOfPosition and asOfTime, valid spellings,
+ * and rejections.
+ */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { takesAsOf } from "../../src/http/request/as-of-parameters.ts";
@@ -24,22 +27,22 @@ const others = rows.filter(([, one]) => !takesAsOf(one) && one.access === undefi
 
 const exampleOf = readExamples();
 
-function ask(endpoint: Endpoint, moment: string, headers: Record<string, string> = {}) {
+function ask(endpoint: Endpoint, pointInTime: string, headers: Record<string, string> = {}) {
   const { path, body } = exampleOf(endpoint);
   return app.inject({
     method: endpoint.method,
-    url: `${path}${path.includes("?") ? "&" : "?"}${moment}`,
+    url: `${path}${path.includes("?") ? "&" : "?"}${pointInTime}`,
     headers,
     ...(body !== undefined && { payload: body }),
   });
 }
 
-const get = (moment: string, headers: Record<string, string> = {}) =>
-  app.inject({ method: "GET", url: `/entitiesV2/urn:li:tag:tides?${moment}`, headers });
+const get = (pointInTime: string, headers: Record<string, string> = {}) =>
+  app.inject({ method: "GET", url: `/entitiesV2/urn:li:tag:tides?${pointInTime}`, headers });
 
 const dialects: readonly Record<string, string>[] = [{}, { "X-RestLi-Protocol-Version": "2.0.0" }];
 
-describe("a moment is taken by", () => {
+describe("a point in time is accepted by", () => {
   test("every read of entities, aspects and timeseries", () => {
     const names = taking.map(([, { name }]) => name).sort();
     expect(names).toEqual([
@@ -59,7 +62,7 @@ describe("a moment is taken by", () => {
     ]);
   });
 
-  test.each(taking)("%s, and it asks nothing of the present", async (_, endpoint) => {
+  test.each(taking)("%s, which then reads only from the past", async (_, endpoint) => {
     const reply = await ask(endpoint, "asOfPosition=3");
     expect(reply.statusCode, reply.body).toBeLessThan(300);
     expect(reply.headers["x-annals-position"]).toBe("4");
@@ -70,15 +73,15 @@ describe("a moment is taken by", () => {
   });
 });
 
-test.each(others)("%s refuses one", async (_, endpoint) => {
-  for (const moment of ["asOfPosition=3", "asOfTime=5"]) {
-    const reply = await ask(endpoint, moment);
+test.each(others)("%s rejects a point in time", async (_, endpoint) => {
+  for (const pointInTime of ["asOfPosition=3", "asOfTime=5"]) {
+    const reply = await ask(endpoint, pointInTime);
     expect([reply.statusCode, reply.body]).toEqual([400, expect.stringContaining("takes no asOf")]);
   }
   expect(catalog.calls).toEqual([]);
 });
 
-describe("a moment is", () => {
+describe("the point in time", () => {
   test.each([
     ["asOfPosition=0", { position: 0 }],
     ["asOfPosition=999999999999999", { position: 999_999_999_999_999 }],
@@ -89,11 +92,11 @@ describe("a moment is", () => {
     ["asOfTime=2026-03-02T01:30:00.5%2B01:30", { time: 1_772_409_600_500 }],
     ["asOfTime=2026-03-02T01:30:00+01:30", { time: 1_772_409_600_000 }],
     ["asOfTime=2024-02-29T23:59:59-01:00", { time: Date.UTC(2024, 2, 1, 0, 59, 59) }],
-  ])("%s", async (query, moment) => {
+  ])("%s is valid", async (query, pointInTime) => {
     for (const headers of dialects) {
       catalog.calls.length = 0;
       expect((await get(query, headers)).statusCode).toBe(200);
-      expect(catalog.calls[0]).toEqual({ method: "asOf", args: [moment] });
+      expect(catalog.calls[0]).toEqual({ method: "asOf", args: [pointInTime] });
     }
   });
 
@@ -117,7 +120,7 @@ describe("a moment is", () => {
     "asOfPosition=1&asOfTime=5",
     "asOfPosition=%zz",
     "asOfPosition=1%00",
-  ])("not %s", async (query) => {
+  ])("%s is rejected", async (query) => {
     for (const headers of dialects) {
       const reply = await get(query, headers);
       expect([reply.statusCode, catalog.calls]).toEqual([400, []]);
@@ -125,14 +128,14 @@ describe("a moment is", () => {
     }
   });
 
-  test("not asked for together with a position that an answer has to show at least", async () => {
+  test("is rejected together with a minimum position", async () => {
     const reply = await get("asOfPosition=3", { "X-Annals-Min-Position": "2" });
     expect([reply.statusCode, catalog.calls]).toEqual([400, []]);
     expect(reply.body).toContain("waits for no view");
   });
 });
 
-test("documentation and the OpenAPI document tell of moments", async () => {
+test("the documentation and the OpenAPI document describe the parameters", async () => {
   const { body } = await app.inject("/restli/docs");
   expect(body).toContain("asOfPosition");
   const { paths } = (await app.inject("/openapi.json")).json();

@@ -1,4 +1,6 @@
-/** /changes over HTTP: what is asked of the catalog, and what many and slow readers cost. */
+/**
+ * /changes over HTTP: its calls of the catalog, and its limits on the number and speed of readers.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +12,7 @@ import type { StreamLimits } from "../../src/http/response/streams.ts";
 import { follow } from "../support/feed-client.ts";
 import { openTestServer, refusal, type TestServer } from "./test-server.ts";
 
-const told = (at: number, value = '{"removed":false}'): ChangeEntry => ({
+const entryAt = (at: number, value = '{"removed":false}'): ChangeEntry => ({
   change: {
     ...{ urn: "urn:li:tag:ä", entityType: "tag", aspect: "status", changeType: "UPSERT", value },
     ...{ created: { time: 1, actor: "urn:li:corpuser:mira" }, timeseries: false },
@@ -24,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => api.app.close());
 
-/** Listens; gives the address. */
+/** Starts the server and returns its address. */
 async function listening(limits?: StreamLimits): Promise<string> {
   await api.app.close();
   api = openTestServer({}, undefined, limits);
@@ -39,13 +41,13 @@ const limits: StreamLimits = {
   stalledMsMax: 60_000,
 };
 
-describe("what is asked of the catalog", () => {
+describe("the catalog is asked for", () => {
   const asked = async (query: string, headers: Record<string, string> = {}) => {
     await api.app.inject({ url: `/changes${query}`, headers });
     return api.catalog.calls.at(-1);
   };
 
-  test("a page from the start, unless told otherwise", async () => {
+  test("a page from the start by default", async () => {
     expect(await asked("")).toEqual({
       method: "readChanges",
       args: [{ previous: undefined, after: undefined }],
@@ -61,7 +63,7 @@ describe("what is asked of the catalog", () => {
     expect((await asked("?from=start"))?.args).toMatchObject([{ after: 0 }]);
   });
 
-  test("the header of resumption stands over the query; an empty one is none", async () => {
+  test("the position in Last-Event-ID, which overrides the query unless it is empty", async () => {
     expect((await asked("?after=7", { "last-event-id": "9" }))?.args).toMatchObject([{ after: 9 }]);
     expect((await asked("?after=7", { "last-event-id": "" }))?.args).toMatchObject([{ after: 7 }]);
     const reply = await api.app.inject({ url: "/changes", headers: { "last-event-id": "x" } });
@@ -70,7 +72,7 @@ describe("what is asked of the catalog", () => {
     );
   });
 
-  test("a stream begins now, and ends with what the catalog tells", async () => {
+  test("a stream from now on, which ends with the stream of the catalog", async () => {
     const reply = await api.app.inject({
       url: "/changes?entityType=tag",
       headers: { accept: "text/html, text/event-stream;q=0.9" },
@@ -85,7 +87,7 @@ describe("what is asked of the catalog", () => {
     expect(api.observed).toEqual([]);
   });
 
-  test("nothing, by HEAD", async () => {
+  test("nothing for HEAD", async () => {
     const reply = await api.app.inject({
       method: "HEAD",
       url: "/changes",
@@ -97,8 +99,8 @@ describe("what is asked of the catalog", () => {
 });
 
 describe("the text of a change", () => {
-  test("is one line, whatever its value is like", () => {
-    const odd = told(5, '{\n  "removed":\r\n false, "é\\n": "\\r"}');
+  test("is one line for any value", () => {
+    const odd = entryAt(5, '{\n  "removed":\r\n false, "é\\n": "\\r"}');
     const text = changeText(odd);
     expect(text).not.toMatch(/[\r\n]/);
     expect(JSON.parse(text).aspect.value).toEqual({ removed: false, "é\n": "\r" });
@@ -106,14 +108,14 @@ describe("the text of a change", () => {
     expect(jsonLines.change(odd)).toBe(`${text}\n`);
   });
 
-  test("has signs of life between, with the position that was come to", async () => {
+  test("has heartbeats with the current position in between", async () => {
     const more = Promise.withResolvers<void>();
     const ending = new AbortController();
     async function* pages(): AsyncIterable<ChangePage> {
       yield { changes: [], position: position(3) };
       yield { changes: [], position: position(9) };
       await more.promise;
-      yield { changes: [told(11)], position: position(12) };
+      yield { changes: [entryAt(11)], position: position(12) };
     }
     const texts: string[] = [];
     for await (const text of feedTexts(pages(), jsonLines, {
@@ -124,12 +126,12 @@ describe("the text of a change", () => {
       if (texts.length === 4) more.resolve();
     }
     expect(texts.slice(0, 4)).toEqual([3, 9, 9, 9].map((at) => `{"position":${at}}\n`));
-    expect(texts.at(-1)).toBe(jsonLines.change(told(11)));
+    expect(texts.at(-1)).toBe(jsonLines.change(entryAt(11)));
   });
 });
 
-describe("streams", () => {
-  /** Each text of it is 64 KiB; counts what was made. */
+describe("change streams", () => {
+  /** A source of pages of 64 KiB, with the number of its pages so far. */
   function endless(): { made: number; follow: Catalog["followChanges"] } {
     const source = {
       made: 0,
@@ -137,7 +139,7 @@ describe("streams", () => {
         (async function* () {
           while (!signal.aborted) {
             source.made++;
-            const change = told(source.made, JSON.stringify("x".repeat(65_536)));
+            const change = entryAt(source.made, JSON.stringify("x".repeat(65_536)));
             yield { changes: [change], position: position(source.made) };
             await new Promise(setImmediate);
           }
@@ -146,14 +148,14 @@ describe("streams", () => {
     return source;
   }
 
-  /** Nothing happens, until it ends. */
+  /** A stream without changes that ends with its signal. */
   const quiet: Catalog["followChanges"] = async (_, signal) =>
     (async function* () {
       yield { changes: [], position: position(1) };
       await once(signal, "abort");
     })();
 
-  /** Asks, reads the head and then nothing more. */
+  /** Opens a stream, reads its head and then stops reading. */
   async function stuck(address: string) {
     const socket = connect(Number(new URL(address).port), "127.0.0.1");
     socket.write("GET /changes HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n");
@@ -167,10 +169,10 @@ describe("streams", () => {
       if (await holds()) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect.unreachable("it never came true");
+    expect.unreachable("the condition was never met");
   };
 
-  test("are so many at once; one that ends makes room", async () => {
+  test("are limited in number, and a stream that ends frees its place", async () => {
     const address = await listening(limits);
     api.catalog.followChanges = quiet;
     const first = await follow(`${address}/changes`);
@@ -187,7 +189,7 @@ describe("streams", () => {
     await eventually(async () => (await follow(`${address}/changes`)).response.status === 200);
   });
 
-  test("one user cannot use up the streams of others", async () => {
+  test("of one user cannot use up the streams of others", async () => {
     const address = await listening({ ...limits, atOnceMax: 3, perUserMax: 2 });
     api.catalog.followChanges = quiet;
     const as = (actor: string) => follow(`${address}/changes`, { "X-Service-Actor": actor });
@@ -207,7 +209,7 @@ describe("streams", () => {
     await eventually(async () => (await as("mira")).response.status === 200);
   });
 
-  test("one that is refused by the catalog takes no room", async () => {
+  test("that the catalog rejects do not count", async () => {
     const address = await listening({ ...limits, atOnceMax: 1 });
     const { followChanges } = api.catalog;
     for (let n = 0; n < 3; n++) {
@@ -219,7 +221,7 @@ describe("streams", () => {
     expect((await follow(`${address}/changes`)).response.status).toBe(200);
   });
 
-  test("make no more than a slow reader takes, and let go of one that is stuck", async () => {
+  test("produce no more than a slow reader reads, and a stalled reader is disconnected", async () => {
     const address = await listening({ ...limits, stalledMsMax: 400 });
     const source = endless();
     api.catalog.followChanges = source.follow;
@@ -229,7 +231,7 @@ describe("streams", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return source.made === before;
     });
-    // What the systems on both sides hold for a connection, and a little.
+    // What the buffers of both sides of a connection hold, and some more.
     expect(source.made).toBeLessThan(400);
     await new Promise((resolve) => setTimeout(resolve, 800));
     const { made } = source;
@@ -238,7 +240,7 @@ describe("streams", () => {
     expect(source.made).toBe(made);
   });
 
-  test("end after their time, so that who follows is judged again", async () => {
+  test("end after their maximum life, so that clients authorize again", async () => {
     const address = await listening({ ...limits, lifeMsMax: 100 });
     api.catalog.followChanges = quiet;
     const feed = await follow(`${address}/changes`);
@@ -246,7 +248,7 @@ describe("streams", () => {
     expect(feed.lastId()).toBe("1");
   });
 
-  test("end with the server, also those that nobody reads", async () => {
+  test("end with the server, also without a reader", async () => {
     const address = await listening(limits);
     api.catalog.followChanges = quiet;
     const feed = await follow(`${address}/changes`);
@@ -254,11 +256,11 @@ describe("streams", () => {
     expect(await feed.next()).toBeUndefined();
   });
 
-  test("that break in the middle break off, so that nobody takes them for whole", async () => {
+  test("that fail abort the connection, so that clients do not take them for complete", async () => {
     const address = await listening(limits);
     api.catalog.followChanges = async () =>
       (async function* () {
-        yield { changes: [told(4)], position: position(4) };
+        yield { changes: [entryAt(4)], position: position(4) };
         throw new Error("the log is damaged");
       })();
     const feed = await follow(`${address}/changes`);

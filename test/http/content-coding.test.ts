@@ -132,7 +132,7 @@ describe("a response", () => {
     }
   });
 
-  test("is compressed if it is an error, too", async () => {
+  test("is also compressed when it is an error", async () => {
     const path = `/aspects/${encoded(tag)}?aspect=${"x".repeat(2_000)}`;
     const plain = await send(path);
     const packed = await send(path, { headers: { "Accept-Encoding": "gzip" } });
@@ -142,7 +142,7 @@ describe("a response", () => {
     );
   });
 
-  test("that is a stream stays uncompressed", async () => {
+  test("to a stream stays uncompressed", async () => {
     const ending = new AbortController();
     const reply = await fetch(`${service.address}/changes?from=start`, {
       headers: { Accept: "text/event-stream", "Accept-Encoding": "gzip, br, zstd" },
@@ -168,7 +168,7 @@ describe("an entity tag", () => {
     "/schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/latest",
   ];
 
-  test.each(reads)("of GET %s spares a second transfer", async (path) => {
+  test.each(reads)("of GET %s avoids a second transfer", async (path) => {
     const first = await send(path);
     const { etag = "" } = first.headers;
     expect([first.status, etag]).toEqual([200, expect.stringMatching(/^W\/"/)]);
@@ -191,7 +191,7 @@ describe("an entity tag", () => {
     await ingest("x".repeat(5_000));
   });
 
-  test("is not on errors, writes, and responses that must not be kept", async () => {
+  test("is not sent with errors, writes, and responses that must not be stored", async () => {
     const post = { method: "POST", headers: { "If-None-Match": "*" } };
     for (const [path, options] of [
       ["/nowhere", {}],

@@ -34,7 +34,7 @@ const shown = (html: string): string =>
     .replaceAll("&amp;", "&");
 
 describe("the documentation page", () => {
-  test("shows every endpoint with a call to copy, its answer and its errors", async () => {
+  test("shows every endpoint with a call to copy, its response and its errors", async () => {
     const text = shown((await page()).payload);
     for (const endpoint of table.endpoints) {
       expect(text).toContain(callOf(endpoint, exampleOf(endpoint), "http://catalog.example:8443"));
@@ -50,7 +50,7 @@ describe("the documentation page", () => {
   });
 
   test.each(["/restli/docs", "/restli/docs/", "/gms/restli/docs", "/api/gms/restli/docs"])(
-    "is at %s",
+    "is served at %s",
     async (url) => {
       const reply = await app.inject(url);
       expect(reply.statusCode).toBe(200);
@@ -60,7 +60,7 @@ describe("the documentation page", () => {
   );
 
   test.each(["/restli/docs", "/gms/restli/docs", "/api/gms/restli/docs"])(
-    "leads from %s to the OpenAPI document",
+    "links from %s to the OpenAPI document",
     async (url) => {
       const { payload } = await app.inject(url);
       const href = /href="([^"#]*openapi\.json)"/.exec(payload)?.[1] ?? "none";
@@ -69,7 +69,7 @@ describe("the documentation page", () => {
     },
   );
 
-  test("takes nothing from elsewhere and runs nothing", async () => {
+  test("loads nothing from elsewhere and runs no script", async () => {
     const reply = await page();
     const style = /<style>(.*)<\/style>/s.exec(reply.payload)?.[1] ?? "";
     const hash = createHash("sha256").update(style).digest("base64");
@@ -80,7 +80,7 @@ describe("the documentation page", () => {
     expect(reply.payload).not.toMatch(/<script|<link|<img|style=|@import|url\(| on\w+=/);
   });
 
-  test("shows a host that is none as the usual one, never as it came", async () => {
+  test("replaces an invalid host by the default one", async () => {
     for (const host of ['"><script>alert(1)</script>', "a b"]) {
       const { payload } = await page(host);
       expect(payload).toContain("http://localhost:8080/aspects?action=ingestProposal");
@@ -111,7 +111,7 @@ describe("the documentation page", () => {
     expect(text).toContain("urn:li:tag:<name>");
   });
 
-  test("tells every condition of a filter, and how to say who acts", async () => {
+  test("describes every condition of a filter, and the actor header", async () => {
     const text = shown((await page()).payload);
     let hint = "";
     try {
@@ -126,7 +126,7 @@ describe("the documentation page", () => {
     expect(text).toContain("X-Service-Actor");
   });
 
-  test("shows the operator's token in every call that needs it", () => {
+  test("shows the admin token in every call that needs it", () => {
     const needing = table.endpoints.filter(({ access }) => access === "operator");
     expect(new Set(needing.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
     const showing = table.endpoints.filter((endpoint) =>
@@ -135,7 +135,7 @@ describe("the documentation page", () => {
     expect(showing.map(({ name }) => name)).toEqual(needing.map(({ name }) => name));
   });
 
-  test("gives calls that a shell reads as they are meant", () => {
+  test("has calls that a shell parses as intended", () => {
     const [endpoint] = table.endpoints;
     if (endpoint === undefined) throw new Error("the table is empty");
     const body = { note: `it's "quoted" $HOME \`x\` \\` };

@@ -1,4 +1,4 @@
-/** Paths that end with a urn as it is, and trace ids that tell where a write is. */
+/** Paths that end with an unencoded urn, and trace ids that contain the position of a write. */
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { createEntityPaths } from "../../src/http/request/entity-paths.ts";
@@ -16,7 +16,7 @@ describe("a urn in a path", () => {
     [`${V3}/${s3}`, `${V3}/${oneSegment}`],
     [`${V3}/${s3}/ownership`, `${V3}/${oneSegment}/ownership`],
     [`${V3}/${s3}/OwnerShip`, `${V3}/${oneSegment}/OwnerShip`],
-    // After a bracket only an aspect can follow, also one that nobody knows.
+    // Only an aspect can follow a bracket, also an unknown one.
     [`${V3}/${s3}/nonsense`, `${V3}/${oneSegment}/nonsense`],
     [`${V3}/${encodeURIComponent(s3)}/ownership`, `${V3}/${encodeURIComponent(s3)}/ownership`],
     ["/openapi/v3/entity/tag/urn:li:tag:a/b", "/openapi/v3/entity/tag/urn:li:tag:a%2Fb"],
@@ -28,7 +28,7 @@ describe("a urn in a path", () => {
       "/openapi/v2/relationship/dataset/urn:li:tag:a/b",
       "/openapi/v2/relationship/dataset/urn:li:tag:a%2Fb",
     ],
-  ])("%s is one segment", (path, expected) => {
+  ])("%s becomes one segment", (path, expected) => {
     expect(pathOf(path)).toBe(expected);
   });
 
@@ -39,7 +39,7 @@ describe("a urn in a path", () => {
     "/entities/urn:li:tag:a/b",
     "/",
     "",
-  ])("%s stays as it is", (path) => {
+  ])("%s is unchanged", (path) => {
     expect(pathOf(path)).toBe(path);
   });
 });
@@ -48,14 +48,14 @@ describe("a trace id", () => {
   const now = 1_772_409_600_123;
   const idOf = (at: number) => traceParent(position(at), now).split("-")[1] ?? "";
 
-  test("tells the time in microseconds, and the position of the write", () => {
+  test("contains the time in microseconds, and the position of the write", () => {
     expect(traceParent(position(126), now)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(Number.parseInt(idOf(126).slice(0, 16), 16)).toBe(now * 1_000);
     for (const at of [0, 126, 2 ** 40]) expect(positionOfTrace(idOf(at))).toBe(at);
     expect(positionOfTrace(idOf(126).toUpperCase())).toBe(126);
   });
 
-  test("of somebody else tells nothing", () => {
+  test("of another format has no position", () => {
     const others = [
       "",
       "x",

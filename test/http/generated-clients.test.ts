@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const write = (name: string, text: string): void => writeFileSync(join(directory.path, name), text);
 
-/** Runs a program of node in the directory; returns its output, also of a failure. */
+/** Runs a Node.js program in the directory and returns its output, also after a failure. */
 async function run(...args: readonly string[]): Promise<{ failed: boolean; output: string }> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const options = { cwd: directory.path, env, maxBuffer: 2 ** 26 };

@@ -30,8 +30,8 @@ const ingest = (payload: string | object, headers?: Record<string, string>) =>
   post("/aspects?action=ingestProposal", payload, headers);
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
 
-describe("a write", () => {
-  test("reaches the catalog as it was told, and its answer carries the position", async () => {
+describe("a write over HTTP", () => {
+  test("reaches the catalog unchanged, and its response has the position", async () => {
     const reply = await ingest(
       { proposal, async: "false" },
       { "x-restli-protocol-version": "2.0.0" },
@@ -47,7 +47,7 @@ describe("a write", () => {
     expect(catalog.calls).toEqual([{ method: "ingest", args: [[proposal], {}] }]);
   });
 
-  test("that had nothing to write is at the position that reads of entities show", async () => {
+  test("without changes returns the position of entity reads", async () => {
     const { app, catalog } = openTestServer();
     catalog.ingest = async () => ({ position: undefined, changed: [] });
     const reply = await app.inject({
@@ -59,13 +59,13 @@ describe("a write", () => {
     await app.close();
   });
 
-  test.each(["/gms", "/api/gms"])("answers under %s, too", async (prefix) => {
+  test.each(["is also answered under %s", "/api/gms"])("answers under %s, too", async (prefix) => {
     const reply = await post(`${prefix}/aspects/?action=ingestProposal`, { proposal });
     expect(reply.statusCode).toBe(200);
     expect(catalog.calls).toHaveLength(1);
   });
 
-  test("passes on who asks and the idempotency key", async () => {
+  test("passes on the actor and the idempotency key", async () => {
     await ingest({ proposal }, { "X-Service-Actor": "mira", "Idempotency-Key": "k-1" });
     expect(catalog.calls[0]?.args[1]).toEqual({
       actor: "urn:li:corpuser:mira",
@@ -73,7 +73,7 @@ describe("a write", () => {
     });
   });
 
-  test("with an actor is refused where the header is not believed, before its body is read", async () => {
+  test("with an actor is rejected before its body is read when the header is not trusted", async () => {
     const open = openTestServer({ actorHeaderTrusted: false });
     const reply = await open.app.inject({
       method: "POST",
@@ -86,7 +86,7 @@ describe("a write", () => {
     await open.app.close();
   });
 
-  test("a write of a page of another site gets 403; one of its own page or a program is done", async () => {
+  test("from a page of another site is rejected; from its own page or a program it is accepted", async () => {
     const reply = await ingest({ proposal }, { "sec-fetch-site": "cross-site" });
     expect(reply.json()).toEqual(
       refusal(403, "forbidden", expect.stringContaining("another site")),
@@ -98,21 +98,21 @@ describe("a write", () => {
   });
 });
 
-describe("a body", () => {
+describe("a request body", () => {
   test.each([
     "application/json",
     "application/json; charset=utf-8",
     "text/plain",
     "application/x-www-form-urlencoded",
     "application/vnd.api+json",
-  ])("is JSON under %s", async (type) => {
+  ])("is read as JSON under %s", async (type) => {
     expect((await ingest(JSON.stringify({ proposal }), { "content-type": type })).statusCode).toBe(
       200,
     );
   });
 
   test.each(["text/html", "multipart/form-data; boundary=x", "nonsense", "application/xml"])(
-    "is not read under %s",
+    "is rejected under %s",
     async (type) => {
       const reply = await ingest("<a/>", { "content-type": type });
       expect(reply.json()).toEqual(
@@ -132,14 +132,14 @@ describe("a body", () => {
     expect(empty.json()).toEqual(refusal(400, "malformed", "Parameter 'proposal' is required"));
   });
 
-  test("that is no JSON is refused, and says where", async () => {
+  test("that is not JSON is rejected with the parse error", async () => {
     const reply = await ingest('{"proposal": ');
     expect(reply.json()).toEqual(
       refusal(400, "malformed", "Cannot parse request entity. Unexpected end of JSON input"),
     );
   });
 
-  test("over the limit is refused with both sizes", async () => {
+  test("over the limit is rejected with both sizes", async () => {
     const reply = await ingest(`{"a":"${"x".repeat(5000)}"}`);
     expect(reply.json()).toEqual(
       refusal(
@@ -150,14 +150,14 @@ describe("a body", () => {
     );
   });
 
-  test("at the limit is not", async () => {
+  test("at the limit is accepted", async () => {
     const frame = JSON.stringify({ proposal, pad: "" });
     const reply = await ingest(JSON.stringify({ proposal, pad: "x".repeat(4096 - frame.length) }));
     expect(reply.statusCode).toBe(200);
   });
 });
 
-describe("a body that does not fit", () => {
+describe("a body with invalid members", () => {
   const failed = (what: string, hint: string) =>
     `Parameters of method 'ingestProposal' failed validation with error 'ERROR :: ${what}'. ${hint}`;
   const text = "Send text, in quotes";
@@ -209,24 +209,24 @@ describe("a body that does not fit", () => {
       failed("/proposal/systemMetadata :: record type is not backed by a DataMap", object("null")),
     ],
     [[], failed("/proposal :: record type is not backed by a DataMap", object("[]"))],
-  ])("is refused in the reference's words, and plain ones: %#", async (told, message) => {
-    const reply = await ingest({ proposal: told });
+  ])("is rejected with DataHub's message and a hint: %#", async (invalid, message) => {
+    const reply = await ingest({ proposal: invalid });
     expect(reply.json()).toEqual(refusal(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 
-  test("has its values shown in short", async () => {
+  test("has long values shortened in the message", async () => {
     const reply = await ingest({ proposal: { ...proposal, changeType: "x".repeat(1000) } });
     expect(reply.json().message.length).toBeLessThan(300);
   });
 
-  test("may have members that nobody knows", async () => {
-    const told = { ...proposal, auditHeader: { x: 1 }, unknown: [1] };
-    expect((await ingest({ proposal: told, other: 1 })).statusCode).toBe(200);
+  test("may have unknown members", async () => {
+    const extended = { ...proposal, auditHeader: { x: 1 }, unknown: [1] };
+    expect((await ingest({ proposal: extended, other: 1 })).statusCode).toBe(200);
   });
 });
 
-describe("protocol", () => {
+describe("the Rest.li protocol version", () => {
   test.each([
     [{}, { "x-restli-protocol-version": "1.0.0" }, undefined],
     [{ "x-restli-protocol-version": "2.0.0" }, { "x-restli-protocol-version": "2.0.0" }, undefined],
@@ -235,17 +235,17 @@ describe("protocol", () => {
       { "x-restli-protocol-version": "2.0.0", "x-framework-protocol-version": "2.0.0" },
       "2.0.0",
     ],
-  ])("%j is told back", async (sent, told, framework) => {
+  ])("%j is returned", async (sent, headers, framework) => {
     for (const reply of [
       await get("/entitiesV2/urn%3Ali%3Atag%3Aa", sent),
       await get("/aspects/x", sent),
     ]) {
-      expect(reply.headers).toMatchObject(told);
+      expect(reply.headers).toMatchObject(headers);
       expect(reply.headers["x-framework-protocol-version"]).toBe(framework);
     }
   });
 
-  test("9.0.0 is refused before anything is done", async () => {
+  test("9.0.0 is rejected before anything is done", async () => {
     const reply = await ingest({ proposal }, { "x-restli-protocol-version": "9.0.0" });
     expect(reply.json()).toEqual(
       refusal(
@@ -261,7 +261,7 @@ describe("protocol", () => {
     expect(catalog.calls).toEqual([]);
   });
 
-  test("is no matter outside the resources", async () => {
+  test("is ignored outside the resources", async () => {
     const reply = await get("/config", {
       "x-restli-protocol-version": "9.0.0",
       "x-datahub-actor": "a b",
@@ -270,7 +270,7 @@ describe("protocol", () => {
     expect(reply.headers["x-restli-protocol-version"]).toBeUndefined();
   });
 
-  test("marks errors with the header of its version", async () => {
+  test("selects the header that marks errors", async () => {
     const old = await get("/aspects/x");
     expect(old.headers["x-linkedin-error-response"]).toBe("true");
     const current = await get("/aspects/x", { "x-restli-protocol-version": "2.0.0" });
@@ -278,7 +278,7 @@ describe("protocol", () => {
   });
 });
 
-describe("what a resource does not offer", () => {
+describe("an unsupported request to a resource", () => {
   const offers =
     "Use GET /aspects/<urn>, or POST /aspects?action=ingestProposal|ingestProposalBatch|getTimeseriesAspectValues|getCount";
   test.each([
@@ -310,18 +310,18 @@ describe("what a resource does not offer", () => {
       "DELETE operation not supported for URI: '/aspects/urn%3Ali%3Atag%3Aa'",
     ],
     ["PATCH", "/gms/aspects/x", "PATCH operation not supported for URI: '/gms/aspects/x'"],
-  ] as const)("%s %s is refused with what it does offer", async (method, url, message) => {
+  ] as const)("%s %s is rejected with the supported requests", async (method, url, message) => {
     const reply = await app.inject({ method, url });
     expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
     expect(reply.json().message).toContain(offers);
     expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("is refused before the body is looked at", async () => {
+  test("is rejected before the body is read", async () => {
     expect((await post("/aspects?action=fly", "{")).json().message).toContain("named fly");
   });
 
-  test("has its target shown in short", async () => {
+  test("has a long target shortened in the message", async () => {
     const reply = await get(`/usageStats/${"x".repeat(3000)}`);
     expect(reply.json()).toMatchObject({ status: 400 });
     expect(reply.json().message.length).toBeLessThan(500);
@@ -345,7 +345,7 @@ describe("what a resource does not offer", () => {
 
 describe("other paths", () => {
   test.each(["/nowhere", "/-", "/aspectsX", "/entities2/a", "/restli", "/aspects%2Fx"])(
-    "%s is nowhere",
+    "%s is answered with 404",
     async (url) => {
       const reply = await get(url);
       expect(reply.statusCode).toBe(404);
@@ -355,12 +355,12 @@ describe("other paths", () => {
     },
   );
 
-  test("a body sent to nowhere is not looked at", async () => {
+  test("a body sent to an unknown path is not read", async () => {
     expect((await post("/nowhere", "{")).statusCode).toBe(404);
     expect((await post("/nowhere", "<a/>", { "content-type": "text/html" })).statusCode).toBe(404);
   });
 
-  test("a wrong method is told which is right", async () => {
+  test("a wrong method is answered with the allowed ones", async () => {
     const reply = await post("/config", {});
     expect(reply.statusCode).toBe(405);
     expect(reply.headers.allow).toBe("GET, HEAD");
@@ -382,20 +382,23 @@ describe("other paths", () => {
     [`/aspects/${urn}`, "GET, HEAD"],
     ["/entitiesV2", "GET, HEAD"],
     ["/relationships", "GET, HEAD, DELETE, POST"],
-  ])("OPTIONS %s tells what may be asked there", async (url, methods) => {
+  ])("OPTIONS %s returns the methods of the path", async (url, methods) => {
     const reply = await app.inject({ method: "OPTIONS", url, payload: "{" });
     expect([reply.statusCode, reply.body]).toEqual([204, ""]);
     expect(reply.headers.allow).toBe(`${methods}, OPTIONS`);
     expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test.each(["/nowhere", "/-", "/runs/x", "/aspects%2Fx"])("OPTIONS %s is nowhere", async (url) => {
-    const reply = await app.inject({ method: "OPTIONS", url });
-    expect(reply.statusCode).toBe(404);
-    expect(reply.json().code).toBe("not_found");
-  });
+  test.each(["OPTIONS %s is answered with 404", "/-", "/runs/x", "/aspects%2Fx"])(
+    "OPTIONS %s is nowhere",
+    async (url) => {
+      const reply = await app.inject({ method: "OPTIONS", url });
+      expect(reply.statusCode).toBe(404);
+      expect(reply.json().code).toBe("not_found");
+    },
+  );
 
-  test("an address that cannot be decoded is refused", async () => {
+  test("a path that cannot be decoded is rejected", async () => {
     expect((await get("/%zz")).statusCode).toBe(400);
     expect((await get("/entitiesV2/%ff")).json()).toEqual(
       refusal(400, "malformed", expect.stringContaining("UTF-8")),
@@ -404,7 +407,7 @@ describe("other paths", () => {
   });
 });
 
-describe("an error", () => {
+describe("an error response", () => {
   test.each(Object.entries(statusOf).filter(([code]) => code !== "internal"))(
     "%s of the catalog has status %i",
     async (code, status) => {
@@ -419,7 +422,7 @@ describe("an error", () => {
     },
   );
 
-  test("that may pass tells when to come back", async () => {
+  test("that is temporary has Retry-After", async () => {
     catalog.fault = new CatalogError("unavailable", "closed");
     expect((await ingest({ proposal })).headers["retry-after"]).toBe("1");
     catalog.fault = new CatalogError("invalid", "never");
@@ -430,7 +433,7 @@ describe("an error", () => {
     new Error("secret /path at line 7"),
     new TypeError("x is not a function"),
     new CatalogError("internal", "secret"),
-  ])("that is a fault of ours is logged whole and shown as a number: %s", async (fault) => {
+  ])("for an internal error hides the error, which is logged with its stack: %s", async (fault) => {
     catalog.fault = fault;
     const reply = await ingest({ proposal });
     const { message } = reply.json() as { message: string };
@@ -449,7 +452,7 @@ describe("an error", () => {
     expect(message).toContain(String(fields.requestId));
   });
 
-  test("of an absence names no exception", async () => {
+  test("for a missing value names no exception", async () => {
     catalog.fault = new CatalogError("not_found", "no such aspect");
     const aspect = await get("/aspects/urn%3Ali%3Atag%3Aa?aspect=status");
     expect(aspect.json()).toMatchObject({
@@ -460,7 +463,7 @@ describe("an error", () => {
     expect(entity.json()).toEqual(refusal(404, "not_found", "no such aspect"));
   });
 
-  test("names classes under the configured prefix", async () => {
+  test("has class names under the configured prefix", async () => {
     const other = openTestServer({ recordPrefix: "org.acme" });
     const reply = await other.app.inject({ method: "POST", url: "/aspects?action=fly" });
     expect(reply.json()).toMatchObject({

@@ -1,4 +1,4 @@
-/** A stop waits for requests that are there, not for those that never come to their end. */
+/** A shutdown waits for complete requests, not for requests that never end. */
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -17,7 +17,7 @@ afterEach(async () => {
   await api.app.close();
 });
 
-/** Sends text on a connection of its own; what comes back is told by `received`. */
+/** Sends text on a new connection. `received` returns the response so far. */
 async function send(text: string) {
   const { port } = api.app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
@@ -35,7 +35,7 @@ async function send(text: string) {
 const target = "POST /entities?action=exists HTTP/1.1\r\nHost: a\r\n";
 const body = JSON.stringify({ urn: "urn:li:tag:a" });
 
-test("cuts connections whose request is not whole, and waits for the others", async () => {
+test("a shutdown closes connections with incomplete requests, and waits for the others", async () => {
   let answer: ((exists: boolean) => void) | undefined;
   api.catalog.exists = () =>
     new Promise((resolve) => {
@@ -62,7 +62,7 @@ test("cuts connections whose request is not whole, and waits for the others", as
   expect(performance.now() - begun).toBeLessThan(20_000);
 });
 
-test("a request that comes to its end in time is answered", async () => {
+test("a request that is completed in time during a shutdown is answered", async () => {
   const { socket, received } = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);
   await new Promise((resolve) => setTimeout(resolve, 100));
   const closed = api.app.close();
@@ -72,10 +72,10 @@ test("a request that comes to its end in time is answered", async () => {
   await expect.poll(received).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("a request that never comes to its end is cut, in its head or its body", async () => {
+test("a request that stays incomplete in its head or body is disconnected", async () => {
   const { server } = api.app;
   expect([server.headersTimeout, server.requestTimeout]).toEqual([60_000, 120_000]);
-  // The same, sooner.
+  // Shorter timeouts for the test.
   Object.assign(server, { headersTimeout: 200, requestTimeout: 400 });
   const head = await send(target);
   const rest = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);

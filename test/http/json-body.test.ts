@@ -1,23 +1,28 @@
 import { describe, expect, test } from "vitest";
 import { jsonContentTypes, parseJsonBody } from "../../src/http/request/body/json-body.ts";
 
-const refused = (hint: unknown) =>
+const rejection = (hint: unknown) =>
   expect.objectContaining({ code: "malformed", message: "Cannot parse request entity", hint });
 const parse = (body: string | Buffer) => parseJsonBody(Buffer.from(body));
 
 describe("parseJsonBody", () => {
-  test("gives the object that the text is", () => {
+  test("returns the object", () => {
     expect(parse('{"a":"größe","b":[1]}')).toEqual({ a: "größe", b: [1] });
     expect(parse('\ufeff{"a":1}')).toEqual({ a: 1 });
   });
 
-  test("takes nothing as the empty object", () => {
+  test("reads an empty body as the empty object", () => {
     expect(parse("")).toEqual({});
   });
 
-  test.each(["[]", "null", '"a"', "7", "true"])("refuses %s: it is no object", (body) => {
-    expect(() => parse(body)).toThrowError(refused(expect.stringContaining("must be an object")));
-  });
+  test.each(["rejects %s, which is not an object", "null", '"a"', "7", "true"])(
+    "refuses %s: it is no object",
+    (body) => {
+      expect(() => parse(body)).toThrowError(
+        rejection(expect.stringContaining("must be an object")),
+      );
+    },
+  );
 
   test.each([
     ['{"a":', "Unexpected end"],
@@ -26,13 +31,13 @@ describe("parseJsonBody", () => {
     ['{"a":1,"a":2}', 'Member "a" appears twice'],
     ['{"__proto__":{"x":1}}', 'Member "__proto__" is not allowed'],
     [`${'{"a":'.repeat(200)}1${"}".repeat(200)}`, "Nested deeper than 128"],
-  ])("refuses %s and says why", (body, why) => {
-    expect(() => parse(body)).toThrowError(refused(expect.stringContaining(why)));
+  ])("rejects %s with the cause", (body, why) => {
+    expect(() => parse(body)).toThrowError(rejection(expect.stringContaining(why)));
   });
 
   test("rejects bytes that are not UTF-8", () => {
     expect(() => parse(Buffer.from('{"a":"é"}', "latin1"))).toThrowError(
-      refused("The body is not UTF-8"),
+      rejection("The body is not UTF-8"),
     );
   });
 });
@@ -56,6 +61,6 @@ test.each([
   "multipart/form-data; boundary=x",
   "application/xml",
   "json",
-])("%s is not", (type) => {
+])("%s is not read as JSON", (type) => {
   expect(jsonContentTypes.test(type)).toBe(false);
 });

@@ -42,7 +42,7 @@ const add = (path: string, value: unknown) => ({ op: "add", path, value });
 describe("a patch of a large value", () => {
   beforeAll(() => write("wide"));
 
-  test("changes what it names and keeps the rest", async () => {
+  test("changes the patched members and keeps the rest", async () => {
     const answered = await patch(
       "wide",
       add("/customProperties/added", "yes"),
@@ -73,7 +73,7 @@ describe("a patch of a large value", () => {
     },
   );
 
-  test("is named by its index in a batch", async () => {
+  test("that fails is named by its index in the batch", async () => {
     const refused = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
       proposals: [
         proposal(urnOf("wide"), "status", { removed: false }),
@@ -109,7 +109,7 @@ describe("a patch of a large value", () => {
     expect(names.map((name) => customProperties[name])).toEqual(names);
   });
 
-  test("a write of another value in between counts", async () => {
+  test("and a concurrent write of another value are both applied, in either order", async () => {
     await write("replaced");
     const [patched, replaced] = await Promise.all([
       patch("replaced", add("/customProperties/added", "yes")),

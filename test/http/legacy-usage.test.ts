@@ -8,7 +8,7 @@ import {
 const resource = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
 
 describe("usageProposals", () => {
-  test("makes one event of each bucket, with all that it counts", () => {
+  test("creates one event for each bucket, with all its counts", () => {
     const [proposal, ...others] = usageProposals([
       {
         bucket: 1_772_323_200_000,
@@ -44,7 +44,7 @@ describe("usageProposals", () => {
     });
   });
 
-  test("leaves out what is not counted, and keeps the order", () => {
+  test("omits absent counts, and keeps the order", () => {
     const bucket = { duration: "HOUR", resource, metrics: {} };
     const values = usageProposals([
       { ...bucket, bucket: 2 },
@@ -57,7 +57,7 @@ describe("usageProposals", () => {
   });
 });
 
-test("a usage range reaches a whole bucket further than its name", () => {
+test("a usage range extends a whole bucket beyond its name", () => {
   const now = 1_772_409_600_000;
   const day = 86_400_000;
   expect(now - startOfUsageRange("HOUR", now)).toBe(2 * 3_600_000 + 1);

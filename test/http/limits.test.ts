@@ -1,4 +1,6 @@
-/** What one request, and all of them together, may bring; refusals name both numbers. */
+/**
+ * Limits for one request and for all requests in flight. Rejections name the size and the limit.
+ */
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -11,7 +13,7 @@ const many = <T>(count: number, member: T): readonly T[] =>
   Array.from({ length: count }, () => member);
 const tag = "urn:li:tag:a";
 
-describe("a list", () => {
+describe("the length of a list", () => {
   beforeEach(() => {
     api = openTestServer({ bodyBytesMax: 16_000_000 });
   });
@@ -47,7 +49,7 @@ describe("a list", () => {
     ],
   ];
 
-  test.each(lists)("of %s at %s has at most %i members", async (url, path, max, body) => {
+  test.each(lists)("in %s at %s is limited to %i members", async (url, path, max, body) => {
     const send = (n: number) => api.app.inject({ method: "POST", url, payload: body(n) });
     const refused = await send(max + 1);
     expect(refused.statusCode).toBe(413);
@@ -75,7 +77,7 @@ describe("a body over the limit", () => {
     port = (api.app.server.address() as AddressInfo).port;
   });
 
-  /** Sends all of its requests, whatever comes; the statuses that come, in turn. */
+  /** Sends all requests despite early responses, and returns the statuses in order. */
   async function statuses(requests: readonly Buffer[]): Promise<readonly string[]> {
     const socket = connect(port, "127.0.0.1").setEncoding("utf8");
     let received = "";
@@ -101,7 +103,7 @@ describe("a body over the limit", () => {
 
   test.each([
     [
-      "with its length told",
+      "with a Content-Length",
       Buffer.concat([head(`Content-Length: ${16 * MIB}`), Buffer.alloc(16 * MIB, " ")]),
     ],
     [
@@ -112,20 +114,17 @@ describe("a body over the limit", () => {
         Buffer.from("0\r\n\r\n"),
       ]),
     ],
-  ])(
-    "%s is refused with an answer that its sender can read, and another may follow",
-    async (_, large) => {
-      expect(await statuses([large, whole])).toEqual(["413", "200"]);
-    },
-  );
+  ])("%s is rejected, and the next request on the connection is answered", async (_, large) => {
+    expect(await statuses([large, whole])).toEqual(["413", "200"]);
+  });
 
-  test("that is no JSON is answered, and another may follow", async () => {
+  test("that is not JSON is rejected, and the next request on the connection is answered", async () => {
     const broken = Buffer.concat([head("Content-Length: 1"), Buffer.from("{")]);
     expect(await statuses([broken, whole])).toEqual(["400", "200"]);
   });
 });
 
-describe("the bodies of all requests under way", () => {
+describe("the bodies of all requests in flight", () => {
   const MIB = 1024 * 1024;
   let port: number;
 
@@ -135,7 +134,7 @@ describe("the bodies of all requests under way", () => {
     port = (api.app.server.address() as AddressInfo).port;
   });
 
-  /** Sends so many bytes of a longer body and leaves it there; `end` ends the connection. */
+  /** Sends the first bytes of a longer body and keeps the connection open until `end`. */
   function begin(bytes: number) {
     const sending = httpRequest({
       port,
@@ -157,7 +156,7 @@ describe("the bodies of all requests under way", () => {
     });
   }
 
-  test("have so many bytes; a large one more is refused until there is room", async () => {
+  test("have a total limit, over which a large body is rejected until others end", async () => {
     expect((await post(3 * MIB)).status).toBe(200);
     const other = begin(3 * MIB);
     const wait = { timeout: 15_000 };
@@ -167,7 +166,7 @@ describe("the bodies of all requests under way", () => {
         return reply && { status: reply.status, after: reply.headers.get("retry-after") };
       }, wait)
       .toEqual({ status: 503, after: "1" });
-    // Small requests go on.
+    // Small requests are still accepted.
     expect((await post(1000)).status).toBe(200);
     other.end();
     await expect
@@ -175,7 +174,7 @@ describe("the bodies of all requests under way", () => {
       .toBe(200);
   });
 
-  test("are told with both numbers", async () => {
+  test("are rejected with the size and the limit", async () => {
     const reply = await post(5 * MIB);
     expect(await reply.json()).toEqual(
       refusal(503, "unavailable", expect.stringMatching(/have 4\d{6} bytes of at most 4194304/)),

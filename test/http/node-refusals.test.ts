@@ -1,4 +1,4 @@
-/** What node would refuse by itself is refused in the form that everything else is. */
+/** Requests that Node.js would reject itself are rejected in the form of every other rejection. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exchangeWith, openTestServer, refusal, type TestServer } from "./test-server.ts";
 
@@ -14,7 +14,7 @@ const exchange = (request: string) => exchangeWith(api, request);
 const POST = "POST /entities?action=exists HTTP/1.1\r\nConnection: close\r\nContent-Length: 22\r\n";
 const BODY = '{"urn":"urn:li:tag:a"}';
 
-test("an expectation that is not known", async () => {
+test("an unknown expectation is rejected with 417", async () => {
   const { status, head, body } = await exchange(
     `${POST}Host: a\r\nContent-Type: application/json\r\nExpect: nope\r\n\r\n${BODY}`,
   );
@@ -26,7 +26,7 @@ test("an expectation that is not known", async () => {
   );
 });
 
-test("an expectation that is", async () => {
+test("the expectation 100-continue is answered", async () => {
   const { head, body } = await exchange(
     `${POST}Host: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n\r\n${BODY}`,
   );
@@ -39,7 +39,7 @@ test.each([
   ["GET /config", "\r\n"],
   ["GET /nowhere", "\r\n"],
   ["GET /aspects/x", "\r\n"],
-])("%s without a Host header", async (line, rest) => {
+])("%s without a Host header is rejected", async (line, rest) => {
   const calls = api.catalog.calls.length;
   const { status, head, body } = await exchange(`${line} HTTP/1.1\r\nConnection: close\r\n${rest}`);
   expect(status).toBe(400);

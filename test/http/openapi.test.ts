@@ -13,14 +13,14 @@ const table = createRouteTable({
   docs: () => ({ html: "" }),
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
+// biome-ignore lint/suspicious/noExplicitAny: the test reads the document by path.
 let document: any;
 beforeAll(async () => {
   document = (await app.inject("/gms/openapi.json")).json();
 });
 
 describe("the OpenAPI document", () => {
-  test("is one, by its own schema", async () => {
+  test("is valid by the schema of OpenAPI", async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(document));
     expect(result.errors ?? []).toEqual([]);
@@ -28,7 +28,7 @@ describe("the OpenAPI document", () => {
     expect(validator.version).toBe("3.1");
   });
 
-  test("has an operation for every endpoint of the table, also for each action", () => {
+  test("has an operation for every endpoint, also for each action", () => {
     const ids = new Set<string>();
     for (const { kind, name, path, method } of table.endpoints) {
       const key = kind === "action" ? `${path}?action=${name}` : path;
@@ -42,7 +42,7 @@ describe("the OpenAPI document", () => {
     expect(document.paths["/entities"].post).toBeUndefined();
   });
 
-  test("declares the token of every operation but those that are open to all", () => {
+  test("requires a token for every operation except open ones", () => {
     const { security, components, paths } = document;
     expect(security).toEqual([{ token: [] }, {}]);
     expect(Object.keys(components.securitySchemes)).toEqual(["token", "operator", "systemClient"]);
@@ -65,7 +65,7 @@ describe("the OpenAPI document", () => {
     expect(paths["/entitiesV2/{urn}"].get.deprecated).toBeUndefined();
   });
 
-  test("has bodies that can be checked as they are described", () => {
+  test("has body schemas that compile", () => {
     const compile = createBodyCompiler();
     for (const { name, body } of table.endpoints) {
       if (body !== undefined) expect(() => compile(body), name).not.toThrow();
@@ -82,29 +82,33 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("resolves all its references", () => {
+  test("has no broken references", () => {
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
     expect(references.length).toBeGreaterThan(20);
     for (const [, name = ""] of references)
       expect(document.components.schemas).toHaveProperty(name);
   });
 
-  test("describes its own examples, those of actions too", async () => {
-    // The framework judges bodies by JSON Schema: it is told to take them exactly as they are.
+  test("has examples that match their schemas, also for actions", async () => {
+    // The framework validates bodies by JSON Schema, here without any coercion.
     const exactly = { coerceTypes: false, removeAdditional: false, useDefaults: false };
-    const judge = fastify({ ajv: { customOptions: { ...exactly, strict: false } } });
-    const told: { readonly where: string; readonly url: string; readonly value: unknown }[] = [];
-    let places = 0;
-    // biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
+    const validator = fastify({ ajv: { customOptions: { ...exactly, strict: false } } });
+    const examplesFound: {
+      readonly where: string;
+      readonly url: string;
+      readonly value: unknown;
+    }[] = [];
+    let urlsUsed = 0;
+    // biome-ignore lint/suspicious/noExplicitAny: the test reads the document by path.
     const note = (where: string, content: any): void => {
       if (content === undefined) return;
       const { schema, example, examples = {} } = content;
-      const url = `/${places++}`;
+      const url = `/${urlsUsed++}`;
       const body = { ...schema, components: document.components };
-      judge.post(url, { schema: { body } }, async () => "fits");
-      if (example !== undefined) told.push({ where, url, value: example });
+      validator.post(url, { schema: { body } }, async () => "fits");
+      if (example !== undefined) examplesFound.push({ where, url, value: example });
       for (const [name, { value }] of Object.entries<{ value: unknown }>(examples))
-        told.push({ where: `${where} ${name}`, url, value });
+        examplesFound.push({ where: `${where} ${name}`, url, value });
     };
     for (const [path, methods] of Object.entries<object>(document.paths)) {
       // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -113,19 +117,19 @@ describe("the OpenAPI document", () => {
         note(`from ${method} ${path}`, responses["200"]?.content?.["application/json"]);
       }
     }
-    const faults: string[] = [];
-    for (const { where, url, value } of told) {
+    const mismatches: string[] = [];
+    for (const { where, url, value } of examplesFound) {
       const headers = { "content-type": "application/json" };
       const payload = JSON.stringify(value);
-      const reply = await judge.inject({ method: "POST", url, headers, payload });
-      if (reply.statusCode !== 200) faults.push(`${where}: ${reply.json().message}`);
+      const reply = await validator.inject({ method: "POST", url, headers, payload });
+      if (reply.statusCode !== 200) mismatches.push(`${where}: ${reply.json().message}`);
     }
-    await judge.close();
-    expect(faults).toEqual([]);
-    expect(told.length).toBeGreaterThan(60);
+    await validator.close();
+    expect(mismatches).toEqual([]);
+    expect(examplesFound.length).toBeGreaterThan(60);
   });
 
-  test("names records instead of repeating them", () => {
+  test("refers to records instead of repeating them", () => {
     expect(document.components.schemas.AspectsIngestProposal.properties.proposal).toEqual({
       $ref: "#/components/schemas/MetadataChangeProposal",
     });
@@ -134,7 +138,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("tells the statuses of errors with their reasons", () => {
+  test("describes the statuses of errors with their causes", () => {
     const { responses } = document.paths["/aspects?action=ingestProposal"].post;
     const statuses = ["200", "400", "401", "403", "404", "409", "410", "413", "422", "429", "503"];
     expect(Object.keys(responses)).toEqual(statuses);
@@ -144,7 +148,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("tells of 202 where async is a parameter", () => {
+  test("has a 202 response where async is a parameter", () => {
     const write = document.paths["/openapi/v3/entity/{entity}"];
     expect(write.post.responses["202"].content).toEqual(write.post.responses["200"].content);
     expect(write.get.responses).not.toHaveProperty("202");

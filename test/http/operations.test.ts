@@ -1,4 +1,4 @@
-/** /operations over HTTP: who may ask, and what comes of the forms of a request. */
+/** /operations over HTTP: authentication, and the forms of requests and responses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
@@ -20,7 +20,7 @@ const act = (action: string, payload: object, headers: Record<string, string> = 
   app.inject({ method: "POST", url: `/operations?action=${action}`, payload, headers });
 
 describe("every route of operations", () => {
-  test("is one that asks for the operator's token", () => {
+  test("requires the admin token", () => {
     expect(rows.map(({ name }) => name)).toEqual([
       "getEsTaskStatus",
       "truncateTimeseriesAspect",
@@ -46,13 +46,16 @@ describe("every route of operations", () => {
     const { path, body = {} } = readExamples()(endpoint);
     const refused = refusal(401, "unauthenticated", expect.stringMatching(/operator's token/));
 
-    test.each(["", "/gms", "/api/gms"])("is refused without it under %j", async (prefix) => {
-      const reply = await app.inject({ method: "POST", url: prefix + path, payload: body });
-      expect(reply.statusCode).toBe(401);
-      expect(reply.json()).toEqual(refused);
-      expect(reply.headers["www-authenticate"]).toBe('Bearer realm="annals"');
-      expect(operations.calls).toEqual([]);
-    });
+    test.each(["is rejected without the token under %j", "/gms", "/api/gms"])(
+      "is refused without it under %j",
+      async (prefix) => {
+        const reply = await app.inject({ method: "POST", url: prefix + path, payload: body });
+        expect(reply.statusCode).toBe(401);
+        expect(reply.json()).toEqual(refused);
+        expect(reply.headers["www-authenticate"]).toBe('Bearer realm="annals"');
+        expect(operations.calls).toEqual([]);
+      },
+    );
 
     test.each([
       "Bearer",
@@ -61,19 +64,19 @@ describe("every route of operations", () => {
       "for-tests",
       "Basic Zm9yLXRlc3Rz",
       "Bearer for-tests, Bearer for-tests",
-    ])("is refused with %j", async (authorization) => {
+    ])("is rejected with %j", async (authorization) => {
       const reply = await app.inject({
         ...{ method: "POST", url: path, payload: body, headers: { authorization } },
       });
       expect(reply.json()).toEqual(refused);
     });
 
-    test("is refused before its body is looked at", async () => {
+    test("is rejected before its body is read", async () => {
       const reply = await app.inject({ method: "POST", url: path, payload: "no json" });
       expect(reply.statusCode).toBe(401);
     });
 
-    test("is answered with it under every prefix", async () => {
+    test("is answered with the token under every prefix", async () => {
       for (const prefix of ["", "/gms", "/api/gms"]) {
         const url = prefix + path;
         const reply = await app.inject({ method: "POST", url, payload: body, headers: asOperator });
@@ -83,7 +86,7 @@ describe("every route of operations", () => {
     });
   });
 
-  test("counts no header that is given twice", async () => {
+  test("a repeated Authorization header is rejected", async () => {
     await app.listen({ port: 0 });
     const { port } = app.server.address() as { port: number };
     const { request } = await import("node:http");
@@ -99,13 +102,13 @@ describe("every route of operations", () => {
 });
 
 describe("the OpenAPI document", () => {
-  // biome-ignore lint/suspicious/noExplicitAny: a document is looked into by path here.
+  // biome-ignore lint/suspicious/noExplicitAny: the test reads the document by path.
   let document: any;
   beforeAll(async () => {
     document = (await app.inject("/openapi.json")).json();
   });
 
-  test("says that operations ask for a bearer token", () => {
+  test("declares that operations require a bearer token", () => {
     expect(document.paths["/operations?action=getStatus"].post.security).toEqual([
       { operator: [] },
     ]);
@@ -117,7 +120,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("restoreIndices counts", () => {
+describe("the limit of restoreIndices", () => {
   const asked = async (body: object, headers = {}) => {
     await act("restoreIndices", body, { ...asOperator, ...headers });
     const [request] = operations.calls.at(-1)?.args ?? [];
@@ -125,7 +128,7 @@ describe("restoreIndices counts", () => {
     return { batchSize, limit };
   };
   const urn = "urn:li:tag:a";
-  const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+  const datahub = { "X-RestLi-Protocol-Version": "2.0.0" };
 
   test.each([
     [{}, 10],
@@ -136,7 +139,7 @@ describe("restoreIndices counts", () => {
     [{ urn }, 0],
     [{ urn, batchSize: 2 }, 2],
     [{ urn, limit: 4 }, 4],
-  ])("%j as rows in all", async (body, limit) => {
+  ])("of %j is the number of rows", async (body, limit) => {
     expect((await asked(body)).limit).toBe(limit);
   });
 
@@ -155,12 +158,12 @@ describe("restoreIndices counts", () => {
       { urn, batchSize: 2 },
       { batchSize: 2, limit: 0 },
     ],
-  ])("%j as rows of a batch for clients of the reference", async (body, expected) => {
-    expect(await asked(body, reference)).toEqual(expected);
+  ])("of %j is that of a batch for DataHub clients", async (body, expected) => {
+    expect(await asked(body, datahub)).toEqual(expected);
   });
 });
 
-test("getIndexSizes names indices as the reference does, and gives millions of bytes", async () => {
+test("getIndexSizes has DataHub's index names, and sizes in millions of bytes", async () => {
   expect((await act("getIndexSizes", {})).json()).toEqual({
     value: {
       indexSizes: [
@@ -202,14 +205,14 @@ test.each([
   ["listJobs", { count: 1.5 }],
   ["getJob", { id: 7 }],
   ["cancelJob", {}],
-])("%s refuses %j", async (action, body) => {
+])("%s rejects %j", async (action, body) => {
   const reply = await act(action, body);
   expect(reply.json()).toEqual(refusal(400, "malformed", expect.any(String)));
   expect(operations.calls).toEqual([]);
 });
 
-describe("the server counts", () => {
-  test("each request under the route that took it", async () => {
+describe("the server", () => {
+  test("counts each request under its route", async () => {
     const { app: counted, observed } = openTestServer();
     await counted.inject({ method: "POST", url: "/gms/operations?action=listJobs", payload: {} });
     await counted.inject({ url: "/entitiesV2/urn%3Ali%3Atag%3Asecret" });
@@ -225,7 +228,7 @@ describe("the server counts", () => {
     await counted.close();
   });
 
-  test("nobody in for a view that stands still", async () => {
+  test("is not ready while a view is stalled", async () => {
     const { app: stalled, operations: stalling } = openTestServer();
     stalling.stalledViews = () => [{ view: "graph", position: position(7), head: position(9) }];
     const reply = await stalled.inject("/health/ready");

@@ -43,7 +43,7 @@ describe("a request is rejected", () => {
     ["of an allowed host on another port", { origin: "https://catalog.example.org:8443" }],
     ["of an allowed host with another scheme", { origin: "http://catalog.example.org" }],
     ["of a name that begins with its own", { origin: "http://annals.test:8080.evil.example" }],
-    // Browsers add these by themselves.
+    // Browsers send these without the page.
     ["with a basic login", { origin: "https://evil.example", authorization: "Basic YTpi" }],
     ["with an empty token", { origin: "https://evil.example", authorization: "Bearer " }],
     ["with a cookie", { origin: "https://evil.example", cookie: "session=x" }],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
 import { decodeOnce } from "../../src/http/request/percent.ts";
 
-/** Text as node gives it when it came raw: one character per byte. */
+/** Text in the form of Node.js for unencoded bytes: one character per byte. */
 const raw = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 const text = fc.string({ unit: "grapheme" }).filter((s) => s.isWellFormed());
 
@@ -24,23 +24,23 @@ describe("decodeOnce", () => {
     ["a+b", "a+b"],
     ["%00", "\u0000"],
     ["", ""],
-  ])("%s is %s", (given, expected) => {
+  ])("%s decodes to %s", (given, expected) => {
     expect(decodeOnce(given, false)).toBe(expected);
   });
 
-  test("reads raw bytes as UTF-8, beside escapes", () => {
+  test("decodes raw bytes as UTF-8, also beside escapes", () => {
     expect(decodeOnce(raw("größe"), false)).toBe("größe");
     expect(decodeOnce(`${raw("日本")}%2F%zz`, false)).toBe("日本/%zz");
     expect(decodeOnce("日本%2F", false)).toBe("日本/");
   });
 
-  test("makes a blank of + in the form encoding alone", () => {
+  test("decodes + as a blank only in the form encoding", () => {
     expect(decodeOnce("a+b%2Bc", true)).toBe("a b+c");
     expect(decodeOnce("a+b%2Bc", false)).toBe("a+b+c");
   });
 
   test.each(["%ff", "a%C3", "%ED%A0%80", "%C0%AF", raw("é").slice(0, 1)])(
-    "refuses %j: it is not UTF-8",
+    "rejects %j, which is not UTF-8",
     (given) => {
       expect(() => decodeOnce(given, false)).toThrowError(
         expect.objectContaining({ code: "malformed", message: expect.stringContaining("UTF-8") }),
@@ -48,7 +48,7 @@ describe("decodeOnce", () => {
     },
   );
 
-  test("gives back whatever was encoded", () => {
+  test("inverts encodeURIComponent", () => {
     fc.assert(
       fc.property(text, (s) => {
         expect(decodeOnce(encodeURIComponent(s), false)).toBe(s);
@@ -59,7 +59,7 @@ describe("decodeOnce", () => {
     );
   });
 
-  test("gives back whatever was raw and held no escape", () => {
+  test("returns raw text without escapes unchanged", () => {
     fc.assert(
       fc.property(text, (s) => {
         const plain = s.replaceAll("%", "");
@@ -68,7 +68,7 @@ describe("decodeOnce", () => {
     );
   });
 
-  test("ends in text or in a refusal, whatever the bytes", () => {
+  test("returns well-formed text or rejects, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.boolean(), (bytes, form) => {
         try {

@@ -5,7 +5,7 @@ const REFERENCE = "x-restli-protocol-version";
 const INTERFACE = "x-framework-protocol-version";
 
 describe("readProtocol", () => {
-  test("takes no header as 1.0.0 of the interface, with + as it stands", () => {
+  test("without a header, uses 1.0.0 of the interface dialect, with + unchanged", () => {
     expect(readProtocol({})).toEqual({
       version: "1.0.0",
       dialect: "interface",
@@ -21,7 +21,7 @@ describe("readProtocol", () => {
   });
 
   test.each(["0.9.9", "2.0.1", "2.1", "9.0.0", "3", "two", "", "1.0.0.0", "-1", "2.0.0, 1.0.0"])(
-    "refuses %j in the reference's words, and tells it back",
+    "rejects %j with DataHub's message, and returns it",
     (version) => {
       const protocol = readProtocol({ [REFERENCE]: version });
       expect(protocol.fault).toMatchObject({
@@ -32,14 +32,14 @@ describe("readProtocol", () => {
     },
   );
 
-  test("makes a blank of + only where 1.0.0 is named", () => {
+  test("decodes + as a blank only for an explicit 1.0.0", () => {
     expect(readProtocol({ [REFERENCE]: "1.0.0" }).plusIsBlank).toBe(true);
     expect(readProtocol({ [INTERFACE]: "1" }).plusIsBlank).toBe(true);
     expect(readProtocol({ [REFERENCE]: "2.0.0" }).plusIsBlank).toBe(false);
     expect(readProtocol({ [REFERENCE]: "1.0.1" }).plusIsBlank).toBe(false);
   });
 
-  test("tells the version back in the spelling it came in, and in the reference's", () => {
+  test("returns the version in both header names, if the request used both or the framework's", () => {
     expect(readProtocol({ [REFERENCE]: "2.0.0" }).echo).toEqual([REFERENCE]);
     expect(readProtocol({ [INTERFACE]: "2.0.0" }).echo).toEqual([REFERENCE, INTERFACE]);
     expect(readProtocol({ [INTERFACE]: "2.0" }).echo).toEqual([REFERENCE, INTERFACE]);
@@ -49,7 +49,7 @@ describe("readProtocol", () => {
     ]);
   });
 
-  test("takes both spellings for the reference if they agree, and refuses them if not", () => {
+  test("accepts both headers if they agree, and rejects them otherwise", () => {
     expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "2.0.0" })).toMatchObject({
       version: "2.0.0",
       dialect: "reference",
@@ -57,12 +57,12 @@ describe("readProtocol", () => {
     expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "1.0.0" }).fault).toBeDefined();
   });
 
-  test("tells back at most what a header may hold of nonsense", () => {
+  test("returns at most 40 characters of an invalid version", () => {
     expect(readProtocol({ [REFERENCE]: "x".repeat(5000) }).version).toHaveLength(40);
   });
 });
 
-test("the header that marks errors is the older one below 2.0.0", () => {
+test("errors below 2.0.0 are marked by the older header", () => {
   expect(errorHeaderOf("1.0.0")).toBe("x-linkedin-error-response");
   expect(errorHeaderOf("2.0.0")).toBe("x-restli-error-response");
   expect(errorHeaderOf("9.0.0")).toBe("x-restli-error-response");

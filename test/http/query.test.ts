@@ -6,7 +6,7 @@ const list = (raw: string, form = false) => parseQuery(raw, form).list("a");
 const orders = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.orders,PROD)";
 const encoded = encodeURIComponent(orders);
 
-describe("a list", () => {
+describe("a list parameter", () => {
   test.each([
     ["a=x", ["x"]],
     ["a=x&a=y", ["x", "y"]],
@@ -30,7 +30,7 @@ describe("a list", () => {
     ["a=List(x),y)", ["x)", "y"]],
     ["a=x=y", ["x=y"]],
     ["%61=x", ["x"]],
-  ])("%s", (raw, expected) => {
+  ])("%s is parsed", (raw, expected) => {
     expect(list(raw)).toEqual(expected);
   });
 
@@ -45,7 +45,7 @@ describe("a list", () => {
     ["a=List(x,urn:li:chart:(looker,b", "List(x,urn:li:chart:(looker,b"],
     ["a=y&a=List(x", "List(x"],
     ["a=List%28x%2Cy", "List(x,y"],
-  ])("%s is refused: it is not closed", (raw, named) => {
+  ])("%s is rejected, because it is not closed", (raw, named) => {
     expect(() => list(raw)).toThrowError(
       expect.objectContaining({
         code: "malformed",
@@ -54,16 +54,16 @@ describe("a list", () => {
     );
   });
 
-  test("makes blanks of + in the form encoding alone", () => {
+  test("decodes + as a blank only in the form encoding", () => {
     expect(list("a=List(x+y,z%2B)", true)).toEqual(["x y", "z+"]);
     expect(list("a=List(x+y)")).toEqual(["x+y"]);
   });
 
-  test("gives back any elements whose every element was encoded", () => {
+  test("returns elements that were encoded one by one", () => {
     const element = fc
       .string({ unit: "grapheme", minLength: 1 })
       .filter((s) => s.isWellFormed() && s !== "''");
-    // encodeURIComponent leaves ( ) ' as they are: the protocol wants them encoded.
+    // encodeURIComponent does not encode ( ) ', which the protocol requires.
     const encode = (s: string) =>
       encodeURIComponent(s).replace(/[()']/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
     fc.assert(
@@ -74,7 +74,7 @@ describe("a list", () => {
   });
 });
 
-describe("one value", () => {
+describe("a single parameter", () => {
   test("is decoded once", () => {
     expect(parseQuery("v=a%252Cb&w=%2B1", false).one("v")).toBe("a%2Cb");
     expect(parseQuery("v=a%252Cb&w=%2B1", false).one("w")).toBe("+1");
@@ -92,7 +92,7 @@ describe("one value", () => {
     );
   });
 
-  test("is refused when it is not UTF-8, and only if it is asked for", () => {
+  test("is rejected only when it is read and not UTF-8", () => {
     const query = parseQuery("v=%ff&w=1", false);
     expect(query.one("w")).toBe("1");
     expect(() => query.one("v")).toThrowError(expect.objectContaining({ code: "malformed" }));

@@ -1,6 +1,6 @@
 /**
- * What clients really put on the wire, where a client library would tidy it up first: keys with
- * slashes, fragments, brackets and bytes, targets in other forms, and what is no HTTP at all.
+ * Requests as raw bytes, without the normalization of client libraries: keys with slashes,
+ * fragments, brackets and raw bytes, targets in other forms, and invalid HTTP.
  */
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ interface RawReply {
   readonly body: string;
 }
 
-/** Sends bytes as they are and reads until the connection closes. */
+/** Sends bytes unchanged and reads until the connection closes. */
 function send(request: string): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(request, "latin1"));
@@ -45,7 +45,7 @@ const dataset = (name: string): string => `urn:li:dataset:(urn:li:dataPlatform:h
 const framed = (name: string): string =>
   `urn%3Ali%3Adataset%3A%28urn%3Ali%3AdataPlatform%3Ahive%2C${name}%2CPROD%29`;
 
-describe("a key", () => {
+describe("a urn in the path", () => {
   test.each([
     [dataset("a.b"), dataset("a.b")],
     [dataset("a/b//c"), dataset("a/b//c")],
@@ -67,7 +67,7 @@ describe("a key", () => {
     ],
     [framed("a+b"), dataset("a+b")],
     [framed("%E2%90%9F"), dataset("␟")],
-  ])("%s is decoded once, on every route that has one", async (key, urn) => {
+  ])("%s is decoded once, on every route", async (key, urn) => {
     for (const [path, method] of [
       ["/entitiesV2/", "getEntity"],
       ["/gms/entitiesV2/", "getEntity"],
@@ -83,19 +83,19 @@ describe("a key", () => {
     expect(catalog.calls).toEqual([{ method: "getAspect", args: [urn, "status", -1] }]);
   });
 
-  test("has blanks for + under protocol 1.0.0 alone", async () => {
+  test("has blanks for + only under protocol 1.0.0", async () => {
     await get("/entitiesV2/a+b", "X-RestLi-Protocol-Version: 1.0.0\r\n");
     await get("/entitiesV2/a+b%2B", "X-RestLi-Protocol-Version: 2.0.0\r\n");
     expect(catalog.calls.map(({ args }) => args[0])).toEqual(["a b", "a+b+"]);
   });
 
-  test("that is not UTF-8 is refused", async () => {
+  test("that is not UTF-8 is rejected", async () => {
     expect((await get("/entitiesV2/a%ff")).status).toBe(400);
     expect((await get("/entitiesV2/a%E9")).status).toBe(400);
     expect(catalog.calls).toEqual([]);
   });
 
-  test("may be long, up to a limit that is told", async () => {
+  test("may be long, up to a limit that the message names", async () => {
     expect((await get(`/entitiesV2/${"a".repeat(30_000)}`)).status).toBe(200);
     const reply = await get(`/entitiesV2/${"a".repeat(70_000)}`);
     expect(reply.status).toBe(431);
@@ -103,14 +103,14 @@ describe("a key", () => {
   });
 });
 
-describe("keys in a query", () => {
+describe("urns in a query", () => {
   test.each([
     `List(${framed("a%2Cb")},urn%3Ali%3Atag%3Ax)`,
     `List(${dataset("a,b")},urn:li:tag:x)`,
     `List%28${framed("a%2Cb")}%2Curn%3Ali%3Atag%3Ax%29`,
     `${framed("a%2Cb")}&ids=urn:li:tag:x`,
     `${dataset("a,b")}&ids=urn:li:tag:x`,
-  ])("ids=%s", async (ids) => {
+  ])("ids=%s are parsed", async (ids) => {
     expect((await get(`/entitiesV2?ids=${ids}&aspects=List(status,ownership)`)).status).toBe(200);
     expect(catalog.calls).toEqual([
       {
@@ -124,22 +124,25 @@ describe("keys in a query", () => {
   });
 });
 
-describe("targets in other forms", () => {
+describe("a target in another form", () => {
   test.each([
     "//health/live",
     "/health/live/",
     "/gms/health/live?x=%zz",
     "http://catalog.example:8080/health/live",
     "http://catalog.example/api/gms/health/live",
-  ])("%s", async (target) => {
+  ])("%s is answered", async (target) => {
     expect(await get(target)).toMatchObject({ status: 200, body: "{}" });
   });
 
-  test.each(["/a/../config", "/%63onfig/x", "/restli%2Fdocs"])("%s is nowhere", async (target) => {
-    expect((await get(target)).status).toBe(404);
-  });
+  test.each(["%s is answered with 404", "/%63onfig/x", "/restli%2Fdocs"])(
+    "%s is nowhere",
+    async (target) => {
+      expect((await get(target)).status).toBe(404);
+    },
+  );
 
-  test("OPTIONS of everything is nowhere, and no other site is let in", async () => {
+  test("OPTIONS * is answered with 404, without CORS headers", async () => {
     const reply = await send(
       "OPTIONS * HTTP/1.1\r\nHost: h\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n",
     );
@@ -150,11 +153,11 @@ describe("targets in other forms", () => {
   test.each([
     `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"aspect":"x"}`,
     `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"aspec\r\n7\r\nt":"x"}\r\n0\r\n\r\n`,
-  ])("a body without a content type is JSON, whole or in pieces", async (request) => {
+  ])("a body without a content type is JSON, with a length or in chunks", async (request) => {
     expect(await send(request)).toMatchObject({ status: 200, body: '{"value":5}' });
   });
 
-  test("a method that nobody has heard of here is refused", async () => {
+  test("an unknown method is rejected", async () => {
     const reply = await send(
       "PROPFIND /entities/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
     );
@@ -165,7 +168,7 @@ describe("targets in other forms", () => {
 
 describe("a target with raw blanks or bytes", () => {
   test.each([dataset("odd name"), dataset("größe 日本"), dataset("a\tb  c"), dataset("é%2520")])(
-    "%s is sent on to its encoded self",
+    "%s is redirected to its encoded form",
     async (key) => {
       const reply = await get(bytes(`/entitiesV2/${key}?aspects=List(a b)`));
       expect(reply.status).toBe(301);
@@ -179,24 +182,24 @@ describe("a target with raw blanks or bytes", () => {
     },
   );
 
-  test("is never sent on to another host", async () => {
+  test("is never redirected to another host", async () => {
     const { head } = await get(bytes("//evil.example/é"));
     expect(head).toContain("Location: /evil.example/%C3%A9");
   });
 
-  test("is refused where sending on would repeat a write", async () => {
+  test("is rejected for writes, which a redirect would repeat", async () => {
     const reply = await send(bytes("POST /aspects/é?action=x HTTP/1.1\r\nHost: h\r\n\r\n"));
     expect(reply.status).toBe(400);
   });
 });
 
-describe("what is no HTTP", () => {
+describe("bytes that are not HTTP", () => {
   test.each([
     "GET /a b\r\n\r\n",
     "hello\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-  ])("%j is refused in the form of every refusal", async (request) => {
+  ])("%j is rejected in the form of every error", async (request) => {
     const reply = await send(request);
     expect(reply.status).toBe(400);
     expect(JSON.parse(reply.body)).toEqual({
@@ -209,8 +212,8 @@ describe("what is no HTTP", () => {
   });
 });
 
-describe("a body", () => {
-  test("is refused by its announced length, before it is sent", async () => {
+describe("a body over the limit", () => {
+  test("is rejected by its Content-Length, before it is sent", async () => {
     const reply = await send(
       "POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
     );
@@ -220,7 +223,7 @@ describe("a body", () => {
     );
   });
 
-  test("without an announced length is refused when it grows too long", async () => {
+  test("without a Content-Length is rejected once it exceeds the limit", async () => {
     const chunk = `1000\r\n${" ".repeat(4096)}\r\n`;
     const reply = await send(
       `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
@@ -229,7 +232,7 @@ describe("a body", () => {
     expect(JSON.parse(reply.body).message).toContain("more than 4096 bytes of at most 4096");
   });
 
-  test("of nowhere in particular does not hold the connection", async () => {
+  test("of an unknown action does not block the connection", async () => {
     const reply = await send(
       "POST /aspects?action=fly HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
     );
@@ -238,7 +241,7 @@ describe("a body", () => {
   });
 });
 
-test("an actor told twice on the wire is refused", async () => {
+test("a repeated actor header is rejected", async () => {
   const reply = await get(
     "/entitiesV2/urn:li:tag:a",
     "X-DataHub-Actor: urn:li:corpuser:a\r\nx-datahub-actor: urn:li:corpuser:a\r\n",

@@ -1,4 +1,4 @@
-/** A catalog that remembers what it was asked and answers the same to all. */
+/** A catalog that records its calls and returns constant responses. */
 import type { Catalog, ChangeEntry } from "../../src/catalog/catalog.ts";
 import { position, revision } from "../../src/core/position.ts";
 
@@ -9,7 +9,7 @@ export interface Call {
 
 export interface RecordingCatalog extends Catalog {
   readonly calls: Call[];
-  /** What its next calls throw. */
+  /** Thrown by the next calls. */
   fault: unknown;
 }
 
@@ -36,7 +36,7 @@ const found = {
   position: position(12),
 };
 
-const told: ChangeEntry = {
+const entry: ChangeEntry = {
   change: {
     ...{ urn: "urn:li:tag:tides", entityType: "tag", aspect: "status", changeType: "UPSERT" },
     ...{ value: '{"removed":false}', created: { time: 1, actor: "urn:li:corpuser:mira" } },
@@ -97,12 +97,12 @@ export function createRecordingCatalog(): RecordingCatalog {
       ...{ aspectsReverted: 1, aspectsAffected: 0, unsafeEntitiesCount: 0, unsafeEntities: [] },
       position: position(13),
     }),
-    readChanges: answering("readChanges", { changes: [told], position: position(9), end: true }),
+    readChanges: answering("readChanges", { changes: [entry], position: position(9), end: true }),
     followChanges: answering(
       "followChanges",
       (async function* () {
         yield { changes: [], position: position(3) };
-        yield { changes: [told], position: position(9) };
+        yield { changes: [entry], position: position(9) };
       })(),
     ),
     getEntity: answering("getEntity", text),
@@ -166,8 +166,8 @@ export function createRecordingCatalog(): RecordingCatalog {
       position: position(12),
     }),
     getBrowsePaths: answering("getBrowsePaths", ["/prod/hive"]),
-    async asOf(moment) {
-      calls.push({ method: "asOf", args: [moment] });
+    async asOf(pointInTime) {
+      calls.push({ method: "asOf", args: [pointInTime] });
       const { getEntity, getEntities, getSnapshot, getSnapshots, getAspect } = catalog;
       const { getTimeseriesValues, findEntities, findAspect, exists, filterExisting } = catalog;
       return {

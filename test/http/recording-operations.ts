@@ -1,4 +1,4 @@
-/** Operations that remember what they were asked and answer the same to all. */
+/** Operations that record their calls and return constant responses. */
 import { position } from "../../src/core/position.ts";
 import type { Job, Operations, ServiceStatus } from "../../src/jobs/operations.ts";
 

@@ -27,7 +27,7 @@ describe("GET /relationships", () => {
     ["with indexes", "types[0]=OwnedBy&types[1]=TaggedWith", ["OwnedBy", "TaggedWith"]],
     ["as lists and more", "types=List(A)&types=B,C", ["A", "B", "C"]],
     ["as an empty list", "types=List()", []],
-  ])("takes types %s, in every protocol", async (_, types, expected) => {
+  ])("accepts types %s, in every protocol", async (_, types, expected) => {
     for (const version of [undefined, "1.0.0", "2.0.0"]) {
       const headers = version === undefined ? {} : { "X-RestLi-Protocol-Version": version };
       expect((await get(`${query}&${types}`, headers)).statusCode).toBe(200);
@@ -36,7 +36,7 @@ describe("GET /relationships", () => {
     expect(asked()).toEqual([call, call, call]);
   });
 
-  test("answers in both shapes at once", async () => {
+  test("responds in both forms at once", async () => {
     const reply = await get(`${query}&types=OwnedBy&start=2&count=7`);
     expect(asked()).toEqual([
       ["listRelationships", { urn, direction: "OUTGOING", types: ["OwnedBy"], start: 2, count: 7 }],
@@ -64,13 +64,13 @@ describe("GET /relationships", () => {
       "Argument parameter 'count' value 'many' must be of type 'java.lang.Long'",
     ],
     [`urn=${key}&urn=other&direction=OUTGOING&types=A`, expect.stringContaining('"urn" is given')],
-  ])("refuses %s", async (parameters, message) => {
+  ])("rejects %s", async (parameters, message) => {
     const reply = await get(parameters);
     expect(reply.json()).toEqual(refusal(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 
-  test("is no read of a key, and has no other methods than it says", async () => {
+  test("rejects other methods and keys with the supported requests", async () => {
     for (const [method, url] of [
       ["GET", `/relationships/${key}`],
       ["PUT", `/relationships?urn=${key}`],
@@ -97,7 +97,7 @@ describe("GET /relationships", () => {
 describe("DELETE /relationships", () => {
   const url = `/gms/relationships?urn=${key}`;
 
-  test("forgets the edges for the caller, and says where the log holds it", async () => {
+  test("deletes the edges for the caller, and returns the position of the record", async () => {
     const headers = { "X-DataHub-Actor": "urn:li:corpuser:otto", "Idempotency-Key": "k" };
     const reply = await app.inject({ method: "DELETE", url, headers });
     expect([reply.statusCode, reply.payload]).toEqual([200, ""]);
@@ -107,7 +107,7 @@ describe("DELETE /relationships", () => {
     ]);
   });
 
-  test("is not for pages of other sites", async () => {
+  test("is rejected for pages of other sites", async () => {
     const headers = { "Sec-Fetch-Site": "cross-site" };
     const reply = await app.inject({ method: "DELETE", url, headers });
     expect(reply.statusCode).toBe(403);
@@ -119,7 +119,7 @@ describe("getLineage", () => {
   const act = (payload: object) =>
     app.inject({ method: "POST", url: "/relationships?action=getLineage", payload });
 
-  test("passes on what it was asked, and wraps the answer", async () => {
+  test("passes the request on and wraps the response", async () => {
     const body = { urn, direction: "UPSTREAM", start: 0, count: 10, maxHops: 3 };
     const reply = await act(body);
     expect(asked()).toEqual([["getLineage", body]]);
@@ -135,33 +135,36 @@ describe("getLineage", () => {
     [{ urn, direction: "UPSTREAM", count: -1 }, expect.stringContaining("/count")],
     [{ urn, direction: "UPSTREAM", maxHops: 0 }, expect.stringContaining("/maxHops")],
     [{ urn, direction: "UPSTREAM", maxHops: "3" }, expect.stringContaining("maxHops")],
-  ])("refuses %j", async (body, message) => {
+  ])("rejects %j", async (body, message) => {
     expect((await act(body)).json()).toEqual(refusal(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 });
 
 describe("GET /openapi/relationships/v1", () => {
-  test.each(["", "/"])("answers as newer clients read it, at the path with %j", async (slash) => {
-    const types = "relationshipTypes=OwnedBy&relationshipTypes=TaggedWith";
-    const reply = await app.inject(
-      `/openapi/relationships/v1${slash}?urn=${key}&direction=INCOMING&${types}&start=200`,
-    );
-    expect(asked()).toEqual([
-      [
-        "listRelationships",
-        { urn, direction: "INCOMING", types: ["OwnedBy", "TaggedWith"], start: 200, count: 200 },
-      ],
-    ]);
-    expect(reply.json()).toEqual({
-      start: 0,
-      count: 1,
-      total: 1,
-      entities: [{ relationshipType: "OwnedBy", urn: "urn:li:corpuser:ada" }],
-    });
-  });
+  test.each(["responds in the newer form at the path with %j", "/"])(
+    "answers as newer clients read it, at the path with %j",
+    async (slash) => {
+      const types = "relationshipTypes=OwnedBy&relationshipTypes=TaggedWith";
+      const reply = await app.inject(
+        `/openapi/relationships/v1${slash}?urn=${key}&direction=INCOMING&${types}&start=200`,
+      );
+      expect(asked()).toEqual([
+        [
+          "listRelationships",
+          { urn, direction: "INCOMING", types: ["OwnedBy", "TaggedWith"], start: 200, count: 200 },
+        ],
+      ]);
+      expect(reply.json()).toEqual({
+        start: 0,
+        count: 1,
+        total: 1,
+        entities: [{ relationshipType: "OwnedBy", urn: "urn:li:corpuser:ada" }],
+      });
+    },
+  );
 
-  test("refuses what it cannot read", async () => {
+  test("rejects an incomplete request", async () => {
     const reply = await app.inject(`/openapi/relationships/v1/?urn=${key}&relationshipTypes=A`);
     expect(reply.json()).toMatchObject({ status: 400, code: "malformed" });
   });

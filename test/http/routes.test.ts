@@ -21,7 +21,7 @@ const table = createRouteTable({
   openApi: () => ({ json: "{}" }),
   docs: () => ({ html: "" }),
 });
-/** Takes replies as bodies: what fits is answered with 200. */
+/** Accepts replies as bodies: a reply that matches its schema is answered with 200. */
 const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false } } });
 for (const [i, { reply }] of table.endpoints.entries()) {
   if (reply !== undefined) checker.post(`/${i}`, { schema: { body: reply } }, () => "fits");
@@ -60,7 +60,7 @@ describe.each(
     );
   });
 
-  test("has a reply that fits the schema beside it", async () => {
+  test("has a reply that matches its schema", async () => {
     expect(example.reply === undefined).toBe(endpoint.reply === undefined);
     if (endpoint.reply === undefined) return;
     const checked = await checker.inject({
@@ -72,7 +72,7 @@ describe.each(
     expect(checked.payload).toBe("fits");
   });
 
-  test("goes without no parameter that is required", async () => {
+  test("is rejected without a required parameter", async () => {
     const required = endpoint.body?.type === "object" ? endpoint.body.required : undefined;
     for (const name of required ?? []) {
       const { [name]: _dropped, ...rest } = (example.body ?? {}) as Schema;
@@ -84,7 +84,7 @@ describe.each(
   });
 });
 
-test("no two endpoints have one name in the OpenAPI document", () => {
+test("no two endpoints have the same name in the OpenAPI document", () => {
   const names = table.endpoints.map(({ kind, name, path }) =>
     kind === "action" ? path + name : name,
   );
@@ -100,7 +100,7 @@ describe("/aspects", () => {
     aspect: { value: '{"removed":false}', contentType: "application/json" },
   };
 
-  test("ingestProposalBatch passes the proposals on in their order", async () => {
+  test("ingestProposalBatch passes the proposals on in order", async () => {
     const proposals = [proposal, { ...proposal, changeType: "DELETE" }];
     const reply = await act("/aspects?action=ingestProposalBatch", { proposals, async: "true" });
     expect(reply.payload).toBe('{"value":"success"}');
@@ -125,7 +125,7 @@ describe("/aspects", () => {
     ["[]", "systemMetadata is text that is no JSON object. Send it as an object"],
     ['{"runId":"a","runId":"b"}', 'Member "runId" appears twice'],
     ['{"runId":7}', "/proposal/systemMetadata/runId :: 7 cannot be coerced to String"],
-  ])("system metadata of %s is refused", async (systemMetadata, message) => {
+  ])("system metadata of %s is rejected", async (systemMetadata, message) => {
     const reply = await act("/aspects?action=ingestProposal", {
       proposal: { ...proposal, systemMetadata },
     });
@@ -147,7 +147,7 @@ describe("/aspects", () => {
     );
   });
 
-  test("getTimeseriesAspectValues passes its query on, and the text back", async () => {
+  test("getTimeseriesAspectValues passes its query on, and returns the text", async () => {
     const query = {
       urn: "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)",
       entity: "dataset",
@@ -172,7 +172,7 @@ describe("/aspects", () => {
     [{ filter: [] }, "/filter :: record type is not backed by a DataMap"],
     [{ filter: { or: {} } }, "/filter/or :: array type is not backed by a DataList"],
     [{ sort: { field: "a", order: "UP" } }, '/sort/order :: "UP" is not an enum symbol'],
-  ])("getTimeseriesAspectValues refuses %j", async (wrong, message) => {
+  ])("getTimeseriesAspectValues rejects %j", async (wrong, message) => {
     const query = { urn: "urn:li:tag:a", entity: "tag", aspect: "x", ...wrong };
     const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
     expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
@@ -194,7 +194,7 @@ describe("/aspects", () => {
     ["version=-3&aspect=status", -3],
     ["aspect=status&version=%2B7", 7],
     ["aspect=status&version=9999999999999999999", 1e19],
-  ])("GET with %s asks for version %i", async (query, version) => {
+  ])("GET with %s reads version %i", async (query, version) => {
     expect((await app.inject(`/aspects/urn:li:tag:a?${query}`)).statusCode).toBe(200);
     expect(asked()).toEqual([["getAspect", "urn:li:tag:a", "status", version]]);
   });
@@ -212,7 +212,7 @@ describe("/aspects", () => {
     ],
     ["aspect=a&version=", "Argument parameter 'version' value '' must be of type 'java.lang.Long'"],
     ["aspect=a&aspect=b", 'parameter "aspect" is given 2 times. Give it once'],
-  ])("GET with %s is refused", async (query, message) => {
+  ])("GET with %s is rejected", async (query, message) => {
     expect((await app.inject(`/aspects/urn:li:tag:a?${query}`)).json()).toEqual(
       refusal(400, "malformed", message),
     );
@@ -226,14 +226,14 @@ describe("/entities", () => {
   };
   const systemMetadata = { runId: "r-1" };
 
-  test("ingest passes the snapshot on and answers with nothing but the position", async () => {
+  test("ingest passes the snapshot on and returns only the position", async () => {
     const reply = await act("/entities?action=ingest", { entity: { value }, systemMetadata });
     expect(reply.payload).toBe("");
     expect(reply.headers).toMatchObject({ "x-annals-position": "8", "content-length": "0" });
     expect(asked()).toEqual([["ingestSnapshots", [{ value, systemMetadata }], {}]]);
   });
 
-  test("batchIngest gives each snapshot its own system metadata", async () => {
+  test("batchIngest assigns system metadata to each snapshot", async () => {
     const entities = [{ value }, { value }];
     await act("/entities?action=batchIngest", { entities });
     await act("/entities?action=batchIngest", {
@@ -253,7 +253,7 @@ describe("/entities", () => {
     ]);
   });
 
-  test("batchIngest refuses system metadata for other than all", async () => {
+  test("batchIngest rejects system metadata of another number", async () => {
     const reply = await act("/entities?action=batchIngest", {
       entities: [{ value }, { value }],
       systemMetadata: [systemMetadata],
@@ -277,12 +277,12 @@ describe("/entities", () => {
       { a: { urn: "u", aspects: {} } },
       "/entity/value/a/aspects :: array type is not backed by a DataList",
     ],
-  ])("a snapshot of %j is refused", async (wrong, message) => {
+  ])("a snapshot of %j is rejected", async (wrong, message) => {
     const reply = await act("/entities?action=ingest", { entity: { value: wrong } });
     expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
-  test("delete passes the range on and tells what went", async () => {
+  test("delete passes the range on and returns the counts", async () => {
     const request = {
       urn: "urn:li:tag:gone",
       aspectName: "datasetProfile",
@@ -296,7 +296,7 @@ describe("/entities", () => {
     expect(asked()).toEqual([["delete", request, {}]]);
   });
 
-  test("exists and filterExistingUrns count removed entities unless told not to", async () => {
+  test("exists and filterExistingUrns include removed entities by default", async () => {
     await act("/entities?action=exists", { urn: "u" });
     await act("/entities?action=exists", { urn: "u", includeSoftDelete: false });
     await act("/entities?action=filterExistingUrns", { request: { urns: ["u"] } });
@@ -312,7 +312,7 @@ describe("/entities", () => {
     ]);
   });
 
-  test("listUrns caps its pages, and nothing else", async () => {
+  test("listUrns limits the size of its pages only", async () => {
     const reply = await act("/entities?action=listUrns", { entity: "tag", start: 2, count: 1e300 });
     expect(reply.json()).toEqual({
       value: { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 },
@@ -329,7 +329,7 @@ describe("/entities", () => {
     [{ count: -5 }, "/count :: -5 is below 0"],
     [{ count: "5" }, '/count :: "5" cannot be coerced to Long'],
     [{ start: 0.5 }, "/start :: 0.5 cannot be coerced to Long"],
-  ])("listUrns refuses %j", async (wrong, message) => {
+  ])("listUrns rejects %j", async (wrong, message) => {
     const reply = await act("/entities?action=listUrns", {
       entity: "tag",
       start: 0,
@@ -339,7 +339,7 @@ describe("/entities", () => {
     expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
-  test("counts are a number for one type, and a map for several", async () => {
+  test("counts return a number for one type, and a map for several", async () => {
     const one = await act("/entities?action=getTotalEntityCount", { entity: "dataset" });
     const many = await act("/entities?action=batchGetTotalEntityCount", { entities: ["dataset"] });
     expect([one.payload, many.payload]).toEqual(['{"value":12}', '{"value":{"dataset":12}}']);
@@ -349,7 +349,7 @@ describe("/entities", () => {
     ]);
   });
 
-  test("reads ask for the aspects that are named, or for all", async () => {
+  test("reads pass on the requested aspects, or all", async () => {
     await app.inject("/entities/urn%3Ali%3Atag%3Aa?aspects=List(status)");
     await app.inject("/entities?ids=List(a,b)");
     await app.inject("/entities?ids=a&ids=b&aspects=status&aspects=ownership");
@@ -387,13 +387,13 @@ describe("/entitiesV2", () => {
     ["/entitiesV2/?ids=List()", ["getEntities", [], undefined]],
     ["/entitiesV2?aspects=List(status)&ids[0]=u", ["getEntities", ["u"], ["status"]]],
     ["/entitiesV2?ids%5B0%5D=u&ids%5b1%5d=v", ["getEntities", ["u", "v"], undefined]],
-  ])("%s", async (url, call) => {
+  ])("%s is parsed", async (url, call) => {
     const reply = await app.inject(url);
     expect(reply.payload).toBe('{"answered":true}');
     expect(asked()).toEqual([call]);
   });
 
-  test("reads lists alike under every protocol", async () => {
+  test("parses lists in the same way under every protocol", async () => {
     for (const version of ["1.0.0", "2.0.0"]) {
       catalog.calls.length = 0;
       await app.inject({
@@ -404,7 +404,7 @@ describe("/entitiesV2", () => {
     }
   });
 
-  test("HEAD is GET without its body", async () => {
+  test("answers HEAD like GET without a body", async () => {
     const reply = await app.inject({ method: "HEAD", url: "/entitiesV2/u" });
     expect(reply.statusCode).toBe(200);
     expect(reply.payload).toBe("");
@@ -414,7 +414,7 @@ describe("/entitiesV2", () => {
 describe("/usageStats", () => {
   const resource = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
 
-  test("batchIngest makes events of buckets", async () => {
+  test("batchIngest writes the events of buckets", async () => {
     const buckets = [{ bucket: 7, duration: "DAY", resource, metrics: { totalSqlQueries: 3 } }];
     const reply = await act("/usageStats?action=batchIngest", { buckets });
     expect(reply.payload).toBe("");
@@ -441,7 +441,7 @@ describe("/usageStats", () => {
     ]);
   });
 
-  test("query passes its range on; queryRange makes one that ends now", async () => {
+  test("query passes its range on, and queryRange ends its range now", async () => {
     const query = { resource, duration: "DAY", startTime: 1, endTime: 2, maxBuckets: 3 };
     const reply = await act("/usageStats?action=query", query);
     expect(reply.json()).toEqual({ value: { buckets: [], aggregations: {} } });
@@ -470,7 +470,7 @@ describe("/usageStats", () => {
     ["query", { duration: "DECADE" }, '/duration :: "DECADE" is not an enum symbol'],
     ["query", { maxBuckets: -1 }, "/maxBuckets :: -1 is below 0"],
     ["queryRange", { rangeFromEnd: "EPOCH" }, '/rangeFromEnd :: "EPOCH" is not an enum symbol'],
-  ])("%s refuses %j", async (action, wrong, message) => {
+  ])("%s rejects %j", async (action, wrong, message) => {
     const reply = await act(`/usageStats?action=${action}`, {
       resource,
       duration: "DAY",
@@ -481,8 +481,8 @@ describe("/usageStats", () => {
   });
 });
 
-describe("the service's pages", () => {
-  test("/config is what clients want it to be", async () => {
+describe("the pages of the service", () => {
+  test("/config has the values that clients expect", async () => {
     const config = (await app.inject("/config?verbose=true")).json();
     expect(config).toMatchObject({
       noCode: "true",
@@ -497,7 +497,7 @@ describe("the service's pages", () => {
     });
   });
 
-  test("its commit changes with the model and with nothing else", async () => {
+  test("the commit in /config changes only with the model", async () => {
     const commitOf = async (modelFingerprint: string) => {
       const api = openTestServer({ modelFingerprint });
       const config = (await api.app.inject("/config")).json();
@@ -509,7 +509,7 @@ describe("the service's pages", () => {
     expect(one).not.toBe(other);
   });
 
-  test("/health names views that work and differ from the log or are of another model", async () => {
+  test("/health names views with differences and stale views", async () => {
     const { getStatus } = operations;
     const status = await getStatus();
     const { aspects } = status.views;
@@ -530,9 +530,9 @@ describe("the service's pages", () => {
     ]);
   });
 
-  test("/health is that of the catalog, and names what is not well", async () => {
+  test("/health fails with the catalog, and names the failing parts", async () => {
     expect((await app.inject("/health")).json()).toEqual({});
-    const well = catalog.health;
+    const healthy = catalog.health;
     catalog.health = async () => ({
       ok: false,
       log: 7 as never,
@@ -550,7 +550,7 @@ describe("the service's pages", () => {
       ),
     );
     expect((await app.inject("/health/live")).statusCode).toBe(200);
-    catalog.health = well;
+    catalog.health = healthy;
     catalog.fault = new CatalogError("unavailable", "the log is closed");
     expect((await app.inject("/health")).statusCode).toBe(503);
   });

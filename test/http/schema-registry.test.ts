@@ -1,4 +1,4 @@
-/** /schema-registry/api over HTTP, over a registry on an empty log. */
+/** /schema-registry/api over HTTP, on an empty log. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readExamples } from "../../src/http/docs/examples.ts";
@@ -29,15 +29,15 @@ const ask = (method: string, path: string, body?: unknown, client: Client = serv
 
 const table = createRouteTable({
   ...{ ...testConfig, openApi: () => ({ json: "{}" }), docs: () => ({ html: "" }) },
-  // No row is asked anything here.
+  // The table is only read here.
   schemaRegistry: { registry: {} as never },
 });
 const rows = table.endpoints.filter(({ group }) => group === "schema registry");
 
-describe("rows of the table", () => {
+describe("the endpoints of the schema registry", () => {
   test("have examples that are answered", async () => {
     expect(rows.length).toBeGreaterThan(15);
-    // Each builds on what those before it registered.
+    // Each example builds on the registrations before it.
     const statuses: string[] = [];
     const exampleOf = readExamples();
     for (const row of rows) {
@@ -50,15 +50,15 @@ describe("rows of the table", () => {
     expect(statuses).toEqual([]);
   });
 
-  test("are an OpenAPI document that holds together", async () => {
+  test("have a valid OpenAPI document", async () => {
     const document = openApiDocument(table, testConfig);
     const { errors = [] } = await new Validator().validate(structuredClone(document));
     expect(errors).toEqual([]);
   });
 });
 
-describe("a client", () => {
-  test("registers a schema, finds it by its id and by its subject", async () => {
+describe("a client of the schema registry", () => {
+  test("registers a schema, and finds it by its id and its subject", async () => {
     const subject = encodeURIComponent(`${"ä/".repeat(60)}value`);
     const path = `/subjects/${subject}/versions`;
     const { status, body, headers } = await ask("POST", path, { schema: PING, references: [] });
@@ -88,7 +88,7 @@ describe("a client", () => {
     expect(latest.map((one: { subject: string }) => one.subject)).toEqual(subjects);
   });
 
-  test("asks under any prefix, and which subjects a topic was given by hand", async () => {
+  test("reads under any prefix, and the empty associations of a topic", async () => {
     const { body } = await service.client.get(`/api/gms${BASE}/schemas/types`);
     expect(body).toEqual(["AVRO"]);
     const path = "/associations/resources/-/MetadataChangeProposal_v1?associationType=value";
@@ -96,7 +96,7 @@ describe("a client", () => {
     expect((await service.client.get(`${BASE}/`)).body).toEqual({});
   });
 
-  test("tells of its errors in the OpenAPI document as its clients know them", async () => {
+  test("has the errors of the registry in the OpenAPI document", async () => {
     const { paths, components } = (await service.client.get("/openapi.json")).body;
     const { responses } = paths[`${BASE}/subjects/{subject}/versions`].post;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(["400", "409", "422"]));
@@ -125,18 +125,21 @@ describe("a client", () => {
     ["GET", "/subjects//versions", undefined, 404, 40401],
     ["DELETE", "/subjects/s", undefined, 405, 405],
     ["DELETE", `/subjects/${TOPIC}/versions/1`, undefined, 405, 405],
-  ])("%s %s %j is refused in the registry's own form", async (method, path, sent, status, code) => {
-    const reply = await ask(method, path, sent);
-    expect({ status: reply.status, body: reply.body }).toEqual({
-      status,
-      body: { error_code: code, message: expect.any(String) },
-    });
-    expect(reply.headers.get("content-type")).toContain("application/vnd.schemaregistry.v1+json");
-    if (status === 405) expect(reply.body.message).toContain("Schemas and their versions stay");
-  });
+  ])(
+    "%s %s %j is rejected in the form of the registry",
+    async (method, path, sent, status, code) => {
+      const reply = await ask(method, path, sent);
+      expect({ status: reply.status, body: reply.body }).toEqual({
+        status,
+        body: { error_code: code, message: expect.any(String) },
+      });
+      expect(reply.headers.get("content-type")).toContain("application/vnd.schemaregistry.v1+json");
+      if (status === 405) expect(reply.body.message).toContain("Schemas and their versions stay");
+    },
+  );
 });
 
-test("where tokens are asked for, schemas are read and looked up without, and registered with one", async () => {
+test("with authentication, schemas are read and looked up without a token, and registered with one", async () => {
   await using guarded = await guardedService();
   const { client } = guarded;
   const post = (headers: Record<string, string> = {}) =>
@@ -149,7 +152,7 @@ test("where tokens are asked for, schemas are read and looked up without, and re
   expect(refused).toMatchObject({ status: 401, body: { error_code: 401 } });
   expect(refused.headers.get("www-authenticate")).toContain("Bearer");
   expect((await post({ Authorization: "Bearer x" })).status).toBe(401);
-  // Nor is it told what else is wrong with a schema, or stands against it.
+  // The rejection without a token does not reveal other errors of the schema.
   const other = { schema: '{"type":"record","name":"Other","fields":[]}' };
   for (const body of ["{", {}, { schema: "no schema" }, { schema: 7 }, other]) {
     const faulty = await client.call("POST", `${BASE}/subjects/${TOPIC}/versions`, body);
@@ -172,12 +175,12 @@ test("a user needs the privilege Manage Schema Registry to register schemas and 
   const { client, operator } = guarded;
   const mina = "urn:li:corpuser:mina";
   const token = asBearer((await makeToken(client, { actorUrn: mina }, operator)).token);
-  const writes = async () => [
+  const attempts = async () => [
     await client.call("POST", `${BASE}/subjects/s/versions`, { schema: PING }, token),
     await client.call("PUT", `${BASE}/config`, { compatibility: "NONE" }, token),
     await client.call("PUT", `${BASE}/config/s`, { compatibility: "NONE" }, token),
   ];
-  for (const { status, body } of await writes()) {
+  for (const { status, body } of await attempts()) {
     expect({ status, body }).toEqual({
       status: 403,
       body: { error_code: 403, message: expect.stringContaining("Manage Schema Registry") },
@@ -190,7 +193,7 @@ test("a user needs the privilege Manage Schema Registry to register schemas and 
     ...{ displayName: "", description: "", type: "PLATFORM", state: "ACTIVE" },
     ...{ privileges: ["MANAGE_SCHEMA_REGISTRY"], actors: { users: [mina] } },
   });
-  expect((await writes()).map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await attempts()).map(({ status }) => status)).toEqual([200, 200, 200]);
   // Even then, a topic of the service accepts no foreign schema.
   const path = `${BASE}/subjects/${TOPIC}/versions`;
   const foreign = await client.call("POST", path, { schema: PING }, token);

@@ -1,4 +1,4 @@
-/** What the endpoint makes of searches: requests for the catalog, answers in two dialects, positions. */
+/** Searches over HTTP: their calls of the catalog, responses in two dialects, and positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -18,7 +18,7 @@ const URN = "urn:li:tag:tides";
 const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
 const act = (action: string, payload: object, headers: Record<string, string> = {}) =>
   app.inject({ method: "POST", url: `/entities?action=${action}`, payload, headers });
-const reference = { "X-RestLi-Protocol-Version": "2.0.0" };
+const datahub = { "X-RestLi-Protocol-Version": "2.0.0" };
 
 const entity = {
   entity: URN,
@@ -32,24 +32,24 @@ const facet = {
   aggregations: { "urn:li:tag:x": 1 },
   filterValues: [{ value: "urn:li:tag:x", entity: "urn:li:tag:x", facetCount: 1, filtered: false }],
 };
-const told = { name: "_entityType", aggregations: { "urn:li:tag:x": 1 } };
+const facetMetadata = { name: "_entityType", aggregations: { "urn:li:tag:x": 1 } };
 const metadata = {
   aggregations: [facet],
   suggestions: [],
   urns: [URN],
   matches: [{ matchedFields: entity.matchedFields }],
-  searchResultMetadatas: [told],
+  searchResultMetadatas: [facetMetadata],
 };
 const both = {
   ...metadata,
   aggregations: [facet, { ...facet, name: "entity" }],
-  searchResultMetadatas: [told, { ...told, name: "entity" }],
+  searchResultMetadatas: [facetMetadata, { ...facetMetadata, name: "entity" }],
 };
 
-describe("a search", () => {
+describe("a search over HTTP", () => {
   const body = { entity: "dataset", input: "tides", start: 0, count: 10 };
 
-  test("is one call, with all that was asked for", async () => {
+  test("is one call of the catalog with every parameter", async () => {
     const filter = { or: [{ and: [{ field: "name", value: "x" }] }] };
     const sort = { field: "name", order: "DESCENDING" };
     const first = { field: "urn", order: "ASCENDING" };
@@ -70,7 +70,7 @@ describe("a search", () => {
     ]);
   });
 
-  test("passes over members that are another action's", async () => {
+  test("ignores parameters of other actions", async () => {
     await act("searchAcrossEntities", { ...body, entities: ["tag"] });
     await act("scrollAcrossEntities", { ...body, entities: ["tag"] });
     await act("filter", { ...body, filter: {} });
@@ -90,24 +90,24 @@ describe("a search", () => {
     ]);
   });
 
-  test("is answered in two dialects, that differ in the entities alone", async () => {
+  test("is answered in two dialects that differ only in the entities", async () => {
     const page = { from: 0, pageSize: 10, numEntities: 1 };
     for (const action of ["search", "filter"]) {
       const request = { ...body, filter: {} };
       const plain = await act(action, request);
       expect(plain.json()).toEqual({ value: { ...page, metadata, entities: [URN] } });
-      const known = await act(action, request, reference);
+      const known = await act(action, request, datahub);
       expect(known.json()).toEqual({ value: { ...page, metadata, entities: [entity] } });
     }
-    const across = await act("searchAcrossEntities", body, reference);
+    const across = await act("searchAcrossEntities", body, datahub);
     expect(across.json()).toEqual({ value: { ...page, metadata: both, entities: [entity] } });
-    const scroll = await act("scrollAcrossEntities", { input: "*", count: 1 }, reference);
+    const scroll = await act("scrollAcrossEntities", { input: "*", count: 1 }, datahub);
     expect(scroll.json()).toEqual({
       value: { pageSize: 10, numEntities: 1, scrollId: "next", metadata: both, entities: [entity] },
     });
   });
 
-  test("of lineage tells the way", async () => {
+  test("of lineage has paths and degrees", async () => {
     const request = { urn: URN, direction: "UPSTREAM", input: "x", maxHops: 2 };
     const hit = {
       ...entity,
@@ -119,7 +119,7 @@ describe("a search", () => {
     expect(page.json()).toEqual({
       value: { from: 0, ...answer, isPartial: false, metadata: both, entities: [hit] },
     });
-    const scroll = await act("scrollAcrossLineage", { ...request, count: 10 }, reference);
+    const scroll = await act("scrollAcrossLineage", { ...request, count: 10 }, datahub);
     expect(scroll.json()).toEqual({
       value: { ...answer, isPartial: true, scrollId: "next", metadata: both, entities: [hit] },
     });
@@ -130,7 +130,7 @@ describe("a search", () => {
   });
 
   const documented = [...searchRoutes, ...searchLineageRoutes];
-  test.each(documented)("of $name has the members that its documentation shows", async (route) => {
+  test.each(documented)("of $name has the members of its documentation", async (route) => {
     const { body = {}, reply } = readExamples()(route);
     const answer = (await act(route.name, body as object)).json().value;
     const shown = (reply as { value: typeof answer }).value;
@@ -139,7 +139,7 @@ describe("a search", () => {
     expect(names(answer.metadata ?? {})).toEqual(names(shown.metadata ?? {}));
   });
 
-  test("may be a list of urns, a suggestion, or a folder", async () => {
+  test("may be a list of urns, an autocompletion, or a browse", async () => {
     const list = await act("list", body);
     expect(list.json()).toEqual({ value: { entities: [URN], start: 0, count: 10, total: 1 } });
     const typed = { entity: "tag", query: "ti", field: "name", start: 1, limit: 5 };
@@ -187,20 +187,20 @@ describe("a search", () => {
   });
 });
 
-describe("positions", () => {
+describe("the positions of reads", () => {
   const exists = (headers: Record<string, string>) => act("exists", { urn: URN }, headers);
   const search = (headers: Record<string, string> = {}) =>
     act("search", { entity: "tag", input: "x", start: 0, count: 1 }, headers);
   const least = { "X-Annals-Min-Position": "42" };
 
-  test("are told by every read: that of its own answer, or what its view shows", async () => {
+  test("are returned by every read", async () => {
     expect((await search()).headers["x-annals-position"]).toBe("12");
     expect((await exists({})).headers["x-annals-position"]).toBe("6");
     const health = await app.inject({ method: "GET", url: "/health" });
     expect(health.headers).not.toHaveProperty("x-annals-position");
   });
 
-  test("are waited for before the read, when a request asks for one", async () => {
+  test("are awaited before the read when a request names one", async () => {
     await search(least);
     await exists(least);
     await app.inject({
@@ -218,7 +218,7 @@ describe("positions", () => {
     ]);
   });
 
-  test("that are none are refused", async () => {
+  test("that are invalid are rejected", async () => {
     for (const value of ["", "-1", "x", "1, 2", "1.0", "9".repeat(16)]) {
       const reply = await search({ "X-Annals-Min-Position": value });
       const message = expect.stringContaining("header X-Annals-Min-Position is");
@@ -227,7 +227,7 @@ describe("positions", () => {
     expect(catalog.calls).toEqual([]);
   });
 
-  test("that do not come in time end in a clear error", async () => {
+  test("that are not reached in time are answered with 503", async () => {
     catalog.fault = new CatalogError("unavailable", 'the view "search" is at position 7');
     const reply = await search(least);
     expect(reply.json()).toEqual(refusal(503, "unavailable", 'the view "search" is at position 7'));

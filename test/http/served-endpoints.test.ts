@@ -1,4 +1,4 @@
-/** A node without the role `api`: how it is, it says; the catalog is asked elsewhere. */
+/** A node without the role `api` answers its state and operations, and rejects catalog requests. */
 import { describe, expect, test } from "vitest";
 import { asOperator, openTestServer, refusal } from "./test-server.ts";
 
@@ -31,7 +31,7 @@ describe("a node without the role api", () => {
     ["GET", "/relationships?urn=a&direction=INCOMING&types=List(OwnedBy)"],
     ["POST", "/aspects?action=ingestProposal"],
     ["POST", "/gms/entities?action=search"],
-  ] as const)("refuses %s %s and says who answers", async (method, url) => {
+  ] as const)("rejects %s %s and names the nodes to ask", async (method, url) => {
     const before = catalog.calls.length;
     const reply = await app.inject({ method, url, ...(method === "POST" && { payload: {} }) });
     expect(reply.json()).toMatchObject(

@@ -5,9 +5,9 @@ import { statusPage } from "../../src/http/docs/status-page.ts";
 import type { ParkedEntity, ServiceStatus } from "../../src/jobs/operations.ts";
 import { someJob, someStatus } from "./recording-operations.ts";
 
-const nothing = { jobs: [], jobsTotal: 0, parked: [], parkedTotal: 0 };
+const empty = { jobs: [], jobsTotal: 0, parked: [], parkedTotal: 0 };
 const page = (status: ServiceStatus, rest: Partial<Parameters<typeof statusPage>[0]> = {}) =>
-  statusPage({ status, ...nothing, ...rest });
+  statusPage({ status, ...empty, ...rest });
 const html = (...given: Parameters<typeof page>): string => page(...given).html ?? "";
 
 /** The texts of the cells of each row of a section's table. */
@@ -26,7 +26,7 @@ const parked: ParkedEntity = {
   ...{ reason: 'a "record" & more', time: 1_772_409_000_000, waiting: 3 },
 };
 
-test("shows log, views, jobs and parked records", () => {
+test("the status page shows log, views, jobs and parked records", () => {
   const running = { ...someJob, state: "running", ended: undefined, counts: someJob.counts };
   const text = html(someStatus, {
     jobs: [{ ...running, state: "running", started: 1_772_409_540_000 }],
@@ -50,7 +50,7 @@ test("shows log, views, jobs and parked records", () => {
   expect(rowsOf(text, "parked")[1]?.slice(2, 5)).toEqual(["4,711", "2026-03-01 23:50:00 UTC", "3"]);
 });
 
-test("shows how far a view is rebuilt, and how fast", () => {
+test("the status page shows the progress and the rate of a rebuild", () => {
   const { aspects } = someStatus.views;
   if (aspects === undefined) throw new Error("no view");
   const rebuild = { position: position(90_000), head: position(120_000), recordsPerSecond: 15_432 };
@@ -59,7 +59,7 @@ test("shows how far a view is rebuilt, and how fast", () => {
   expect(state).toBe("follows; rebuilt up to 90,000 of 120,000, 15,432/s");
 });
 
-test("says what is wrong", () => {
+test("the status page shows failures", () => {
   const { aspects } = someStatus.views;
   if (aspects === undefined) throw new Error("no view");
   const text = html({
@@ -81,7 +81,7 @@ test("says what is wrong", () => {
   expect(html(someStatus, { unread: "it is damaged" })).toContain("cannot be read: it is damaged");
 });
 
-test("runs nothing and loads nothing, whatever is shown", () => {
+test("the status page runs no script and loads empty, whatever values it shows", () => {
   const { contentSecurityPolicy = "", keep } = page(someStatus);
   const text = html(someStatus, {
     parked: [parked],

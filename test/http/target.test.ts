@@ -6,7 +6,7 @@ const resources = new Set(["aspects", "entities", "entitiesV2"]);
 const parse = (target: string) => parseTarget(target, resources);
 
 describe("parseTarget", () => {
-  test("tells resource, key and query apart", () => {
+  test("splits resource, key and query", () => {
     expect(parse("/entitiesV2/urn:li:tag:a%2Fb?aspects=List(status)")).toEqual({
       path: "/entitiesV2/urn:li:tag:a%2Fb",
       resource: "entitiesV2",
@@ -53,7 +53,7 @@ describe("parseTarget", () => {
     "http://h:8080",
     "https://h/gms",
     "HTTP://h/api/gms",
-  ])("%s before a path changes nothing", (prefix) => {
+  ])("the prefix %s is ignored", (prefix) => {
     expect(parse(`${prefix}/entities/a/b?x=y`)).toEqual(parse("/entities/a/b?x=y"));
     expect(parse(`${prefix}/config`)).toEqual(parse("/config"));
     expect(parse(`${prefix}/aspects/?action=x`)).toEqual(parse("/aspects?action=x"));
@@ -80,7 +80,7 @@ describe("parseTarget", () => {
     expect(parse(target)).toMatchObject({ path, resource: undefined, rawKey: undefined });
   });
 
-  test("a prefix is taken off once, and never from a key", () => {
+  test("a prefix is removed once, and never from a key", () => {
     expect(parse("/entities/gms/a").rawKey).toBe("gms/a");
     expect(parse("/entities//gms/a").rawKey).toBe("/gms/a");
   });
@@ -97,7 +97,7 @@ describe("parseTarget", () => {
     expect(parse(target).action).toBe(action);
   });
 
-  test("takes any target at all", () => {
+  test("parses any target", () => {
     const pieces = [
       "/",
       "?",

@@ -1,4 +1,4 @@
-/** A server on a recording catalog, as most tests here want it. */
+/** A server on a recording catalog, with the defaults of most tests. */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -13,9 +13,9 @@ export interface TestServer {
   readonly app: FastifyInstance;
   readonly catalog: RecordingCatalog;
   readonly operations: ReturnType<typeof createRecordingOperations>;
-  /** Requests that were counted. */
+  /** The requests that were counted. */
   readonly observed: Parameters<ServerMetrics["observe"]>[0][];
-  /** What was told to the log: fields and message of each line. */
+  /** The lines of the log: fields and message. */
   readonly log: (readonly [fields: Record<string, unknown>, message: string])[];
 }
 
@@ -40,7 +40,7 @@ export const testConfig: HttpServerConfig = {
   ],
 };
 
-/** What shows the operator's token. */
+/** Headers with the admin token. */
 export const asOperator = { authorization: "Bearer for-tests" };
 
 export function openTestServer(
@@ -67,7 +67,7 @@ export function openTestServer(
   return { app, catalog, operations, log, observed };
 }
 
-/** Sends a request as it is written, and reads until the service closes the connection. */
+/** Sends a request unchanged, and reads until the service closes the connection. */
 export async function exchangeWith({ app }: TestServer, request: string) {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1").setEncoding("utf8");

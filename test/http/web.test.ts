@@ -1,4 +1,7 @@
-/** The browser application over HTTP: its page, its files, and the pages that stand in for it. */
+/**
+ * The browser application over HTTP: its page, its files, and the replacement pages without a
+ * build.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -48,7 +51,7 @@ describe("the page of the application", () => {
     "/ui/search?q=a",
     "/ui/entity/urn%3Ali%3Adataset%3A(a%2Fb,c,PROD)/columns",
     "/ui/index.html",
-  ])("is at %s", async (url) => {
+  ])("is served at %s", async (url) => {
     const reply = await app.inject(url);
     expect(reply.payload).toBe(page);
     expect(reply.statusCode).toBe(200);
@@ -63,7 +66,7 @@ describe("the page of the application", () => {
     expect(policy).toContain("frame-ancestors 'none'");
   });
 
-  test("answers 304 to a browser that has it", async () => {
+  test("is answered with 304 when the browser has it", async () => {
     const { headers } = await app.inject("/");
     const again = await app.inject({
       url: "/ui/browse",
@@ -78,7 +81,7 @@ describe("the page of the application", () => {
     expect((await app.inject("/")).payload).toContain("Newer");
   });
 
-  test("cannot be posted to", async () => {
+  test("rejects POST", async () => {
     const reply = await app.inject({ method: "POST", url: "/ui/search" });
     expect({ status: reply.statusCode, allow: reply.headers.allow }).toEqual({
       status: 405,
@@ -114,7 +117,7 @@ describe("a file of the application", () => {
     expect(reply.payload).toBe("");
   });
 
-  test("without a hash in its name is not kept", async () => {
+  test("without a hash in its name is not cached", async () => {
     const reply = await app.inject("/ui/icon.svg");
     expect(reply.payload).toBe("<svg/>");
     expect(reply.headers).toMatchObject({
