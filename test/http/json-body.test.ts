@@ -15,14 +15,9 @@ describe("parseJsonBody", () => {
     expect(parse("")).toEqual({});
   });
 
-  test.each(["rejects %s, which is not an object", "null", '"a"', "7", "true"])(
-    "refuses %s: it is no object",
-    (body) => {
-      expect(() => parse(body)).toThrowError(
-        rejection(expect.stringContaining("must be an object")),
-      );
-    },
-  );
+  test.each(["[]", "null", '"a"', "7", "true"])("rejects %s, which is not an object", (body) => {
+    expect(() => parse(body)).toThrowError(rejection(expect.stringContaining("must be an object")));
+  });
 
   test.each([
     ['{"a":', "Unexpected end"],
