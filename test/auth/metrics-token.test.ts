@@ -26,26 +26,23 @@ test("a token file that is missing, invalid, or writable by others is rejected",
   expect(() => openMetricsToken(file, logger)).toThrow(refused(/others may write/));
 });
 
-test.each(["with --auth %s the token reads only /metrics", "off"])(
-  "with --auth %s the token reads /metrics alone",
-  async (auth) => {
-    using directory = temporaryDirectory("annals-metrics");
-    const file = join(directory.path, "metrics.token");
-    writeFileSync(file, `${token}\n`, { mode: 0o600 });
-    await using service = await runningService({ auth, metricsTokenFile: file });
-    const statusOf = async (path: string, headers: Record<string, string>) =>
-      (await service.client.call("GET", path, undefined, headers)).status;
-    const shown = { Authorization: `Bearer ${token}` };
-    expect(await statusOf("/metrics", shown)).toBe(200);
-    expect(await statusOf("/metrics", { Authorization: `Bearer ${token}x` })).toBe(401);
-    expect(await statusOf("/metrics", tokenOf(service.directory))).toBe(200);
-    expect(await statusOf("/metrics", {})).toBe(auth === "on" ? 401 : 200);
-    for (const path of [
-      "/aspects/urn%3Ali%3Atag%3Aa?aspect=status&version=0",
-      "/status",
-      "/nowhere",
-    ]) {
-      expect(await statusOf(path, shown), path).toBe(401);
-    }
-  },
-);
+test.each(["on", "off"])("with --auth %s the token reads only /metrics", async (auth) => {
+  using directory = temporaryDirectory("annals-metrics");
+  const file = join(directory.path, "metrics.token");
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  await using service = await runningService({ auth, metricsTokenFile: file });
+  const statusOf = async (path: string, headers: Record<string, string>) =>
+    (await service.client.call("GET", path, undefined, headers)).status;
+  const shown = { Authorization: `Bearer ${token}` };
+  expect(await statusOf("/metrics", shown)).toBe(200);
+  expect(await statusOf("/metrics", { Authorization: `Bearer ${token}x` })).toBe(401);
+  expect(await statusOf("/metrics", tokenOf(service.directory))).toBe(200);
+  expect(await statusOf("/metrics", {})).toBe(auth === "on" ? 401 : 200);
+  for (const path of [
+    "/aspects/urn%3Ali%3Atag%3Aa?aspect=status&version=0",
+    "/status",
+    "/nowhere",
+  ]) {
+    expect(await statusOf(path, shown), path).toBe(401);
+  }
+});
