@@ -1,4 +1,4 @@
-/** The entry of the command: on a Node that is too old, "too old" being what package.json says. */
+/** The entry of the command on a Node.js that package.json does not accept. */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,8 +25,11 @@ function write(path: string, text: string): void {
 const needNode = (range: string): void =>
   write("package.json", JSON.stringify({ type: "module", engines: { node: range } }));
 
-/** A Node that came with the packages: it tells its arguments, waits for a signal and ends with 7. */
-function bringNode(): void {
+/**
+ * Installs a fake Node.js with the packages. It prints its arguments, waits for a signal and ends
+ * with 7.
+ */
+function installNode(): void {
   const folder = `node_modules/node-${process.platform}-${process.arch}`;
   write(`${folder}/package.json`, "{}");
   write(
@@ -43,10 +46,10 @@ function bringNode(): void {
 const annals = (...args: readonly string[]): Running =>
   start(process.execPath, [join(project, "src", "annals.mjs"), ...args]);
 
-describe("the command on a Node that is too old", () => {
-  test("runs on the one that came with the packages, and ends as that does", async () => {
+describe("the command on a Node.js that is too old", () => {
+  test("runs on the installed Node.js, and ends with its exit code", async () => {
     needNode(">=99.1");
-    bringNode();
+    installNode();
     expect(await annals("end", "a b").ended).toEqual({
       code: 7,
       stdout: '["end","a b"]\n',
@@ -54,16 +57,16 @@ describe("the command on a Node that is too old", () => {
     });
   });
 
-  test("passes signals on", async () => {
+  test("forwards signals", async () => {
     needNode(">=99.1");
-    bringNode();
+    installNode();
     const { child, said, ended } = annals("serve");
     await said('["serve"]');
     child.kill("SIGTERM");
     expect(await ended).toEqual({ code: 0, stdout: '["serve"]\nstopped\n', stderr: "" });
   });
 
-  test("says what is needed when there is no other", async () => {
+  test("reports the required version when no other Node.js is installed", async () => {
     needNode(">=99.1");
     const { code, stdout, stderr } = await annals("serve").ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -72,15 +75,15 @@ describe("the command on a Node that is too old", () => {
   });
 });
 
-describe("the command on a Node that will do", () => {
-  test("runs there", async () => {
+describe("the command on a supported Node.js", () => {
+  test("runs on it", async () => {
     needNode(`>=${process.versions.node.split(".").slice(0, 2).join(".")}`);
-    bringNode();
+    installNode();
     write("src/main.ts", "const name: string = process.execPath; console.log(name);");
     expect(await annals().ended).toEqual({ code: 0, stdout: `${process.execPath}\n`, stderr: "" });
   });
 
-  test("says that the packages are missing", async () => {
+  test("reports missing packages", async () => {
     needNode(">=24.0");
     write("src/main.ts", 'import "annals-needs-this";');
     const { code, stderr } = await annals().ended;
@@ -88,7 +91,7 @@ describe("the command on a Node that will do", () => {
     expect(stderr).toContain(`Cannot find package 'annals-needs-this'; run "npm ci" in`);
   });
 
-  test("hides no fault of its own", async () => {
+  test("reports its own missing modules", async () => {
     needNode(">=24.0");
     write("src/main.ts", 'import "./absent.ts";');
     const { code, stderr } = await annals().ended;

@@ -49,7 +49,7 @@ const services = files.flatMap((file) =>
 );
 const cluster = read("docker/cluster.yaml");
 
-/** `${NAME:-value}` and `${NAME:?why}` as compose puts them in, `$$` as it lets it be. */
+/** Fills in `${NAME:-value}`, `${NAME:?why}` and `$$` as compose does. */
 const filledIn = (text: string): string =>
   text
     .replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1")
@@ -104,7 +104,7 @@ test("the example names every variable of the cluster profile", () => {
 describe("the image", () => {
   const dockerfile = textOf("docker/Dockerfile");
 
-  test("is made of files that the build may read", () => {
+  test("has files that the build context includes", () => {
     const admitted = [...textOf(".dockerignore").matchAll(/^!(.*)$/gm)].map(([, path]) => path);
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)]
       .flatMap(([, paths = ""]) => paths.split(" "))
@@ -127,38 +127,38 @@ describe.each(services)("$name in $file", ({ file, service }) => {
     if (service.build !== undefined) expect(service.image).toBe(`annals:${version}`);
   });
 
-  test("is asked for its health while it runs", () => {
+  test("has a health check while it runs", () => {
     const runsOnce = service.restart === "no";
     if (runsOnce) expect(service.healthcheck).toEqual({ disable: true });
     else expect(service.healthcheck.test?.[0]).toMatch(/^CMD(-SHELL)?$/);
   });
 
-  test("has commands that are texts", () => {
+  test("has commands of strings", () => {
     const { healthcheck, command = [], entrypoint = [] } = service;
     for (const word of [...(healthcheck.test ?? []), ...command, ...entrypoint]) {
       expect(word).toBeTypeOf("string");
     }
   });
 
-  test("has limits", () => {
+  test("has resource limits", () => {
     expect(service.deploy.resources.limits).toEqual({
       memory: expect.stringMatching(/^\d+[mg]$/),
       cpus: expect.stringMatching(/^\d+$/),
     });
   });
 
-  test("is reached from this machine alone", () => {
+  test("publishes ports only on this machine", () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
   test("has its named volumes declared", () => {
     const named = (service.volumes ?? []).map((volume) => volume.split(":")[0] ?? "");
     expect(Object.keys(read(file).volumes)).toEqual(expect.arrayContaining(named));
-    // The nodes that answer share keys alone; everything else that keeps something has a volume.
+    // The answering nodes share only the keys. Every other service with data has a volume.
     expect(named.length).toBeGreaterThan(0);
   });
 
-  test("sets only what is a setting", () => {
+  test("sets only variables that are settings", () => {
     for (const [variable, value] of Object.entries(service.environment ?? {})) {
       if (!variable.startsWith("ANNALS_")) continue;
       const key = settingKeys.find((each) => variableOf(each) === variable);
@@ -169,7 +169,7 @@ describe.each(services)("$name in $file", ({ file, service }) => {
   });
 });
 
-test("a node's health is what it answers with", async () => {
+test("the health check of a node succeeds only with status 200", async () => {
   const asked: (string | undefined)[] = [];
   let status = 200;
   const server = createServer(({ url }, response) => {
@@ -197,7 +197,7 @@ test("a node's health is what it answers with", async () => {
   expect(new Set(asked)).toEqual(new Set(["/health", "/health/live"]));
 });
 
-test("no password is one that everybody can read here", () => {
+test("no password is written in the compose files", () => {
   let given = 0;
   for (const { service } of services) {
     for (const [variable, value] of Object.entries(service.environment ?? {})) {
@@ -219,7 +219,7 @@ describe("the cluster profile", () => {
     expect(used.sort()).toEqual(Object.values(expected).sort());
   });
 
-  test("sends the log's server as much at once as it is set to take", () => {
+  test("sends the log's server at most the size that it accepts", () => {
     const { api, worker, eventstoredb } = cluster.services;
     const taken = Number(eventstoredb?.environment?.EVENTSTORE_MAX_APPEND_SIZE);
     for (const node of [api, worker]) {
@@ -228,18 +228,18 @@ describe("the cluster profile", () => {
     }
   });
 
-  test("has two nodes that answer and one that feeds views and Kafka", () => {
+  test("has two nodes that answer requests, and one that feeds views and Kafka", () => {
     const nodes = Object.values(cluster.services).filter(
       ({ environment }) => environment?.ANNALS_ROLES !== undefined,
     );
-    const told = nodes.map((node) => [node.environment?.ANNALS_ROLES, node.deploy.replicas ?? 1]);
-    expect(told).toEqual([
+    const roles = nodes.map((node) => [node.environment?.ANNALS_ROLES, node.deploy.replicas ?? 1]);
+    expect(roles).toEqual([
       ["api", 2],
       ["projector,feed", 1],
     ]);
   });
 
-  test("places every port of the catalog in a server that the nodes wait for", () => {
+  test("runs every store of the nodes as a server that they wait for", () => {
     const node = cluster.services.worker;
     for (const key of ["log", "aspects", "timeseries", "search", "graph"] as const) {
       const host = new URL(filledIn(node?.environment?.[variableOf(key)] ?? "")).hostname;
@@ -247,7 +247,7 @@ describe("the cluster profile", () => {
     }
   });
 
-  test("makes keys that a node takes", async () => {
+  test("generates keys that a node accepts", async () => {
     const { entrypoint } = cluster.services.keys as unknown as { entrypoint: readonly string[] };
     const [, flag, script = ""] = entrypoint;
     expect(flag).toBe("-e");

@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settings } from "../src/config/settings.ts";
 
-/** A project with src/install.mjs and an npm that writes down what it is called with. */
+/** A project with src/install.mjs and an npm that records its arguments. */
 let project: string;
 
 beforeEach(() => {
@@ -78,7 +78,7 @@ const ajv: Packages = { "node_modules/ajv": { version: "8.0.0", integrity: "sha5
 const root: Packages = { "": { version: "0.1.0" } };
 
 describe("the installation before a script", () => {
-  test("is not needed when what is installed is what the lock wants", () => {
+  test("is skipped when the installed packages match the lock", () => {
     const foreign = { "node_modules/node-plan9-mips": { version: "24.0.0", optional: true } };
     write("package-lock.json", { ...root, ...ajv, ...foreign });
     write("node_modules/.package-lock.json", ajv);
@@ -99,7 +99,7 @@ describe("the installation before a script", () => {
     const own = `node_modules/node-${process.platform}-${process.arch}`;
     const node: Packages = { [own]: { version: "24.0.0", optional: true } };
     write("package-lock.json", { ...root, ...ajv, ...node });
-    // Reports come ten times as often.
+    // The test shortens the report interval to a tenth.
     writeFileSync(
       join(project, "hurry.mjs"),
       "const { setInterval: every } = globalThis; globalThis.setInterval = (f, ms) => every(f, ms / 10);",
@@ -112,7 +112,7 @@ describe("the installation before a script", () => {
     expect(stderr).toContain("(step 2 of 2)\n");
   });
 
-  test("comes after a report of the port that is in use", async () => {
+  test("comes after the report of a port in use", async () => {
     write("package-lock.json", { ...root, ...ajv });
     const other = createServer();
     await once(other.listen(0, "127.0.0.1"), "listening");
@@ -131,7 +131,7 @@ describe("the installation before a script", () => {
     expect(called()).toBeUndefined();
   });
 
-  test("leaves every other wrong address to the service", () => {
+  test("leaves other invalid addresses to the service", () => {
     write("package-lock.json", { ...root, ...ajv });
     for (const args of [
       ["serve", "--port", "70000"],
@@ -143,7 +143,7 @@ describe("the installation before a script", () => {
     }
   });
 
-  test("knows the defaults of the address", () => {
+  test("has the default address of the settings", () => {
     const source = readFileSync(join(project, "src", "install.mjs"), "utf8");
     expect(source).toContain(`settingOf("host", flags) ?? "${settings.host.fallback}"`);
     expect(source).toContain(`settingOf("port", flags) ?? "${settings.port.fallback}"`);
@@ -165,7 +165,7 @@ describe("the installation before a script", () => {
       {},
     ],
   ];
-  test.each(outOfStep)("is needed for %s", (_, wanted, installed) => {
+  test.each(outOfStep)("runs for %s", (_, wanted, installed) => {
     write("package-lock.json", { ...root, ...wanted });
     write("node_modules/.package-lock.json", installed);
     const { status, stderr } = install();
@@ -174,7 +174,7 @@ describe("the installation before a script", () => {
     expect(called()?.[0]).toBe("ci");
   });
 
-  test("is needed after an interrupted one", () => {
+  test("runs again after an interrupted installation", () => {
     write("package-lock.json", { ...root, ...ajv });
     mkdirSync(join(project, "node_modules"));
     writeFileSync(join(project, "node_modules", ".package-lock.json"), '{"packages": {"node_mod');
@@ -182,9 +182,10 @@ describe("the installation before a script", () => {
     expect(called()?.[0]).toBe("ci");
   });
 
-  test("ends a first start that takes too long, and the Node that it started", () => {
+  test("ends a first start that takes too long, with the Node.js process that it started", () => {
     write("package-lock.json", { ...root, ...ajv });
-    // Time runs ten times as fast for whom waits; an older Node starts another one, and passes signals on.
+    // The test shortens timeouts to a tenth. An older Node.js starts another one and forwards
+    // signals.
     writeFileSync(
       join(project, "hurry.mjs"),
       "const { setTimeout: at } = globalThis; globalThis.setTimeout = (f, ms) => at(f, ms / 10);",
@@ -207,7 +208,7 @@ describe("the installation before a script", () => {
   test("ends before the command starts", () => {
     write("package-lock.json", { ...root, ...ajv });
     cpSync(new URL("../src/start.mjs", import.meta.url), join(project, "src", "start.mjs"));
-    // It runs twice: on an empty directory, which compiles the sources, and as the command.
+    // The file runs twice: on an empty directory, to compile the sources, and as the command.
     writeFileSync(
       join(project, "src", "annals.mjs"),
       `import { appendFileSync, existsSync } from "node:fs";

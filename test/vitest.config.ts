@@ -1,6 +1,6 @@
 /**
- * Vitest for the whole project; the folder of the project is the root. Times are bounds for what
- * hangs: on a slow machine that others use, too, a test may take many times what it takes alone.
+ * Vitest for the whole project; the root is the project's folder. Timeouts only end tests that
+ * hang: on a busy machine, a test may take many times its usual duration.
  */
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -10,11 +10,11 @@ import { memoryDirectory } from "./support/memory-directory.ts";
 const root = new URL("..", import.meta.url).pathname;
 const equal = `${root}test/support/no-niceness.cjs`;
 const patience = 120_000;
-// Who says where what is temporary goes is heeded.
+// TMPDIR, where it is set, overrides the memory directory.
 const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
 if (memory !== undefined) process.env.TMPDIR = memory;
 
-/** What takes longest begins first, so that it is not waited for at the end. */
+/** Long suites run first, so that the run does not end with them. */
 const longest: readonly RegExp[] = [
   /\/cluster\//,
   /\/e2e\/(rebuild|verify\.)/,
@@ -28,7 +28,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) =>
       longest.findIndex((one) => one.test(moduleId));
-    // Stable: among equals, what took longer the last time, or else the larger file.
+    // The sort is stable: files of equal rank stay in order of their last duration or size.
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }
@@ -53,9 +53,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     execArgv: ["--require", equal],
     env: {
-      // For what tests start: threads have both, processes the first.
+      // Processes get the preload by NODE_OPTIONS, threads also by execArgv.
       NODE_OPTIONS: `--require ${JSON.stringify(equal)}`,
-      // Sources that were compiled before.
+      // The compile cache of sources.
       NODE_COMPILE_CACHE: `${root}node_modules/.cache/annals`,
     },
   },

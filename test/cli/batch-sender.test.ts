@@ -68,7 +68,7 @@ test("a batch ends at its bytes", async () => {
   expect(batches).toEqual([3, 3, 1]);
 });
 
-test("a full lane makes the giver wait, so that no more than two batches of it are held", async () => {
+test("adding to a full queue waits, so that it holds at most two batches", async () => {
   const sending = Promise.withResolvers<void>();
   const lanes = lanesTo(() => sending.promise, { count: 1, batchMax: 2 });
   let added = 0;
@@ -85,7 +85,7 @@ test("a full lane makes the giver wait, so that no more than two batches of it a
   expect(added).toBe(10);
 });
 
-test("what was not sent is told, by the next of its lane and at the end", async () => {
+test("a failed send rejects the next add to its queue and the end", async () => {
   const lanes = lanesTo(() => Promise.reject(new Error("gone")), { count: 1, batchMax: 1 });
   await lanes.add({ key: "a", kind: 0, number: 0 });
   await lanes.add({ key: "a", kind: 0, number: 1 });

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** In an empty home directory, and without the variables of whoever runs the tests. */
+/** Runs a command in an empty home directory, without the variables of the caller. */
 const begin = (args: readonly string[], more: Environment = {}) =>
   start(process.execPath, [annals, ...args], {
     ...{ HOME: home.path, XDG_CONFIG_HOME: undefined, ANNALS_SERVER: service.address },
@@ -49,7 +49,7 @@ const begin = (args: readonly string[], more: Environment = {}) =>
 const run = (...args: string[]): Promise<Ended> => begin(args).ended;
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
-/** A server in front of the service that answers so many scrolls, and keeps the next one waiting. */
+/** A proxy of the service that answers the first scrolls, and delays the next one. */
 async function stallingAfter(scrolls: number) {
   let seen = 0;
   const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ async function stallingAfter(scrolls: number) {
   };
 }
 
-test("a user finds a table, sees who owns it, changes the owner, sees what changed, and undoes it", async () => {
+test("search, get, patch, diff, history and a rollback work together", async () => {
   const found = await run("search", "forecast", "--type", "dataset", "--output", "urns");
   expect(found).toEqual({ code: 0, stdout: `${forecast}\n`, stderr: "" });
 
@@ -103,7 +103,7 @@ test("a user finds a table, sees who owns it, changes the owner, sees what chang
   expect(now.aspects.ownership.value).toEqual(first.aspects.ownership.value);
 }, 120_000);
 
-describe("reading", () => {
+describe("the commands that read", () => {
   test("annals get shows an entity, and its state of the past", async () => {
     const { aspects } = await json("get", accession);
     expect(Object.keys(aspects)).toEqual(expect.arrayContaining(["datasetKey", "ownership"]));
@@ -196,7 +196,7 @@ describe("reading", () => {
   }, 60_000);
 });
 
-describe("writing", () => {
+describe("the commands that write", () => {
   test("annals put writes YAML from a file, checks a version, and previews", async () => {
     const file = join(home.path, "properties.yaml");
     writeFileSync(file, "name: Fresh\ndescription: just picked\n");
@@ -349,7 +349,7 @@ describe("annals export", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("an empty input is reported as that", async () => {
+  test("an empty input is reported as empty", async () => {
     const file = join(home.path, "empty.json");
     writeFileSync(file, "");
     const { code, stdout, stderr } = await run("ingest", file, "--json");
@@ -365,7 +365,7 @@ describe("annals export", () => {
 describe("access", () => {
   const tokenFile = () => join(service.directory, "operator.token");
 
-  test("annals login checks the token and stores it for its service alone, mode 0600", async () => {
+  test("annals login checks the token and stores it only for its service, with mode 0600", async () => {
     const folder = join(home.path, "xdg");
     mkdirSync(folder);
     const environment = { XDG_CONFIG_HOME: folder, ANNALS_SERVER: undefined };
@@ -494,7 +494,7 @@ describe("errors", () => {
     expect(ended.stderr).toContain(`annals: ${server} did not answer (ECONNREFUSED)`);
   });
 
-  test("a missing or refused token is reported with the way to log in", async () => {
+  test("a missing or rejected token is reported with the command to log in", async () => {
     await using guarded = await runningService({ logLevel: "silent", auth: "on" });
     const environment = { ANNALS_SERVER: guarded.address };
     for (const args of [["list", "tag"], ["login"]]) {

@@ -60,7 +60,7 @@ async function run(
   return { code, printed, told };
 }
 
-test("proposals and snapshots of an array go in as two batches, in order", async () => {
+test("proposals and snapshots of an array are sent as two batches, in order", async () => {
   await using catalog = await openRecordingCatalog();
   const file = fileOf(JSON.stringify([snapshot(1), snapshot(2), proposal(3), proposal(3, "e")]));
   const { code, printed, told } = await run({
@@ -92,7 +92,7 @@ test("a run id replaces that of every record", async () => {
   expect(printed[0]).toContain("run id mine");
 });
 
-test("records about one urn arrive in the order of the files, whatever goes on beside", async () => {
+test("records about one urn arrive in the order of the files, despite concurrency", async () => {
   await using catalog = await openRecordingCatalog();
   const lines = (from: number): string =>
     Array.from({ length: 300 }, (_, i) => JSON.stringify(proposal(i % 7, String(from + i)))).join(
@@ -112,7 +112,7 @@ test("records about one urn arrive in the order of the files, whatever goes on b
   }
 });
 
-test("exactly the records at fault are told, with file, number, urn and reason", async () => {
+test("only the invalid records are reported, with file, number, urn and cause", async () => {
   await using catalog = await openRecordingCatalog({
     refuse: (members) => {
       const bad = members.findIndex(({ urn }) => urn.includes("bad"));
@@ -144,7 +144,7 @@ test("exactly the records at fault are told, with file, number, urn and reason",
   );
 });
 
-test("a line that is no record costs that record only", async () => {
+test("an invalid line fails only its own record", async () => {
   await using catalog = await openRecordingCatalog();
   const lines = [JSON.stringify(proposal(1)), '{"entityType":', "{}", JSON.stringify(proposal(2))];
   const file = fileOf(lines.join("\n"));
@@ -156,7 +156,7 @@ test("a line that is no record costs that record only", async () => {
   expect(catalog.accepted()).toHaveLength(2);
 });
 
-test("a file that is none of records is told in a line, and others go in", async () => {
+test("a file without records is reported in one line, and other files are ingested", async () => {
   await using catalog = await openRecordingCatalog();
   const prose = fileOf("# Seeds\n\nOf old varieties.\n".repeat(100));
   const numbers = fileOf(JSON.stringify(Array.from({ length: 100 }, (_, n) => n)));
@@ -174,7 +174,7 @@ test("a file that is none of records is told in a line, and others go in", async
   expect(printed[0]).toContain("ingested 1 records (1 aspects), 2 failed");
 });
 
-test("a file that begins with a few lines that are no records is read on", async () => {
+test("a file that begins with a few invalid lines is still read", async () => {
   await using catalog = await openRecordingCatalog();
   const file = fileOf(`some\nnotice\n${JSON.stringify(proposal(1))}\nend\n`);
   const short = fileOf("no record\n");
@@ -188,7 +188,7 @@ test("a file that begins with a few lines that are no records is read on", async
   expect(catalog.accepted()).toHaveLength(1);
 });
 
-test("an array that does not end is told, and the records before and in other files go in", async () => {
+test("an unclosed array is reported, and the records before it and in other files are ingested", async () => {
   await using catalog = await openRecordingCatalog();
   const cut = fileOf(`[${JSON.stringify(proposal(1))},`);
   const whole = fileOf(JSON.stringify(proposal(2)));
@@ -198,7 +198,7 @@ test("an array that does not end is told, and the records before and in other fi
   expect(catalog.accepted()).toHaveLength(2);
 });
 
-test("a server that says later is asked again, with the same idempotency key", async () => {
+test("a request is repeated after 429 and 503, with the same idempotency key", async () => {
   await using catalog = await openRecordingCatalog({
     refuse: (_, attempt) =>
       attempt < 2 ? { status: attempt === 0 ? 429 : 503, message: "later" } : undefined,
@@ -215,7 +215,7 @@ test("a server that says later is asked again, with the same idempotency key", a
   expect([...keys][0]).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("a server that says later for ever ends the run, which tells what went in", async () => {
+test("a run ends when the server stays unavailable, and reports the ingested records", async () => {
   await using catalog = await openRecordingCatalog({
     refuse: ([first]) =>
       first?.urn === tagUrn("last") ? { status: 503, message: "disk full" } : undefined,
@@ -229,7 +229,7 @@ test("a server that says later for ever ends the run, which tells what went in",
   expect(printed[0]).toContain("ingested 2 records");
 });
 
-test("nothing is sent when nobody answers, or somebody who is no catalog", async () => {
+test("nothing is sent when the server does not answer or is not a catalog", async () => {
   const file = fileOf(JSON.stringify(proposal(1)));
   await expect(run({ files: [file], server: await freeAddress() })).rejects.toThrow(
     /did not answer \(ECONNREFUSED\)/,
@@ -239,7 +239,7 @@ test("nothing is sent when nobody answers, or somebody who is no catalog", async
   expect(other.received).toEqual([]);
 });
 
-test("who names https where plain HTTP is spoken is told so at once", async () => {
+test("an https address of a plain HTTP server is reported at once", async () => {
   await using catalog = await openRecordingCatalog();
   const secured = catalog.address.replace("http:", "https:");
   const file = fileOf(JSON.stringify(proposal(1)));
@@ -259,7 +259,7 @@ test("nothing is sent when one of the files cannot be read", async () => {
   expect(catalog.received).toEqual([]);
 });
 
-test("an interrupted run stops and tells what went in", async () => {
+test("an interrupted run stops and reports the ingested records", async () => {
   const controller = new AbortController();
   await using catalog = await openRecordingCatalog({
     refuse: (_, attempt) => {
@@ -280,7 +280,7 @@ test("an interrupted run stops and tells what went in", async () => {
   expect(printed[0]).toMatch(/^ingested [34] records/);
 });
 
-test("a long refusal is cut to a line that says how much is missing", async () => {
+test("a long error message is cut to one line with the number of missing characters", async () => {
   const message = "x".repeat(5_000);
   await using catalog = await openRecordingCatalog({ refuse: () => ({ status: 422, message }) });
   const file = fileOf(JSON.stringify([proposal(1)]));

@@ -1,4 +1,4 @@
-/** The commands that operate a service, as processes, against a real one. */
+/** The commands that operate a service, as processes, against a running service. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ import { recordedOutput } from "./recorded-output.ts";
 import { type Ended, start } from "./run-program.ts";
 
 const annals = fileURLToPath(new URL("../../src/annals.mjs", import.meta.url));
-const sick = "urn:li:tag:sick";
+const broken = "urn:li:tag:sick";
 const seeds = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
 let service: RunningService;
 
@@ -26,7 +26,7 @@ const json = async (...args: string[]) => JSON.parse((await run(...args, "--json
 
 beforeAll(async () => {
   service = await runningService({ logLevel: "silent" });
-  await service.client.upsert(sick, "tagProperties", { name: "a" });
+  await service.client.upsert(broken, "tagProperties", { name: "a" });
   const profiles = [1_000, 2_000_000_000_000].map((timestampMillis) =>
     proposal(seeds, "datasetProfile", { timestampMillis, rowCount: 1 }),
   );
@@ -35,20 +35,20 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 describe("annals status", () => {
-  test("is a table for people, and JSON for programs", async () => {
+  test("prints a table, and JSON with --json", async () => {
     const { code, stdout, stderr } = await run("status");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^annals \S+ is well, up for \d+ s, 0 jobs running\nlog at position /);
     expect(stdout).toMatch(/^graph +\d+ +0 +0\.0 .*up to date$/m);
-    const told = await json("status");
-    expect(told).toMatchObject({ ok: true, views: { graph: { lagRecords: 0, generation: 1 } } });
-    expect(told.log.position).toBe(told.views.search.position);
+    const status = await json("status");
+    expect(status).toMatchObject({ ok: true, views: { graph: { lagRecords: 0, generation: 1 } } });
+    expect(status.log.position).toBe(status.views.search.position);
   });
 
-  test("tells how far a view is rebuilt, and how fast", async () => {
-    const told = await json("status");
+  test("shows the progress and the rate of a rebuild", async () => {
+    const current = await json("status");
     const rebuild = { position: 90_000, head: 120_000, recordsPerSecond: 15_432.1 };
-    const status = { ...told, views: { search: { ...told.views.search, rebuild } } };
+    const status = { ...current, views: { search: { ...current.views.search, rebuild } } };
     const { printed, ...output } = recordedOutput();
     const client = { act: async <T>() => status as T };
     const code = await showStatus({ ...output, client });
@@ -56,7 +56,7 @@ describe("annals status", () => {
     expect(printed.join()).toMatch(/up to date; rebuilt up to 90,000 of 120,000, 15,432\/s$/);
   });
 
-  test("needs a token that counts, and somebody who answers", async () => {
+  test("requires a valid token and a service that answers", async () => {
     const file = join(service.directory, "wrong.token");
     writeFileSync(file, "none");
     const refused = await run("status", "--token-file", file);
@@ -71,7 +71,7 @@ describe("annals status", () => {
 });
 
 describe("annals truncate, restore and jobs", () => {
-  test("a truncation is a dry run until it is told to run, and then a job", async () => {
+  test("a truncation is a dry run without --run, and a job with it", async () => {
     const asked = ["truncate", "dataset", "datasetprofile", "--before", "2026-01-01"];
     const dry = await run(...asked);
     expect(dry.stdout).toBe("Delete 1 out of 2 rows (50.00%).\n");
@@ -83,7 +83,7 @@ describe("annals truncate, restore and jobs", () => {
     expect((await run(...asked)).stdout).toBe("Delete 0 out of 1 rows (0.00%).\n");
   });
 
-  test("scavenging is a dry run until it is told to run, and then a job", async () => {
+  test("scavenging is a dry run without --run, and a job with it", async () => {
     const dry = await run("scavenge");
     expect(dry.stdout).toMatch(/^Take 1 events that were truncated out of the log, \d+ bytes\.\n$/);
     expect(dry.stderr).toBe("nothing was taken out; --run does it, for good\n");
@@ -118,7 +118,7 @@ describe("annals truncate, restore and jobs", () => {
     [["jobs", "show", "node:99"], 'job "node:99" does not exist'],
     [["parked", "retry", "graph", "urn:li:tag:well"], "not parked"],
     [["parked", "--view", "attic"], "attic"],
-  ])("%j ends with 2 and says why", async (args, why) => {
+  ])("%j ends with 2 and an error message", async (args, why) => {
     const { code, stdout, stderr } = await run(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(why);
@@ -131,24 +131,24 @@ describe("annals parked", () => {
     await service.restart(async () => {
       const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
       const records = [new Uint8Array([0xc3, 1, 9, 9, 9, 9, 9, 9, 9, 9, 0])];
-      await log.append([{ stream: entityStream(sick), expected: "any", records }]);
+      await log.append([{ stream: entityStream(broken), expected: "any", records }]);
       await log.close();
     });
     await expect.poll(async () => (await json("parked", "--view", "graph")).total).toBe(1);
     const { stdout } = await run("parked", "--view", "graph");
-    expect(stdout).toMatch(new RegExp(`^graph +${sick} +\\d+ +20\\S+ +0 +.*position \\d+`, "m"));
+    expect(stdout).toMatch(new RegExp(`^graph +${broken} +\\d+ +20\\S+ +0 +.*position \\d+`, "m"));
     const page = await (await fetch(`${service.address}/status`)).text();
-    expect(page).toContain(sick);
-    const still = await run("parked", "retry", "graph", sick);
+    expect(page).toContain(broken);
+    const still = await run("parked", "retry", "graph", broken);
     expect(still.code).toBe(1);
     expect(still.stdout).toContain("still passes over");
-    const dropped = await run("parked", "drop", "graph", sick);
-    expect(dropped).toMatchObject({ code: 0, stdout: `graph has ${sick} again\n` });
+    const dropped = await run("parked", "drop", "graph", broken);
+    expect(dropped).toMatchObject({ code: 0, stdout: `graph has ${broken} again\n` });
     expect((await json("parked", "--view", "graph")).total).toBe(0);
   });
 });
 
-test("columns are as wide as their widest cell, and numbers are read from their end", () => {
+test("columns are as wide as their widest cell, and numbers are aligned to the right", () => {
   expect(
     table(
       ["NAME", "COUNT", ""],
@@ -170,7 +170,7 @@ test("a time is a date, an instant, or epoch milliseconds", () => {
 });
 
 describe("annals rebuild", () => {
-  test("of a service that runs is a job of it, which is watched to its end", async () => {
+  test("runs as a job of the running service, which the command watches to its end", async () => {
     const before = (await json("status")).views.graph.generation;
     const { code, stdout, stderr } = await run("rebuild", "graph");
     expect(stderr).toMatch(/^job \S+ of the service rebuilds the views; it continues without this/);

@@ -8,7 +8,10 @@ import { runProgram, startProgram } from "./run-program.ts";
 
 type Command = Awaited<ReturnType<typeof createProgram>>;
 
-/** All commands that do something, each with its path. Only the completion scripts call `complete`. */
+/**
+ * All commands without subcommands, each with its path. Only the completion scripts call
+ * `complete`.
+ */
 function commandsBelow(parent: Command, path: readonly string[]): readonly [string, Command][] {
   return parent.commands.flatMap((command) => {
     const own = [...path, command.name()];
@@ -106,7 +109,7 @@ describe("a command of the data directory", () => {
 describe("annals serve", () => {
   const ready = "annals is ready at http://127.0.0.1:8080\n";
 
-  test("logs JSON lines with --json, and rejects another format of the log beside it", async () => {
+  test("logs JSON lines with --json, and rejects another log format with it", async () => {
     const environment = { ANNALS_LOG_FORMAT: "text" };
     const { child, said, ended } = startProgram(["serve", "--json"], { closeMs: 0 }, environment);
     await said(ready);
@@ -118,7 +121,7 @@ describe("annals serve", () => {
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("--log-format text") });
   });
 
-  test("prints its address alone with --quiet, and logs warnings and errors alone", async () => {
+  test("prints only its address with --quiet, and logs only warnings and errors", async () => {
     const args = ["serve", "--quiet", "--log-format", "text"];
     const { child, said, ended } = startProgram(args, { closeMs: 0 });
     await said(ready);

@@ -19,7 +19,7 @@ import { recordedOutput } from "./recorded-output.ts";
 const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,orders,PROD)";
 
 describe("a table", () => {
-  test("is as wide as its cells where the width is not known", () => {
+  test("is as wide as its cells when the width is unknown", () => {
     expect(table(["URN", "N"], [[urn, 1]])).toBe(`URN${" ".repeat(urn.length - 3)}  N\n${urn}  1`);
   });
 
@@ -31,7 +31,7 @@ describe("a table", () => {
     expect(lines.map((line) => line.slice(9, 36).trim()).join("")).toBe(`URN${urn}`);
   });
 
-  test("becomes a block for each row where its columns are too many for the terminal", () => {
+  test("becomes a block for each row when its columns do not fit the terminal", () => {
     const heads = ["ONE", "TWO", "THREE", "FOUR"];
     const cells = ["a".repeat(30), "b".repeat(30), "", "c"];
     expect(table(heads, [cells, cells], 40).split("\n\n")[1]).toBe(
@@ -95,7 +95,7 @@ test("lineage is a tree of shortest paths", () => {
   expect(treeOf("a", paths)).toBe("a\n├── b\n│   └── c\n└── d");
 });
 
-test("the environment says how wide the terminal is, and whether it has colors", () => {
+test("the environment sets the width and the colors of the terminal", () => {
   expect([columnsOf({ COLUMNS: "40" }), columnsOf({ COLUMNS: "wide" }), columnsOf({})]).toEqual([
     40,
     undefined,

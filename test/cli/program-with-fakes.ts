@@ -1,6 +1,6 @@
 /**
- * The command line with made-up operations behind it, run as a process of its own because signals,
- * exit codes and pipes belong to processes. FAKE holds, as JSON, how the operations behave.
+ * The command line with fake operations, run as a process because signals, exit codes and pipes
+ * belong to processes. FAKE holds the behavior of the operations as JSON.
  */
 import { createServer } from "node:net";
 import type { LoggedRecord } from "../../src/cli/operations.ts";
@@ -8,15 +8,15 @@ import { runProgram } from "../../src/cli/program.ts";
 import { position, revision } from "../../src/core/position.ts";
 
 export interface Fake {
-  /** How long opening takes. */
+  /** Duration of opening. */
   readonly openMs?: number;
-  /** How long closing takes; absent: for ever. */
+  /** Duration of closing; absent: endless. */
   readonly closeMs?: number;
-  /** Port that the service really listens on; taken, if another has it. */
+  /** The port that the service listens on, which may be in use. */
   readonly listen?: number;
   readonly failLaterMs?: number;
   readonly records?: number;
-  /** Time that a rebuild takes. */
+  /** Duration of a rebuild. */
   readonly workMs?: number;
 }
 

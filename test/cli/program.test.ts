@@ -37,14 +37,14 @@ describe("the command line", () => {
     [["serve", "extra"], "too many arguments", ""],
     [["serve", "18097"], "too many arguments", "npm start -- --port 18097"],
     [["check", "x"], "too many arguments", "npm run -s annals -- check --data x"],
-  ])("%j ends with 2 and says why", async (args, message, hint) => {
+  ])("%j ends with 2 and an error message", async (args, message, hint) => {
     const { code, stdout, stderr } = await runProgram(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
   });
 
-  test("a misspelt variable stops every command that reads settings", async () => {
+  test("a misspelled variable stops every command that reads settings", async () => {
     for (const args of [["serve"], ["log"], ["rebuild"], ["settings"], ["ingest", "x"]]) {
       const { code, stderr } = await runProgram(args, {}, { ANNALS_HOTS: "0.0.0.0" });
       expect(code, args[0]).toBe(2);
@@ -99,7 +99,7 @@ describe("annals log", () => {
     });
   });
 
-  test("ends quietly when the reader of its pipe has seen enough", async () => {
+  test("ends without an error when the reader closes its pipe", async () => {
     const { child, said, ended } = startProgram(["log"], { records: 1_000_000 });
     await said("\n");
     child.stdout?.destroy();
@@ -108,7 +108,7 @@ describe("annals log", () => {
 });
 
 describe("annals rebuild", () => {
-  test("tells each view that was rebuilt", async () => {
+  test("prints each view that was rebuilt", async () => {
     const { code, stdout, stderr } = await runProgram(["rebuild", "aspects", "timeseries"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^aspects: rebuilt from 10 records in [\d.]+ s\ntimeseries: rebuilt/);
@@ -116,7 +116,7 @@ describe("annals rebuild", () => {
 });
 
 describe("annals backup", () => {
-  test("says how much it copied, and requires a target", async () => {
+  test("prints the number of copied records, and requires a target", async () => {
     const { code, stdout } = await runProgram(["backup", "--to", "/x/y"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -127,7 +127,7 @@ describe("annals backup", () => {
 });
 
 describe("annals copy-log", () => {
-  test("tells what was copied, and what was there", async () => {
+  test("prints the number of copied and of existing records", async () => {
     const { code, stdout } = await runProgram(["copy-log", "--to", "/x/y"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "10 records copied\n" });
     const again = await runProgram(["copy-log", "--to", "/x/y"], { records: 4 });
@@ -137,7 +137,7 @@ describe("annals copy-log", () => {
 });
 
 describe("annals check", () => {
-  test("tells each store with what is to be repaired, and ends with 1 if anything is", async () => {
+  test("prints each store with its findings, and ends with 1 if there are any", async () => {
     const { code, stdout } = await runProgram(["check"]);
     expect(code).toBe(1);
     expect(stdout).toBe(

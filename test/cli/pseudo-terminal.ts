@@ -1,4 +1,4 @@
-/** Runs a command on a pseudo-terminal, which Node cannot open by itself: python3 does. */
+/** Runs a command on a pseudo-terminal, which python3 opens because Node.js cannot. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
@@ -6,7 +6,9 @@ import { stripVTControlCharacters } from "node:util";
 export const hasPseudoTerminals =
   process.platform !== "win32" && spawnSync("python3", ["-c", "import pty"]).status === 0;
 
-/** Relays between its own standard streams and the terminal of the command; ends with its code. */
+/**
+ * Relays between its standard streams and the terminal of the command, and ends with its exit code.
+ */
 const relay = `
 import fcntl, os, pty, select, struct, sys, termios
 pid, terminal = pty.fork()
@@ -30,9 +32,9 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 export interface TerminalSession {
   readonly code: number;
-  /** Everything that appeared, with control sequences. */
+  /** The whole output with control sequences. */
   readonly raw: string;
-  /** The lines without control sequences; what a carriage return overwrites is left out. */
+  /** The lines without control sequences and without text that a carriage return overwrites. */
   readonly lines: readonly string[];
 }
 

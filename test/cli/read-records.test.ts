@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readRecords } from "../../src/cli/client/read-records.ts";
 
-/** The records of a text that arrives in chunks of so many bytes. */
+/** The records of a text that arrives in chunks of this size. */
 async function split(text: string, chunkBytes = 7): Promise<readonly string[]> {
   return Array.fromAsync(readRecords(chunksOf(Buffer.from(text), chunkBytes)));
 }
@@ -11,31 +11,31 @@ async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-describe("records are", () => {
-  test("the elements of an array", async () => {
+describe("the records of a file", () => {
+  test("are the elements of an array", async () => {
     const text = '\n [ {"a": [1, 2]},\n  {"b": "x,]}\\"y"} , 3 ]\n';
     expect(await split(text)).toEqual(['{"a": [1, 2]}', '{"b": "x,]}\\"y"}', "3"]);
   });
 
-  test("the lines of a file of lines, blank ones left out", async () => {
+  test("are the lines of a file of lines, without blank ones", async () => {
     expect(await split('{"a":1}\r\n\n  {"b":[\n{"c":3}')).toEqual(['{"a":1}', '{"b":[', '{"c":3}']);
   });
 
-  test("one object that is spread over lines", async () => {
+  test("are one object that spans several lines", async () => {
     expect(await split('{\n  "a": [\n    1\n  ]\n}\n')).toEqual(['{\n  "a": [\n    1\n  ]\n}']);
   });
 
-  test("none in an empty file, a blank one and an empty array", async () => {
+  test("are none for an empty file, a blank one and an empty array", async () => {
     expect(await split("")).toEqual([]);
     expect(await split(" \n\n ")).toEqual([]);
     expect(await split(" [ \n ] ")).toEqual([]);
   });
 
-  test("found behind a byte order mark", async () => {
+  test("are found after a byte order mark", async () => {
     expect(await split('\uFEFF[{"a":1}]')).toEqual(['{"a":1}']);
   });
 
-  test("the same whatever the layout and wherever the chunks end", async () => {
+  test("do not depend on the layout or the ends of the chunks", async () => {
     const records = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(
@@ -55,7 +55,7 @@ describe("records are", () => {
   });
 });
 
-describe("what cannot be split is told after the records before it", () => {
+describe("a malformed file is reported after the records before the error:", () => {
   const cases: readonly (readonly [string, string, readonly string[], string])[] = [
     ["an array that does not end", '[{"a":1}, {"b":', ['{"a":1}', '{"b":'], "does not end"],
     ["an array cut off after a comma", '[{"a":1},', ['{"a":1}'], "does not end"],
@@ -70,7 +70,7 @@ describe("what cannot be split is told after the records before it", () => {
     expect(found).toEqual(expected);
   });
 
-  test("bytes that are no UTF-8", async () => {
+  test("bytes that are not UTF-8", async () => {
     const reading = Array.fromAsync(
       readRecords(chunksOf(Buffer.from('{"a":"\u00e9"}', "latin1"), 99)),
     );

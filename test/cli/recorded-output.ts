@@ -1,4 +1,6 @@
-/** The output of a command that is called without a process: what it prints, and its messages. */
+/**
+ * The recorded output of a command that is called without a process: printed lines and messages.
+ */
 import { type CommandOutput, printResult } from "../../src/cli/terminal/output.ts";
 import type { OutputFormat } from "../../src/cli/terminal/output-flags.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";

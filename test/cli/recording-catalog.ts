@@ -1,11 +1,11 @@
 /**
- * A catalog as `annals ingest` sees one: it writes down what it is sent, in order, and refuses what
- * a test tells it to. It keeps to the statuses, bodies and headers of the real one.
+ * A server for `annals ingest` that records requests in order, and rejects those that a test
+ * chooses. It uses the statuses, bodies and headers of a catalog.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Told {
+export interface Member {
   readonly urn: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly systemMetadata: unknown;
@@ -14,7 +14,7 @@ export interface Told {
 export interface Received {
   readonly path: string;
   readonly idempotencyKey: string;
-  readonly members: readonly Told[];
+  readonly members: readonly Member[];
   readonly status: number;
 }
 
@@ -22,13 +22,13 @@ export interface RecordingCatalog extends AsyncDisposable {
   readonly address: string;
   /** Every write, in the order of arrival. */
   readonly received: Received[];
-  /** Members of writes that were accepted, in order. */
-  accepted(): readonly Told[];
+  /** Members of accepted writes, in order. */
+  accepted(): readonly Member[];
 }
 
 export interface Answers {
-  /** Why a write is refused; undefined: it is accepted. */
-  readonly refuse?: (members: readonly Told[], attempt: number) => Refusal | undefined;
+  /** The rejection of a write; undefined: the write is accepted. */
+  readonly refuse?: (members: readonly Member[], attempt: number) => Refusal | undefined;
   readonly config?: Readonly<Record<string, unknown>>;
   /** Message of a /health with status 503; undefined: the service is healthy. */
   readonly healthError?: () => string | undefined;
@@ -85,7 +85,7 @@ export async function openRecordingCatalog(answers: Answers = {}): Promise<Recor
   };
 }
 
-/** A port at which nobody listens. */
+/** The address of a closed port. */
 export async function freeAddress(): Promise<string> {
   const catalog = await openRecordingCatalog();
   await catalog[Symbol.asyncDispose]();
@@ -101,14 +101,14 @@ interface Proposal {
   readonly systemMetadata: unknown;
 }
 
-/** Throws, and so never answers, for a request that no catalog understands. */
-function membersOf(path: string, body: Record<string, unknown>): readonly Told[] {
-  const proposal = (told: Proposal): Told => ({
+/** Throws, so that the request gets no response, for a request that no catalog accepts. */
+function membersOf(path: string, body: Record<string, unknown>): readonly Member[] {
+  const proposal = (told: Proposal): Member => ({
     urn: told.entityUrn,
     body: { ...told },
     systemMetadata: told.systemMetadata,
   });
-  const snapshot = (told: Snapshot, systemMetadata: unknown): Told => ({
+  const snapshot = (told: Snapshot, systemMetadata: unknown): Member => ({
     urn: Object.values(told.value)[0]?.urn ?? "",
     body: { ...told },
     systemMetadata,

@@ -1,4 +1,6 @@
-/** The real command on settings that cannot be: exit codes as `--help` tells them, hints that help. */
+/**
+ * Invalid settings and unusable files with the real command: exit codes as in `--help`, and hints.
+ */
 import {
   chmodSync,
   cpSync,
@@ -38,8 +40,8 @@ afterAll(() => directory[Symbol.dispose]());
 
 const serve = (...args: readonly string[]) => annals("serve", "--port", "0", ...args);
 
-describe("a setting that cannot be ends with 2", () => {
-  test("a model that is not there", async () => {
+describe("an invalid setting ends with 2:", () => {
+  test("a missing model directory", async () => {
     const model = join(directory.path, "no-model");
     const { code, stderr } = await serve("--data", data, "--model", model);
     expect({ code, stderr }).toEqual({
@@ -48,7 +50,7 @@ describe("a setting that cannot be ends with 2", () => {
     });
   });
 
-  test("certificates that are not there, also where nothing asks for them", async () => {
+  test("a missing file of certificates, also where no store uses it", async () => {
     const file = join(directory.path, "no-certificates");
     for (const command of ["serve", "check"]) {
       const args = [command, "--data", data, "--store-certificates-file", file];
@@ -60,7 +62,7 @@ describe("a setting that cannot be ends with 2", () => {
     }
   });
 
-  test("a host that is not this machine's", async () => {
+  test("a host of another machine", async () => {
     const { code, stderr } = await serve("--data", data, "--host", "203.0.113.7");
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -68,7 +70,7 @@ describe("a setting that cannot be ends with 2", () => {
     });
   });
 
-  test("a data directory that cannot be made", async () => {
+  test("a data directory that cannot be created", async () => {
     const file = join(directory.path, "file");
     writeFileSync(file, "");
     const { code, stderr } = await serve("--data", join(file, "data"));
@@ -88,20 +90,17 @@ describe("a setting that cannot be ends with 2", () => {
     }
   });
 
-  test.each(["rebuild", "log"])(
-    "%s where there is no log, which leaves nothing behind",
-    async (command) => {
-      const absent = join(directory.path, "absent");
-      const { code, stderr } = await annals(command, "--data", absent);
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr: `annals: there is no log in "${absent}". Name the data directory of a service with --data\n`,
-      });
-      expect(existsSync(absent)).toBe(false);
-    },
-  );
+  test.each(["rebuild", "log"])("%s without a log, which creates no directory", async (command) => {
+    const absent = join(directory.path, "absent");
+    const { code, stderr } = await annals(command, "--data", absent);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `annals: there is no log in "${absent}". Name the data directory of a service with --data\n`,
+    });
+    expect(existsSync(absent)).toBe(false);
+  });
 
-  test("a view that there is not", async () => {
+  test("an unknown view", async () => {
     const { code, stderr } = await annals("rebuild", "pictures", "--data", data);
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -112,16 +111,16 @@ describe("a setting that cannot be ends with 2", () => {
   });
 });
 
-describe("a file that this user may not use ends with 2", () => {
+describe("a file without permissions ends with 2:", () => {
   const possible = plainUser(main);
   const user = possible as PlainUser;
-  // Why not is said by the one test that is left.
+  // The next test names the reason for a skip.
   const tried = "skipped" in possible ? test.skip : test;
-  test("where there is another user to try it as", ({ skip }) => {
+  test("there is another user to run the command as", ({ skip }) => {
     if ("skipped" in possible) skip(possible.skipped);
   });
 
-  /** Sources that were compiled before, of that user's own: nobody reads another's. */
+  /** A compile cache of that user, because another user's cannot be read. */
   const compiled = () => join(directory.path, "compiled");
   beforeAll(() => {
     chmodSync(directory.path, 0o711);
@@ -132,7 +131,7 @@ describe("a file that this user may not use ends with 2", () => {
     const own = { ANNALS_LOG_LEVEL: "warn", ANNALS_PORT: "0", NODE_COMPILE_CACHE: compiled() };
     return start(process.execPath, [main, ...args], own, user.identity).ended;
   };
-  /** A directory of that user's with a file of a mode of its own, in a place that it gets to. */
+  /** A directory of that user with a file of this mode, at an accessible path. */
   function directoryWith(name: string, mode: number): string {
     const own = join(directory.path, `${name}-${mode.toString(8)}`);
     cpSync(data, own, { recursive: true });
@@ -255,8 +254,8 @@ describe("a file that this user may not use ends with 2", () => {
   });
 });
 
-describe("check says why a start would be refused", () => {
-  /** A copy of the data, with nothing but the truth in its files. */
+describe("check reports why a start would be rejected:", () => {
+  /** A copy of the data without damage. */
   function copyOf(name: string): string {
     const own = join(directory.path, name);
     cpSync(data, own, { recursive: true });
@@ -272,11 +271,11 @@ describe("check says why a start would be refused", () => {
     expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(refusal) });
     expect(checked.stdout).toContain(`run: npm run -s annals -- rebuild --data ${own}\n`);
     expect((await serve("--data", own)).stderr).toMatch(refusal);
-    // Serving has begun a log.
+    // The start has begun a new log.
     expect((await annals("check", "--data", own)).stdout).toMatch(refusal);
   });
 
-  test("a log that is damaged", async () => {
+  test("a damaged log", async () => {
     const own = copyOf("log-damaged");
     writeFileSync(join(own, "log.sqlite"), "no database at all\n".repeat(1_000));
     const refusal = /the log ".*log\.sqlite" is damaged: .*Restore the log from a backup/;
@@ -290,7 +289,7 @@ describe("check says why a start would be refused", () => {
     });
   });
 
-  test("nothing, where it would not be, also beside a service that runs", async () => {
+  test("nothing for valid data, also while a service runs", async () => {
     const own = copyOf("well");
     expect(await annals("check", "--data", own)).toMatchObject({ code: 0 });
     const service = await startService(own);
@@ -299,7 +298,7 @@ describe("check says why a start would be refused", () => {
   });
 });
 
-describe("what may go another time ends with 1", () => {
+describe("a temporary condition ends with 1:", () => {
   test("a port in use, which the start reports before it creates the data directory", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -314,7 +313,7 @@ describe("what may go another time ends with 1", () => {
     });
   });
 
-  test("a data directory that another process has", async () => {
+  test("a data directory that another process uses", async () => {
     const service = await startService(data);
     const { code, stderr } = await serve("--data", data);
     const verified = await annals("verify", "--data", data);
@@ -330,7 +329,7 @@ describe("what may go another time ends with 1", () => {
   });
 });
 
-test("a limit counts what is printed, not the jobs and the like that are passed over", async () => {
+test("the limit of annals log counts printed records, without records of jobs", async () => {
   const own = join(directory.path, "own-log");
   const service = await startService(own);
   const client = createClient(service.address);
@@ -359,7 +358,7 @@ test("a limit counts what is printed, not the jobs and the like that are passed 
   expect(await printed("--limit", "2")).toEqual(all.slice(0, 2));
 });
 
-test("a service for all that asks for no tokens says so, and its real address", async () => {
+test("a service on all interfaces without authentication logs a warning with its real address", async () => {
   const service = await startService(data, { args: ["--host", "0.0.0.0", "--auth", "off"] });
   expect(service.address).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
   await service.stop();
@@ -377,7 +376,7 @@ test("a service for all that asks for no tokens says so, and its real address", 
   }
 });
 
-test("a service for all asks for tokens by default", async () => {
+test("a service on all interfaces requires tokens by default", async () => {
   const service = await startService(data, { args: ["--host", "0.0.0.0"] });
   const client = createClient(service.address);
   expect((await client.get("/health")).status).toBe(200);
@@ -385,7 +384,7 @@ test("a service for all asks for tokens by default", async () => {
   await service.stop();
 });
 
-test("a service that is told of no keys, or to judge whom it does not know, does not start", async () => {
+test("a service with a missing key file or contradictory authorization settings does not start", async () => {
   for (const args of [
     ["--signing-key-file", join(data, "none")],
     ["--auth", "maybe"],
@@ -396,7 +395,7 @@ test("a service that is told of no keys, or to judge whom it does not know, does
   }
 });
 
-test("entities of types that the model lacks are told of at the start", async () => {
+test("entities of types that the model lacks are logged at the start", async () => {
   const extension = join(directory.path, "extension");
   mkdirSync(join(extension, "types"), { recursive: true });
   const entities = [{ name: "packet", keyAspect: "packetKey", aspects: ["status"] }];
@@ -415,7 +414,7 @@ test("entities of types that the model lacks are told of at the start", async ()
   for (let n = 0; n < 2; n++) {
     const plain = await startService(own);
     await plain.stop();
-    // The first start without it also tells that the views are grown again.
+    // The first start without the extension also logs the rebuild of the views.
     const lines = plain.stderr().trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({

@@ -1,4 +1,4 @@
-/** Starts commands as processes and waits for what they say and how they end. */
+/** Starts commands as processes, and waits for their output and their end. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
@@ -13,9 +13,9 @@ export interface Ended {
 
 export interface Running {
   readonly child: ChildProcess;
-  /** Resolves when stdout has the text. */
+  /** Resolves once stdout contains the text. */
   said(text: string): Promise<void>;
-  /** The same of stderr. */
+  /** Resolves once stderr contains the text. */
   told(text: string): Promise<void>;
   readonly ended: Promise<Ended>;
 }

@@ -1,4 +1,4 @@
-/** The sample of the README's tour: a seed library, whose whole catalog is in one file. */
+/** The sample of the README's tour: the catalog of a seed library in one file. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { toSubmission } from "../../src/cli/client/submission.ts";
@@ -8,15 +8,15 @@ const text = readFileSync(new URL("../data/sample/catalog.json", import.meta.url
 const records: readonly unknown[] = JSON.parse(text);
 const model = loadModel();
 
-interface Told {
+interface Aspect {
   readonly urn: string;
   /** Name of an aspect, or of its record. */
   readonly aspect: string;
   readonly value: unknown;
 }
 
-/** Every aspect that a record tells, as a catalog gets it. */
-function toldBy(record: unknown): readonly Told[] {
+/** Every aspect that a record writes. */
+function aspectsIn(record: unknown): readonly Aspect[] {
   const submission = toSubmission(JSON.stringify(record), () => "sample");
   if ("fault" in submission) throw new Error(submission.fault);
   const { urn } = submission;
@@ -30,13 +30,13 @@ function toldBy(record: unknown): readonly Told[] {
   );
 }
 
-const told = records.flatMap(toldBy);
+const sampleAspects = records.flatMap(aspectsIn);
 
 const typeOf = (urn: string): string => urn.split(":")[2] ?? "";
 
 describe("the sample", () => {
-  test("tells a whole small catalog", () => {
-    const types = new Set(told.map(({ urn }) => typeOf(urn)));
+  test("the sample is a small catalog with entities of many types", () => {
+    const types = new Set(sampleAspects.map(({ urn }) => typeOf(urn)));
     expect([...types]).toEqual(
       expect.arrayContaining([
         "corpuser",
@@ -56,8 +56,8 @@ describe("the sample", () => {
     expect(records.length).toBeLessThanOrEqual(40);
   });
 
-  test("fits the model, and nothing of it is unknown to the model", () => {
-    for (const { urn, aspect: name, value } of told) {
+  test("the sample matches the model", () => {
+    for (const { urn, aspect: name, value } of sampleAspects) {
       const entity = model.findEntity(typeOf(urn));
       const aspect = model.findAspectByRecord(name) ?? model.aspects.get(name);
       if (entity === undefined || aspect === undefined)
@@ -68,8 +68,8 @@ describe("the sample", () => {
     }
   });
 
-  test("refers to nothing that it does not tell", () => {
-    const urns = new Set(told.map(({ urn }) => urn));
+  test("the sample refers only to entities that it contains", () => {
+    const urns = new Set(sampleAspects.map(({ urn }) => urn));
     const named = new Set(text.match(/urn:li:\w+:(\([^)]*\)[^)"]*\)|\([^)]*\)|[^"(),\s]+)(?=")/g));
     const absent = [...named].filter((urn) => typeOf(urn) !== "dataPlatform" && !urns.has(urn));
     expect(named.size).toBeGreaterThan(20);

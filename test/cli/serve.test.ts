@@ -6,7 +6,7 @@ import { runProgram, startProgram } from "./run-program.ts";
 const ready = "annals is ready at http://127.0.0.1:8080\n";
 
 describe("annals serve", () => {
-  test("says its address in one line on stdout, logs JSON on stderr, and ends with 0", async () => {
+  test("prints its address in one line on stdout, logs JSON on stderr, and ends with 0", async () => {
     const { child, said, ended } = startProgram(["serve"], { closeMs: 100 });
     await said(ready);
     child.kill("SIGTERM");
@@ -56,7 +56,7 @@ describe("annals serve", () => {
     expect(stdout).toContain(`-- ingest ${flags} test/data/sample/catalog.json\n`);
   });
 
-  test("reports while it opens a catalog that takes long", async () => {
+  test("logs that it opens a catalog that takes long", async () => {
     const { child, said, ended } = startProgram(["serve"], { openMs: 4_500, closeMs: 0 });
     await said(ready);
     child.kill("SIGTERM");
@@ -64,7 +64,7 @@ describe("annals serve", () => {
     expect(JSON.parse(first)).toMatchObject({ level: "info", msg: "opening the catalog" });
   });
 
-  test("takes a signal that arrives twice within a moment for one", async () => {
+  test("takes two signals in quick succession for one", async () => {
     const { child, said, told, ended } = startProgram(["serve"], { closeMs: 400 });
     await said(ready);
     child.kill("SIGINT");
@@ -73,7 +73,7 @@ describe("annals serve", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("is stopped by force with a second signal", async () => {
+  test("stops by force after a second signal", async () => {
     const { child, said, told, ended } = startProgram(["serve"]);
     await said(ready);
     child.kill("SIGTERM");
@@ -85,7 +85,7 @@ describe("annals serve", () => {
     expect(stderr).toContain("stopped by force");
   });
 
-  test("is stopped by force when the shutdown timeout is over", async () => {
+  test("stops by force after the shutdown timeout", async () => {
     const { child, said, ended } = startProgram(["serve", "--shutdown-timeout-seconds", "1"]);
     await said(ready);
     const start = performance.now();
@@ -96,7 +96,7 @@ describe("annals serve", () => {
     expect(stderr).toContain('"reason":"timeout"');
   });
 
-  test("says why it could not start", async () => {
+  test("prints why it could not start", async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, "127.0.0.1", () => {
@@ -113,14 +113,14 @@ describe("annals serve", () => {
     });
   });
 
-  test("logs a fault that nobody caught, and ends with 1", async () => {
+  test("logs an uncaught error, and ends with 1", async () => {
     const { code, stderr } = await runProgram(["serve"], { failLaterMs: 50 });
     expect(code).toBe(1);
     const last = JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
     expect(last).toMatchObject({ level: "fatal", err: { message: "a fault of ours" } });
   });
 
-  test("logs from the level that is set", async () => {
+  test("logs from the configured level", async () => {
     const { child, said, ended } = startProgram(["serve", "--log-level", "warn"], { closeMs: 0 });
     await said(ready);
     child.kill("SIGTERM");

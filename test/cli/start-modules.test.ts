@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Modules that are loaded with the entry modules: their static imports, and the imports of these. */
 function loadedWith(entries: readonly string[]): readonly string[] {
   const loaded = new Set(entries.map((entry) => join(root, entry)));
-  // A set visits what is added while it is read.
+  // A set also visits elements that are added during the iteration.
   for (const module of loaded) {
     if (!module.startsWith("/") || !module.endsWith(".ts")) continue;
     const imports = readFileSync(module, "utf8").matchAll(

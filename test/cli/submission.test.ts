@@ -21,7 +21,7 @@ const snapshot = {
   },
 };
 
-test("a snapshot of a file and one of the wire are sent alike", () => {
+test("a snapshot in the form of files and one in the form of requests are sent alike", () => {
   const expected = {
     kind: "snapshot",
     urn: "urn:li:tag:rare",
@@ -34,7 +34,7 @@ test("a snapshot of a file and one of the wire are sent alike", () => {
   expect(submit({ entity: { value: snapshot }, systemMetadata })).toEqual(expected);
 });
 
-test("a proposal of a file gets its value as text", () => {
+test("a proposal in the form of files is sent with its value as text", () => {
   const { body, urn, kind } = submit({
     entityType: "tag",
     entityUrn: "urn:li:tag:rare",
@@ -53,7 +53,7 @@ test("a proposal of a file gets its value as text", () => {
   });
 });
 
-test("a proposal of the wire stays as it is, wrapped or not", () => {
+test("a proposal in the form of requests is unchanged, wrapped or not", () => {
   const proposal = {
     entityType: "tag",
     entityUrn: "urn:li:tag:rare",
@@ -67,7 +67,7 @@ test("a proposal of the wire stays as it is, wrapped or not", () => {
   expect(JSON.parse(submit({ proposal }).body)).toEqual(proposal);
 });
 
-test("a patch of a file is sent as a patch, and a deletion without a value", () => {
+test("a patch in the form of files is sent as a patch, and a deletion without a value", () => {
   const common = { entityType: "tag", entityUrn: "urn:li:tag:rare", aspectName: "globalTags" };
   const patch = submit({ ...common, changeType: "PATCH", aspect: { json: [] } });
   expect(JSON.parse(patch.body).aspect).toEqual({
@@ -78,7 +78,7 @@ test("a patch of a file is sent as a patch, and a deletion without a value", () 
   expect(JSON.parse(deletion.body).aspect ?? "absent").toBe("absent");
 });
 
-test("a proposal with a key instead of a urn keeps to that key's order", () => {
+test("a proposal with a key instead of a urn has the key as ordering key", () => {
   const record = { entityType: "tag", entityKeyAspect: { json: { name: "rare" } } };
   expect(submit(record).urn).toBe(submit({ ...record, aspectName: "status" }).urn);
   expect(JSON.parse(submit(record).body).entityKeyAspect.value).toBe('{"name":"rare"}');
@@ -91,6 +91,6 @@ test.each([
   ['{"urn":"urn:li:tag:x","aspects":[]}', "has the members {urn, aspects}"],
   ['{"proposedSnapshot":{}}', "has no urn"],
   ['{"proposedSnapshot":{"x.TagSnapshot":{"aspects":[]}}}', "has no urn"],
-])("%s is no record", (text, expected) => {
+])("%s is not a record", (text, expected) => {
   expect(faultOf(text)).toContain(expected);
 });

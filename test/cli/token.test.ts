@@ -31,7 +31,7 @@ function create(options: Partial<TokenOptions> = {}, flags: { operatorTokenFile?
   return createToken(config, whole, output);
 }
 
-test("prints a token of the root user alone on stdout, and says what it is", async () => {
+test("only the token of the root user is printed on stdout, and its description on stderr", async () => {
   expect(await create()).toBe(0);
   const [token = "", ...others] = printed;
   expect(others).toEqual([]);
@@ -43,13 +43,13 @@ test("prints a token of the root user alone on stdout, and says what it is", asy
   ]);
 });
 
-test("prints one of another user, without an end", async () => {
+test("a token of another user without expiry is printed", async () => {
   expect(await create({ actor: "urn:li:corpuser:mina", duration: "NO_EXPIRY" })).toBe(0);
   expect(await whoIs(service.client, printed[0] ?? "")).toBe("urn:li:corpuser:mina");
   expect(told[0]).toContain("never expires");
 });
 
-test("says why there is none", async () => {
+test("a token that cannot be created is reported with the cause", async () => {
   await expect(create({ actor: "urn:li:tag:a" })).rejects.toThrow("is no user");
   const wrong = join(service.directory, "wrong.token");
   writeFileSync(wrong, "not-the-token-of-this-service");
@@ -60,7 +60,7 @@ test("says why there is none", async () => {
   await expect(create({ server: "http://127.0.0.1:9" })).rejects.toThrow("did not answer (");
 });
 
-test("says of an address that answers otherwise than a catalog that it is none", async () => {
+test("a server that is not a catalog is reported", async () => {
   const other = createServer((_, response) => response.end("<html>"));
   await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
   const { port } = other.address() as AddressInfo;
@@ -70,7 +70,7 @@ test("says of an address that answers otherwise than a catalog that it is none",
   other.close();
 });
 
-test("ingest sends the token, and without one stops at the first refusal", async () => {
+test("ingest sends the token, and without one stops at the first rejection", async () => {
   await create();
   const token = printed[0];
   const record = join(service.directory, "record.json");
@@ -91,7 +91,7 @@ test("ingest sends the token, and without one stops at the first refusal", async
   };
   const signal = new AbortController().signal;
   expect(await ingest({ ...options, token }, { terminal, signal })).toBe(0);
-  // One that has expired is as none.
+  // An expired token is rejected like a missing one.
   for (const shown of [undefined, "expired"]) {
     told.length = 0;
     expect(await ingest({ ...options, token: shown }, { terminal, signal })).toBe(1);
@@ -99,7 +99,7 @@ test("ingest sends the token, and without one stops at the first refusal", async
   }
 });
 
-test("the operator's token is read from its file without the end of the line", () => {
+test("the admin token is read from its file without the line end", () => {
   const file = join(service.directory, "operator.token");
   expect(readFileSync(file, "utf8")).toBe(`${tokenIn(file, "")}\n`);
 });
@@ -107,9 +107,9 @@ test("the operator's token is read from its file without the end of the line", (
 const secret = "eyJhbGciOi.secret";
 test.each([
   ["two lines", `token abc acts for urn:li:corpuser:datahub\n${secret}\n`],
-  ["what no header takes", `${secret}\u2026`],
-  ["two lines that end as on Windows", `${secret}\r\n${secret}`],
-])("a file with %s is no token, and nothing of it is told", (_, content) => {
+  ["characters that no header accepts", `${secret}\u2026`],
+  ["two lines with Windows line ends", `${secret}\r\n${secret}`],
+])("a file with %s is rejected without showing its content", (_, content) => {
   using directory = temporaryDirectory();
   const file = join(directory.path, "mixed.token");
   writeFileSync(file, content);
@@ -120,7 +120,7 @@ test.each([
   });
 });
 
-test("an empty file is told as that", () => {
+test("an empty token file is reported as empty", () => {
   using directory = temporaryDirectory();
   const file = join(directory.path, "empty.token");
   writeFileSync(file, " \n");
@@ -138,7 +138,7 @@ function failureOf(act: () => unknown): unknown {
   }
 }
 
-test("the first start tells where the root user's token lies, no start tells what it is", async () => {
+test("the first start logs the file of the admin token, and no start logs the token", async () => {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
   const told: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What the reference answered to GraphQL requests, replayed in order with the tokens and ids that this
- * service gives: the same or more, and where it answers otherwise the reason is listed.
+ * Recorded GraphQL requests of DataHub, replayed in order with the tokens and ids of this service.
+ * Responses contain everything recorded, except for the listed differences.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -9,22 +9,24 @@ import { missingFrom } from "./superset.ts";
 
 const recordings = all.filter(({ request }) => request.path === "/api/graphql");
 
-const seenAtOnce = "a token is listed as soon as it is made; the reference's index lagged behind";
-const inOwnWords = "validation tells the place of the value, the reference that of the argument";
+const listedAtOnce = "a token is listed as soon as it is made; the reference's index lagged behind";
+const ownLocations = "validation tells the place of the value, the reference that of the argument";
 
-/** By the recording's name: why the answer differs, and where (all of it, when `at` is absent). */
+/**
+ * Differences by the recording's name: the cause, and the place (all of the response without `at`).
+ */
 const differences: Readonly<Record<string, { readonly why: string; readonly at?: RegExp }>> = {
-  "graphql list by ownerUrn": { why: seenAtOnce, at: /total|tokens/ },
-  "graphql list by actorUrn": { why: seenAtOnce, at: /total|tokens/ },
-  "graphql list all": { why: seenAtOnce, at: /total|tokens/ },
-  "graphql list after create": { why: seenAtOnce, at: /total|tokens/ },
+  "graphql list by ownerUrn": { why: listedAtOnce, at: /total|tokens/ },
+  "graphql list by actorUrn": { why: listedAtOnce, at: /total|tokens/ },
+  "graphql list all": { why: listedAtOnce, at: /total|tokens/ },
+  "graphql list after create": { why: listedAtOnce, at: /total|tokens/ },
   "graphql list value": { why: "`value` counts beside `values`" },
-  "graphql create bad duration": { why: inOwnWords, at: /locations/ },
+  "graphql create bad duration": { why: ownLocations, at: /locations/ },
   "graphql not json": { why: "the body says what is wrong" },
   "graphql no query": { why: "the body says what is wrong" },
 };
 
-/** Values of the recorded server, and what they are here. */
+/** Ids of the recorded server, which the test replaces by its own. */
 const recordedIds = [
   "JJiAqUsZYCdXDfKP+XkOMDciK8Itu32o7ON7O4d6GGA=",
   "yz7dpVNdylUYvjT5/ip5U3UBlf+XfeHK8EPYDAirduw=",
@@ -47,7 +49,7 @@ function translated<T>(value: T): T {
   return JSON.parse(text);
 }
 
-describe("answers as recorded, or more", () => {
+describe("GraphQL responses contain everything recorded from DataHub:", () => {
   test("there are recordings of every operation", () => {
     expect(recordings.length).toBeGreaterThan(15);
     const names = new Set(recordings.map(({ name }) => name));

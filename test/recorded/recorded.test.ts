@@ -1,7 +1,7 @@
 /**
- * What the reference answered to 265 requests, replayed in order: this service answers the same or
- * more, and where it answers otherwise the reason is listed (differences.ts). Recordings of routes
- * that are not here yet are passed over by their path, and counted.
+ * 265 recorded requests to DataHub, replayed in order. Responses contain everything recorded,
+ * except for the differences listed in differences.ts. Recordings of other routes are skipped by
+ * their path.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tokenOf } from "../support/operator.ts";
@@ -29,14 +29,14 @@ function belongs({ method, path }: Recording["request"]): boolean {
   return action === null || method === "GET" || ACTIONS.has(action);
 }
 
-/** The facets of an answer, in its order. */
+/** The names of the facets of a response, in order. */
 function facetNames(body: unknown): readonly string[] {
   const answer = body as { value?: { metadata?: { aggregations?: { name: string }[] } } } | null;
   return answer?.value?.metadata?.aggregations?.map(({ name }) => name) ?? [];
 }
 
 let service: RunningService;
-/** Last position that an answer told. */
+/** The last position that a response returned. */
 let written = 0;
 beforeAll(async () => {
   service = await runningService({ builtInEntities: "on" });
@@ -45,9 +45,9 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-describe("answers as recorded, or more", () => {
+describe("responses contain everything recorded from DataHub:", () => {
   const replayed = recordings.filter(({ request }) => belongs(request));
-  test("replays more than half of the recordings", () => {
+  test("more than half of the recordings are replayed", () => {
     expect(replayed.length).toBeGreaterThan(recordings.length / 2);
   });
 
@@ -56,7 +56,7 @@ describe("answers as recorded, or more", () => {
       const { method, path, headers, body } = request;
       const reply = await service.client.call(method, path, body ?? undefined, {
         ...headers,
-        // The recordings were made when searches had come to what was written before.
+        // The recorded searches covered the writes before them.
         "X-Annals-Min-Position": String(written),
         ...(path.startsWith("/operations") && tokenOf(service.directory)),
       });
@@ -80,7 +80,7 @@ describe("answers as recorded, or more", () => {
     });
   }
 
-  test("lists no difference that is none", () => {
+  test("every listed difference belongs to a recording", () => {
     const names = new Set(replayed.map(({ name }) => name));
     expect(Object.keys(differences).filter((name) => !names.has(name))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What was recorded of the reference: requests in the order in which they were sent, and answers. */
+/** Recorded requests to DataHub in the order of sending, with their responses. */
 import { readFileSync } from "node:fs";
 
 export interface Recording {

@@ -1,6 +1,6 @@
 /**
- * Compares an answer with a recorded one: everything recorded must be there, more may be.
- * What differs from run to run (times, traces, runs) is left out of the comparison.
+ * Compares a response with a recorded one: it contains everything recorded, and may contain more.
+ * Values that differ between runs (times, traces, runs) are not compared.
  */
 
 /** Members whose values belong to one run of one server. */
@@ -15,7 +15,7 @@ const OF_THE_RUN = new Set([
   "message",
 ]);
 
-/** Paths (`/a/0/b`) at which `actual` lacks or changes something of `expected`. */
+/** Paths (`/a/0/b`) at which `actual` misses or changes a part of `expected`. */
 export function missingFrom(expected: unknown, actual: unknown, path = ""): readonly string[] {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return [`${path}: expected a list, found ${show(actual)}`];
@@ -41,7 +41,7 @@ export function missingFrom(expected: unknown, actual: unknown, path = ""): read
     : [`${path}: expected ${show(expected)}, found ${show(actual)}`];
 }
 
-/** A text that holds a JSON object is compared by what it holds. */
+/** Texts that contain a JSON object are compared as objects. */
 function innerJson(value: unknown): unknown {
   if (typeof value !== "string" || !value.startsWith("{")) return undefined;
   try {
