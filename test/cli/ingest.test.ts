@@ -41,7 +41,7 @@ const snapshot = (n: number | string): object => ({
 interface Ended {
   readonly code: number;
   readonly printed: readonly string[];
-  readonly told: readonly string[];
+  readonly notes: readonly string[];
 }
 
 async function run(
@@ -49,26 +49,26 @@ async function run(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Ended> {
   const printed: string[] = [];
-  const told: string[] = [];
+  const notes: string[] = [];
   const terminal: Terminal = {
     print: async (line) => void printed.push(line),
-    note: (line) => void told.push(line),
+    note: (line) => void notes.push(line),
     startBar: () => ({ update: () => {}, stop: () => {} }),
   };
   const defaults = { batch: 500, concurrency: 4, retryDelayMs: 1 };
   const code = await ingest({ ...defaults, ...options }, { terminal, signal });
-  return { code, printed, told };
+  return { code, printed, notes };
 }
 
 test("proposals and snapshots of an array are sent as two batches, in order", async () => {
   await using catalog = await openRecordingCatalog();
   const file = fileOf(JSON.stringify([snapshot(1), snapshot(2), proposal(3), proposal(3, "e")]));
-  const { code, printed, told } = await run({
+  const { code, printed, notes } = await run({
     files: [file],
     server: catalog.address,
     concurrency: 1,
   });
-  expect({ code, told }).toEqual({ code: 0, told: [] });
+  expect({ code, notes }).toEqual({ code: 0, notes: [] });
   expect(
     catalog.received.map(({ path, members }) => [path, members.map(({ urn }) => urn)]),
   ).toEqual([
@@ -103,12 +103,12 @@ test("records about one urn arrive in the order of the files, despite concurrenc
   expect(code).toBe(0);
   expect(catalog.received.length).toBeGreaterThanOrEqual(60);
   for (let n = 0; n < 7; n++) {
-    const told = catalog
+    const descriptions = catalog
       .accepted()
       .filter(({ urn }) => urn === tagUrn(n))
       .map(({ body }) => JSON.parse((body.aspect as { value: string }).value).description);
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told.length).toBeGreaterThan(80);
+    expect(descriptions).toEqual([...descriptions].sort((a, b) => a - b));
+    expect(descriptions.length).toBeGreaterThan(80);
   }
 });
 
@@ -124,9 +124,9 @@ test("only the invalid records are reported, with file, number, urn and cause", 
     i === 3 || i === 27 ? `bad${i}` : `good${i}`,
   );
   const file = fileOf(JSON.stringify(names.map((name) => proposal(name))));
-  const { code, printed, told } = await run({ files: [file], server: catalog.address });
+  const { code, printed, notes } = await run({ files: [file], server: catalog.address });
   expect(code).toBe(1);
-  expect([...told].sort()).toEqual([
+  expect([...notes].sort()).toEqual([
     `${file}: record 28: urn:li:tag:bad27: member 0: tag "urn:li:tag:bad27" is bad`,
     `${file}: record 4: urn:li:tag:bad3: member 0: tag "urn:li:tag:bad3" is bad`,
   ]);
@@ -148,11 +148,11 @@ test("an invalid line fails only its own record", async () => {
   await using catalog = await openRecordingCatalog();
   const lines = [JSON.stringify(proposal(1)), '{"entityType":', "{}", JSON.stringify(proposal(2))];
   const file = fileOf(lines.join("\n"));
-  const { code, told } = await run({ files: [file], server: catalog.address });
+  const { code, notes } = await run({ files: [file], server: catalog.address });
   expect(code).toBe(1);
-  expect(told).toHaveLength(2);
-  expect(told[0]).toContain(`${file}: record 2: the record is not JSON`);
-  expect(told[1]).toContain(`${file}: record 3: the record has the members {}`);
+  expect(notes).toHaveLength(2);
+  expect(notes[0]).toContain(`${file}: record 2: the record is not JSON`);
+  expect(notes[1]).toContain(`${file}: record 3: the record has the members {}`);
   expect(catalog.accepted()).toHaveLength(2);
 });
 
@@ -161,13 +161,13 @@ test("a file without records is reported in one line, and other files are ingest
   const prose = fileOf("# Seeds\n\nOf old varieties.\n".repeat(100));
   const numbers = fileOf(JSON.stringify(Array.from({ length: 100 }, (_, n) => n)));
   const whole = fileOf(JSON.stringify(proposal(2)));
-  const { code, printed, told } = await run({
+  const { code, printed, notes } = await run({
     files: [prose, numbers, whole],
     server: catalog.address,
   });
   expect(code).toBe(1);
   const why = "is not a file of records: none of its first 5 begins with {. A record is a proposal";
-  expect(told).toEqual([
+  expect(notes).toEqual([
     expect.stringContaining(`${prose}: it ${why}`),
     expect.stringContaining(`${numbers}: it ${why}`),
   ]);
@@ -178,8 +178,8 @@ test("a file that begins with a few invalid lines is still read", async () => {
   await using catalog = await openRecordingCatalog();
   const file = fileOf(`some\nnotice\n${JSON.stringify(proposal(1))}\nend\n`);
   const short = fileOf("no record\n");
-  const { told } = await run({ files: [file, short], server: catalog.address });
-  expect(told).toEqual([
+  const { notes } = await run({ files: [file, short], server: catalog.address });
+  expect(notes).toEqual([
     expect.stringContaining(`${file}: record 1: the record is not JSON`),
     expect.stringContaining(`${file}: record 2: the record is not JSON`),
     expect.stringContaining(`${file}: record 4: the record is not JSON`),
@@ -192,9 +192,9 @@ test("an unclosed array is reported, and the records before it and in other file
   await using catalog = await openRecordingCatalog();
   const cut = fileOf(`[${JSON.stringify(proposal(1))},`);
   const whole = fileOf(JSON.stringify(proposal(2)));
-  const { code, told } = await run({ files: [cut, whole], server: catalog.address });
+  const { code, notes } = await run({ files: [cut, whole], server: catalog.address });
   expect(code).toBe(1);
-  expect(told).toEqual([`${cut}: after record 1: the array does not end`]);
+  expect(notes).toEqual([`${cut}: after record 1: the array does not end`]);
   expect(catalog.accepted()).toHaveLength(2);
 });
 
@@ -204,10 +204,10 @@ test("a request is repeated after 429 and 503, with the same idempotency key", a
       attempt < 2 ? { status: attempt === 0 ? 429 : 503, message: "later" } : undefined,
   });
   const file = fileOf(JSON.stringify([proposal(1), proposal(2)]));
-  const { code, told } = await run({ files: [file], server: catalog.address, concurrency: 1 });
-  expect({ code, told }).toEqual({
+  const { code, notes } = await run({ files: [file], server: catalog.address, concurrency: 1 });
+  expect({ code, notes }).toEqual({
     code: 0,
-    told: [`waiting for ${catalog.address} (status 429: later)`],
+    notes: [`waiting for ${catalog.address} (status 429: later)`],
   });
   expect(catalog.received.map(({ status }) => status)).toEqual([429, 503, 200]);
   const keys = new Set(catalog.received.map(({ idempotencyKey }) => idempotencyKey));
@@ -222,10 +222,10 @@ test("a run ends when the server stays unavailable, and reports the ingested rec
   });
   const file = fileOf([1, 2, "last"].map((n) => JSON.stringify(proposal(n))).join("\n"));
   const options = { files: [file], server: catalog.address, concurrency: 1, batch: 1 };
-  const { code, printed, told } = await run(options);
+  const { code, printed, notes } = await run(options);
   expect(code).toBe(1);
-  expect(told).toHaveLength(2);
-  expect(told[1]).toContain("did not answer (status 503: disk full)");
+  expect(notes).toHaveLength(2);
+  expect(notes[1]).toContain("did not answer (status 503: disk full)");
   expect(printed[0]).toContain("ingested 2 records");
 });
 
@@ -274,9 +274,9 @@ test("an interrupted run stops and reports the ingested records", async () => {
     batch: 1,
     concurrency: 1,
   };
-  const { code, printed, told } = await run(options, controller.signal);
+  const { code, printed, notes } = await run(options, controller.signal);
   expect(code).toBe(1);
-  expect(told.join()).toContain("interrupted");
+  expect(notes.join()).toContain("interrupted");
   expect(printed[0]).toMatch(/^ingested [34] records/);
 });
 
@@ -284,9 +284,9 @@ test("a long error message is cut to one line with the number of missing charact
   const message = "x".repeat(5_000);
   await using catalog = await openRecordingCatalog({ refuse: () => ({ status: 422, message }) });
   const file = fileOf(JSON.stringify([proposal(1)]));
-  const { code, told } = await run({ files: [file], server: catalog.address });
+  const { code, notes } = await run({ files: [file], server: catalog.address });
   expect(code).toBe(1);
-  const [line = ""] = told;
+  const [line = ""] = notes;
   const head = `${file}: record 1: ${tagUrn(1)}: xxx`;
   expect(line.slice(0, head.length)).toBe(head);
   expect(line).toMatch(/x… \(\d+ characters more\)$/);
@@ -298,11 +298,11 @@ test("the command fails after it ingested all records if the service is not heal
   await using catalog = await openRecordingCatalog({ healthError: () => healthError });
   const file = fileOf(JSON.stringify([proposal(1), proposal(2)]));
   const options = { files: [file], server: catalog.address, recoveryMsMax: 50 };
-  const { code, told, printed } = await run(options);
+  const { code, notes, printed } = await run(options);
   expect(code).toBe(1);
   expect(catalog.accepted()).toHaveLength(2);
   expect(printed.join()).toMatch(/^ingested 2 records/);
-  expect(told.at(-1)).toContain(healthError);
+  expect(notes.at(-1)).toContain(healthError);
 });
 
 test("the command succeeds if the service becomes healthy a second after the last record", async () => {
@@ -314,9 +314,9 @@ test("the command succeeds if the service becomes healthy a second after the las
     },
   });
   const file = fileOf(JSON.stringify([proposal(1)]));
-  const { code, told } = await run({ files: [file], server: catalog.address });
-  expect({ code, told }).toEqual({
+  const { code, notes } = await run({ files: [file], server: catalog.address });
+  expect({ code, notes }).toEqual({
     code: 0,
-    told: [`waiting for ${catalog.address} (status 503: the view graph did not answer)`],
+    notes: [`waiting for ${catalog.address} (status 503: the view graph did not answer)`],
   });
 });

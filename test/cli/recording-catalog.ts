@@ -103,14 +103,14 @@ interface Proposal {
 
 /** Throws, so that the request gets no response, for a request that no catalog accepts. */
 function membersOf(path: string, body: Record<string, unknown>): readonly Member[] {
-  const proposal = (told: Proposal): Member => ({
-    urn: told.entityUrn,
-    body: { ...told },
-    systemMetadata: told.systemMetadata,
+  const proposal = (member: Proposal): Member => ({
+    urn: member.entityUrn,
+    body: { ...member },
+    systemMetadata: member.systemMetadata,
   });
-  const snapshot = (told: Snapshot, systemMetadata: unknown): Member => ({
-    urn: Object.values(told.value)[0]?.urn ?? "",
-    body: { ...told },
+  const snapshot = (member: Snapshot, systemMetadata: unknown): Member => ({
+    urn: Object.values(member.value)[0]?.urn ?? "",
+    body: { ...member },
     systemMetadata,
   });
   switch (path) {
@@ -122,7 +122,7 @@ function membersOf(path: string, body: Record<string, unknown>): readonly Member
       return [snapshot(body.entity as Snapshot, body.systemMetadata)];
     case "/entities?action=batchIngest": {
       const metadata = body.systemMetadata as unknown[];
-      return (body.entities as Snapshot[]).map((told, at) => snapshot(told, metadata[at]));
+      return (body.entities as Snapshot[]).map((member, at) => snapshot(member, metadata[at]));
     }
     default:
       throw new Error(`no catalog has ${path}`);

@@ -16,7 +16,7 @@ export interface Running {
   /** Resolves once stdout contains the text. */
   said(text: string): Promise<void>;
   /** Resolves once stderr contains the text. */
-  told(text: string): Promise<void>;
+  logged(text: string): Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
@@ -69,6 +69,6 @@ export function start(
     child,
     ended,
     said: (text) => has(child.stdout, () => stdout.includes(text), text),
-    told: (text) => has(child.stderr, () => stderr.includes(text), text),
+    logged: (text) => has(child.stderr, () => stderr.includes(text), text),
   };
 }

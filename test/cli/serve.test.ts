@@ -65,19 +65,19 @@ describe("annals serve", () => {
   });
 
   test("takes two signals in quick succession for one", async () => {
-    const { child, said, told, ended } = startProgram(["serve"], { closeMs: 400 });
+    const { child, said, logged, ended } = startProgram(["serve"], { closeMs: 400 });
     await said(ready);
     child.kill("SIGINT");
-    await told("stopping");
+    await logged("stopping");
     child.kill("SIGINT");
     expect((await ended).code).toBe(0);
   });
 
   test("stops by force after a second signal", async () => {
-    const { child, said, told, ended } = startProgram(["serve"]);
+    const { child, said, logged, ended } = startProgram(["serve"]);
     await said(ready);
     child.kill("SIGTERM");
-    await told("stopping");
+    await logged("stopping");
     await sleep(600);
     child.kill("SIGTERM");
     const { code, stderr } = await ended;

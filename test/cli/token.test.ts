@@ -20,12 +20,12 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-const { printed, messages: told, ...output } = recordedOutput();
+const { printed, messages, ...output } = recordedOutput();
 const { terminal } = output;
 
 function create(options: Partial<TokenOptions> = {}, flags: { operatorTokenFile?: string } = {}) {
   printed.length = 0;
-  told.length = 0;
+  messages.length = 0;
   const config = readConfig({ data: service.directory, ...flags }, {});
   const whole = { server: service.address, name: "cli", duration: "ONE_DAY", ...options } as const;
   return createToken(config, whole, output);
@@ -36,7 +36,7 @@ test("only the token of the root user is printed on stdout, and its description 
   const [token = "", ...others] = printed;
   expect(others).toEqual([]);
   expect(await whoIs(service.client, token)).toBe("urn:li:corpuser:datahub");
-  expect(told).toEqual([
+  expect(messages).toEqual([
     expect.stringMatching(
       /^token \S+ acts for urn:li:corpuser:datahub and expires 20\S+Z; it is shown this once$/,
     ),
@@ -46,7 +46,7 @@ test("only the token of the root user is printed on stdout, and its description 
 test("a token of another user without expiry is printed", async () => {
   expect(await create({ actor: "urn:li:corpuser:mina", duration: "NO_EXPIRY" })).toBe(0);
   expect(await whoIs(service.client, printed[0] ?? "")).toBe("urn:li:corpuser:mina");
-  expect(told[0]).toContain("never expires");
+  expect(messages[0]).toContain("never expires");
 });
 
 test("a token that cannot be created is reported with the cause", async () => {
@@ -93,9 +93,9 @@ test("ingest sends the token, and without one stops at the first rejection", asy
   expect(await ingest({ ...options, token }, { terminal, signal })).toBe(0);
   // An expired token is rejected like a missing one.
   for (const shown of [undefined, "expired"]) {
-    told.length = 0;
+    messages.length = 0;
     expect(await ingest({ ...options, token: shown }, { terminal, signal })).toBe(1);
-    expect(told.join("\n")).toContain("Name a file with an access token with --token-file");
+    expect(messages.join("\n")).toContain("Name a file with an access token with --token-file");
   }
 });
 
@@ -141,14 +141,14 @@ function failureOf(act: () => unknown): unknown {
 test("the first start logs the file of the admin token, and no start logs the token", async () => {
   using directory = temporaryDirectory();
   const data = join(directory.path, "data");
-  const told: string[] = [];
+  const logs: string[] = [];
   for (let n = 0; n < 2; n++) {
     const started = await startService(data, { env: { ANNALS_LOG_LEVEL: "debug" } });
     await started.stop();
-    told.push(started.stderr());
+    logs.push(started.stderr());
   }
   const file = join(data, "operator.token");
-  const [first = "", second = ""] = told;
+  const [first = "", second = ""] = logs;
   expect(first.split("\n").filter((line) => line.includes(file))).toEqual([
     expect.stringContaining("first token is in this file"),
   ]);
