@@ -45,7 +45,7 @@ export async function reachStore(name: StoreName): Promise<ReachedStore | Skippe
   const url = givenAddress(name);
   if (url !== undefined) return { url, from: "environment" };
   if (!selectedStores().includes(name)) return notSelected(name);
-  const keeperUrl = process.env.TEST_STORES_DOOR;
+  const keeperUrl = process.env.TEST_STORES_ENDPOINT;
   const store = await (keeperUrl === undefined ? keeper().reach(name) : askKeeper(keeperUrl, name));
   return orFail(name, store);
 }

@@ -1,4 +1,6 @@
-/** The stores as containers, where a container engine answers; removed when their process ends. */
+/**
+ * The stores as containers, where a container engine is available; removed when their process ends.
+ */
 import {
   GenericContainer,
   getContainerRuntimeClient,
@@ -11,7 +13,7 @@ import { images } from "./images.ts";
 import { Unavailable } from "./server-kind.ts";
 
 const engineMillisecondsMax = 1_500;
-/** With the time to fetch the image. */
+/** Timeout of a start, including the download of the image. */
 const startMillisecondsMax = 240_000;
 
 const password = "annals-test";
@@ -27,7 +29,7 @@ const recipes: Readonly<Record<Exclude<StoreName, "kafka">, Recipe>> = {
   postgres: {
     port: 5432,
     environment: { POSTGRES_USER: "annals", POSTGRES_PASSWORD: password },
-    // The first time is the server that sets the database up.
+    // The first start of the server sets up the database.
     wait: Wait.forLogMessage(/database system is ready to accept connections/, 2),
     url: (host, port) => `postgres://annals:${password}@${host}:${port}/postgres`,
   },
@@ -83,7 +85,7 @@ export interface StartedStore {
   stop(): Promise<void>;
 }
 
-/** The host that the engine publishes ports on; rejects soon where no engine answers. */
+/** The host on which the engine publishes ports; rejects soon without an engine. */
 export async function containerHost(): Promise<string> {
   try {
     const client = await Promise.race([
@@ -117,7 +119,7 @@ const start = ({ port, environment, wait }: Recipe, image: string): Promise<Star
     .withStartupTimeout(120_000)
     .start();
 
-/** A broker tells clients its address, and so has to know the port outside before it starts. */
+/** A broker sends its address to clients, and so must know its published port before its start. */
 async function startKafka(host: string): Promise<StartedTestContainer> {
   const [port = 0] = await freePorts(1);
   return new GenericContainer(images.kafka)

@@ -25,7 +25,7 @@ export async function elasticsearch(): Promise<ServerKind> {
     portCount: 2,
     refusesRoot: true,
 
-    // A copy, since it writes into its own folder and its user may not read where the original lies.
+    // A copy: the server writes into its own folder, and its user may not read the original.
     async prepare(place) {
       await cp(join(place.program, `elasticsearch-${version}`), home(place), { recursive: true });
       await mkdir(temporary(place));

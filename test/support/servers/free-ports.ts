@@ -1,4 +1,4 @@
-/** Ports of 127.0.0.1 that nobody listens on at this moment, all different. */
+/** Different ports of 127.0.0.1 that are free at the time of the call. */
 import { createServer } from "node:net";
 
 export async function freePorts(count: number): Promise<number[]> {

@@ -1,4 +1,4 @@
-/** The images of the servers, for tests in containers and for docker/cluster.yaml alike. */
+/** The images of the servers, for both tests in containers and docker/cluster.yaml. */
 import type { StoreName } from "../stores.ts";
 
 export const images: Readonly<Record<StoreName, string>> = {

@@ -1,7 +1,7 @@
 /**
- * Programs in Java that start with little work, because many are started: a launcher is compiled once,
- * and what Java makes of the classes that a start loads is kept in an archive (class data sharing),
- * which halves a start. Both lie beside the program's folder.
+ * Java programs with fast starts, because tests start many: a launcher is compiled once, and the
+ * loaded classes are kept in an archive (class data sharing), which halves the time of a start.
+ * Both are next to the program's folder.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -14,18 +14,18 @@ import { javaHome } from "./maven-packages.ts";
 const run = promisify(execFile);
 
 /**
- * For servers that live for minutes: what compiles best and collects beside the program would take
- * more of the processor than it gives back.
+ * Flags for servers that live for minutes: the optimizing compiler and concurrent collectors would
+ * take more CPU time than they save.
  */
 export const shortLived: readonly string[] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
-/** Of all jars, in the same order at each start, as an archive wants it. */
+/** The class path of all jars, in the same order at each start, as the archive requires. */
 export async function classPath(program: string, ...more: readonly string[]): Promise<string> {
   const jars = (await readdir(program)).filter((name) => name.endsWith(".jar")).sort();
   return [...jars.map((name) => join(program, name)), ...more].join(delimiter);
 }
 
-/** The jar of the class that the file has the source of, made when it is first asked for. */
+/** The jar of the class in the source file, compiled on the first request. */
 export async function launcherJar(program: string, source: string): Promise<string> {
   const [text, home] = [await readFile(source, "utf8"), await javaHome()];
   const jar = `${program}-${shortHash(text + (await releaseOf(home)))}.jar`;
@@ -43,17 +43,17 @@ export async function launcherJar(program: string, source: string): Promise<stri
   return jar;
 }
 
-/** Where the archive of a program lies: of one build of Java, and one launcher. */
+/** Path of a program's archive, which is valid for one build of Java and one launcher. */
 export async function classArchive(program: string, launcher = ""): Promise<string> {
   return `${program}-${shortHash((await releaseOf(await javaHome())) + launcher)}.jsa`;
 }
 
-/** An empty file says that somebody is at it, or that it did not succeed. */
+/** An empty file: another process creates the archive, or its creation has failed. */
 const triedAgainAfterMs = 3_600_000;
 
 /**
- * The flags of Java by which a start takes classes from the archive. Who asks first has one made by
- * `train`, a start with the given flags and an orderly end; others start without it meanwhile.
+ * The flags of Java that load classes from the archive. The first caller creates it by `train`, a
+ * start with the given flags and a clean stop; other callers start without it meanwhile.
  */
 export async function archiveFlags(
   archive: string,
@@ -65,7 +65,7 @@ export async function archiveFlags(
       await train([`-XX:ArchiveClassesAtExit=${made}`]);
       await rename(made, archive);
     } catch {
-      // What is wrong with the server itself, its next start says.
+      // The next start reports errors of the server itself.
       await rm(made, { force: true });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Kafka's own console consumer, as whoever looks into a topic from a shell runs it. It comes with the
- * server's package and needs Java, also where the broker is one that was given by its address.
+ * Kafka's own console consumer, run as from a shell. It is part of the server's package and needs
+ * Java, also if the broker is given by its address.
  */
 import { type Ended, start } from "../../cli/run-program.ts";
 import { requiredStores, type SkippedStore } from "../stores.ts";
@@ -13,7 +13,7 @@ export interface KafkaConsole {
   run(args: readonly string[]): Promise<Ended>;
 }
 
-/** As reachStore does: rejects where REQUIRE_STORES names kafka, else says why there is none. */
+/** Like reachStore: rejects if REQUIRE_STORES names kafka, and otherwise returns the reason. */
 export async function reachKafkaConsole(): Promise<KafkaConsole | SkippedStore> {
   try {
     const { file, args: before } = await kafkaProgram(program, []);

@@ -1,7 +1,7 @@
 /**
- * A Kafka that speaks TLS, asks for a user and a password, and lets users do what they were granted:
- * `kafka://admin:…` may do all, `kafka://annals:…` nothing at first. Its certificate is the test
- * servers' own, which no authority has signed.
+ * A Kafka with TLS, users and access control: `kafka://admin:…` has all rights, and
+ * `kafka://annals:…` has none at first. Its certificate is that of the test servers, which no
+ * authority has signed.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ const passwords = { admin: "admin-secret", annals: "annals secret@/:" } as const
 const readText = (name: string): string =>
   readFileSync(new URL(`../eventstoredb-server/${name}`, import.meta.url), "utf8");
 
-/** PEM text of what its certificate is believed by. */
+/** PEM text of the certificate to trust. */
 export const kafkaCertificates = (): string => readText("test-server.crt");
 
-/** The same address for another user, or for one with another password. */
+/** The same address with another user or another password. */
 export const kafkaAs = (
   url: string,
   user: keyof typeof passwords,
@@ -35,7 +35,7 @@ export async function securedKafka(): Promise<ServerKind> {
   return { ...kind, portCount: 3, url: (place) => kafkaAs(url(place), "admin") };
 }
 
-/** The broker itself, and who asks whether it is ready, come to the ports that know no users. */
+/** The broker itself and its readiness check use the ports without users. */
 function properties({ folder, ports: [inner, controller, outer] }: ServerPlace): string {
   const keys = join(folder, "keys.pem");
   writeFileSync(keys, readText("test-server.key") + kafkaCertificates());

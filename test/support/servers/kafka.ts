@@ -28,7 +28,7 @@ const java = async (program: string, ...args: readonly string[]): Promise<Server
   args: [...shortLived, "-Xms256m", "-Xmx512m", "-cp", await classPath(program), ...args],
 });
 
-/** The command of one of Kafka's programs, by its class. Rejects with Unavailable. */
+/** The command of a Kafka program, by its class. Rejects with Unavailable. */
 export const kafkaProgram = async (
   program: string,
   args: readonly string[],
@@ -38,9 +38,9 @@ export async function kafka(): Promise<ServerKind> {
   return kafkaWith({ properties: () => "", format: [] });
 }
 
-/** One that has settings of its own beside the usual ones, and users from the beginning. */
+/** A Kafka with settings in addition to the default ones, and with initial users. */
 export function kafkaWith(own: {
-  /** What is told again holds as it was told last. */
+  /** A repeated setting replaces the earlier one. */
   properties(place: ServerPlace): string;
   readonly format: readonly string[];
 }): ServerKind {
@@ -59,7 +59,7 @@ export function kafkaWith(own: {
     command: (place) =>
       java(place.program, ...place.javaFlags, "kafka.Kafka", propertiesFile(place)),
 
-    // ApiVersions, the first thing that any client asks: its key is 18, its version 0 here.
+    // ApiVersions, the first request of any client: its key is 18, its version 0 here.
     async isReady({ ports }) {
       const question = Buffer.from("0000000a" + "0012" + "0000" + "00000007" + "0000", "hex");
       const answer = await exchange(ports[0], question, 10);
@@ -70,7 +70,7 @@ export function kafkaWith(own: {
   };
 }
 
-/** One node has to be told that it need not wait for copies of its own topics. */
+/** A single node needs a replication factor of 1 for its internal topics. */
 const propertiesOf = ({ folder, ports: [port, controllerPort] }: ServerPlace): string => `
 process.roles=broker,controller
 node.id=1

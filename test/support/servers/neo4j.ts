@@ -12,7 +12,7 @@ import { exchange } from "./tcp-exchange.ts";
 const version = "5.26.25";
 const password = "annals-test";
 const launcher = fileURLToPath(new URL("Neo4jServer.java", import.meta.url));
-/** What its certificate is believed by. */
+/** PEM text of the certificate to trust. */
 export const certificateFile = fileURLToPath(
   new URL("../eventstoredb-server/test-server.crt", import.meta.url),
 );
@@ -57,7 +57,7 @@ export async function neo4j(): Promise<ServerKind> {
       };
     },
 
-    // The handshake of Bolt: a server that is up chooses one of the versions offered.
+    // The handshake of Bolt: a ready server chooses one of the offered versions.
     async isReady({ folder, ports }) {
       if (!existsSync(join(folder, "data", "password-is-set"))) return false;
       const offer = Buffer.from(`6060b01700080805${"00000000".repeat(3)}`, "hex");

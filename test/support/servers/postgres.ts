@@ -1,4 +1,4 @@
-/** PostgreSQL from the machine's own binaries, which refuse to be run by root. */
+/** PostgreSQL from the machine's own binaries, which do not run as root. */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -37,7 +37,7 @@ export async function postgres(): Promise<ServerKind> {
         unix_socket_directories: "",
         max_connections: 200,
         shared_buffers: "64MB",
-        // A killed process loses nothing by it, only a machine that stops would.
+        // Only a crash of the machine could lose data, not a killed process.
         fsync: "off",
       };
       const args = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
@@ -53,7 +53,7 @@ export async function postgres(): Promise<ServerKind> {
   };
 }
 
-/** The newest of what Debian keeps beside each other, else what is on the path. */
+/** The newest of Debian's parallel versions, else the one on the path. */
 function binaries(): string {
   const packaged = "/usr/lib/postgresql";
   const versions = existsSync(packaged) ? readdirSync(packaged) : [];

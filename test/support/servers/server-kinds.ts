@@ -1,4 +1,4 @@
-/** The servers that need no container: by name, how to have one. */
+/** The kinds of servers that need no container, by name. */
 import type { StoreName } from "../stores.ts";
 import { elasticsearch } from "./elasticsearch.ts";
 import { kafka } from "./kafka.ts";
@@ -9,7 +9,7 @@ import type { ServerKind } from "./server-kind.ts";
 
 export type PackagedStore = Exclude<StoreName, "eventstoredb">;
 
-/** Rejects with Unavailable where that is clear before anything is fetched. */
+/** Rejects with Unavailable before any download, where the reason is known by then. */
 export const serverKinds: Readonly<Record<PackagedStore, () => Promise<ServerKind>>> = {
   postgres,
   neo4j,

@@ -1,7 +1,7 @@
 /**
- * One server of a kind on this machine: started on free ports of 127.0.0.1 in a folder of its own,
- * waited for by asking it, killed and started again on the same ports with the same data, and stopped
- * without leaving a process or a file. The caller must see to `stop`; store-keeper.ts does.
+ * One server on this machine: started on free ports of 127.0.0.1 in its own folder, checked until
+ * it is ready, killed and restarted on the same ports with the same data, and stopped without
+ * leaving a process or a file. The caller must call `stop`; store-keeper.ts does.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -26,25 +26,28 @@ const finishMillisecondsMax = 120_000;
 export interface ServerProcess {
   readonly url: string;
   readonly version: string;
-  /** On this machine; its data is in there. */
+  /** The server's folder on this machine, with its data. */
   readonly folder: string;
-  /** After `kill`; the data is what the server had made durable. */
+  /** Starts the server after `kill`, with the data that was durable. */
   start(): Promise<void>;
-  /** SIGKILL, as a power cut would end it. */
+  /** Sends SIGKILL, which simulates a power cut. */
   kill(): Promise<void>;
-  /** For good; its data goes. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface ServerProcessOptions {
-  /** Where its folder is made; the system's directory for what is temporary when absent. */
+  /** The parent of the server's folder; the system's temporary directory if absent. */
   readonly within?: string | undefined;
-  /** Ends waiting for it. */
+  /** Aborts the wait for the server. */
   readonly signal?: AbortSignal;
   readonly fetching?: AbortSignal;
 }
 
-/** Rejects with Unavailable where the machine cannot run it, otherwise with what the server said. */
+/**
+ * Rejects with Unavailable if the machine cannot run the server, otherwise with the server's
+ * output.
+ */
 export async function openServerProcess(
   kind: ServerKind,
   options: ServerProcessOptions = {},
@@ -54,14 +57,14 @@ export async function openServerProcess(
     try {
       return await openOnce(kind, javaFlags, options);
     } catch (error) {
-      // Ports that were free a moment ago may be somebody else's by now.
+      // Another process may have taken a port that was free before.
       const taken = /address (?:is )?already in use|bindexception/i.test(String(error));
       if (!taken || attempt === startAttemptsMax) throw error;
     }
   }
 }
 
-/** Fetches and makes what starts of this kind need, once; the flags of Java that they have by it. */
+/** Downloads and prepares what all servers of the kind need, once; returns their flags of Java. */
 export async function prepareProgram(
   kind: ServerKind,
   { signal, fetching = signal }: ServerProcessOptions = {},
@@ -80,7 +83,7 @@ export async function prepareProgram(
 }
 
 interface OpenedProcess extends ServerProcess {
-  /** Lets it do what it does in the end. */
+  /** Runs a clean stop. */
   finish(): Promise<void>;
 }
 
@@ -99,7 +102,7 @@ async function openOnce(
   async function start(attemptsMax = startAttemptsMax): Promise<void> {
     const command = await kind.command(place);
     const deadline = Date.now() + startMillisecondsMax;
-    // What was just killed may hold its files for another moment.
+    // A process that was just killed may hold its files a little longer.
     for (let attempt = 1; ; attempt++) {
       child = launch(command, folder, user);
       if (await becomesReady(kind, place, child, deadline, signal)) return;
@@ -153,7 +156,7 @@ async function becomesReady(
   return false;
 }
 
-/** A process group of its own, so that what the program starts can be ended with it. */
+/** Starts a process group, so that child processes of the program can be ended with it. */
 function launch(
   { file, args, environment }: ServerCommand,
   folder: string,
@@ -199,7 +202,7 @@ async function end(
   }
 }
 
-/** False when nothing is left of the group. */
+/** False when the group has no process left. */
 function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-leader, signal);

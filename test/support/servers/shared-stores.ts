@@ -1,6 +1,6 @@
 /**
- * Vitest's global set-up: one keeper of servers for all test files, behind an endpoint on 127.0.0.1 that
- * app/stores.ts asks. What was left out is said once, at the end.
+ * Vitest's global set-up: one keeper of servers for all test files, behind an endpoint on 127.0.0.1
+ * that support/stores.ts calls. The end of the run lists the skipped stores.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,17 +27,17 @@ export default async function setup(): Promise<() => Promise<void>> {
   });
   await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
   const { port } = api.address() as AddressInfo;
-  process.env.TEST_STORES_DOOR = `http://127.0.0.1:${port}/`;
+  process.env.TEST_STORES_ENDPOINT = `http://127.0.0.1:${port}/`;
 
   return async () => {
     api.closeAllConnections();
     api.close();
     await keeper.close();
-    tellWhatRan(answers);
+    printStores(answers);
   };
 }
 
-function tellWhatRan(answers: ReadonlyMap<StoreName, ReachedStore | SkippedStore>): void {
+function printStores(answers: ReadonlyMap<StoreName, ReachedStore | SkippedStore>): void {
   const started = [...answers].flatMap(([name, store]) =>
     "skipped" in store ? [] : [`${storeTitle(name, store)} (${store.from})`],
   );

@@ -33,7 +33,7 @@ async function fetchAll(): Promise<void> {
       if (!process.env[variableOf(name)]) await prepareProgram(await serverKinds[name]());
       console.log(name);
     } catch (error) {
-      tellMissing(name, error instanceof Error ? error.message : String(error));
+      printMissing(name, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -51,15 +51,15 @@ async function startAll(): Promise<void> {
   forget();
   for (const name of names) {
     const store = await keeper.own(name);
-    if ("skipped" in store) tellMissing(name, store.skipped);
+    if ("skipped" in store) printMissing(name, store.skipped);
     else if (file === undefined) console.log(`${variableOf(name)}=${store.url}`);
     else appendFileSync(file, `${variableOf(name)}=${store.url}\n`);
   }
-  // Until a signal comes.
+  // Runs until a signal ends the process.
   setInterval(() => {}, 2 ** 30);
 }
 
-function tellMissing(name: string, why: string): void {
+function printMissing(name: string, why: string): void {
   console.error(`${name} cannot be had: ${why}`);
   process.exitCode = 1;
 }

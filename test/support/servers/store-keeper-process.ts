@@ -1,4 +1,7 @@
-/** The process that store-keeper.ts starts: it has the servers, and ends them when it is let go of. */
+/**
+ * The process that store-keeper.ts starts: it owns the servers, and ends them when its parent ends
+ * or disconnects.
+ */
 import { type OwnName, type ReachedStore, type StoreName, variableOf } from "../stores.ts";
 import { securedKafka } from "./kafka-secured.ts";
 import { Unavailable } from "./server-kind.ts";
@@ -10,7 +13,7 @@ export type Question = { readonly id: number } & (
   | { readonly act: "own"; readonly name: OwnName; readonly within: string | undefined }
   | {
       readonly act: "kill" | "start" | "stop";
-      /** Which of the servers that a test has for itself. */
+      /** Set for a server that one test has for itself. */
       readonly server: number | undefined;
     }
 );
@@ -19,7 +22,7 @@ export type Answer =
   | { readonly id: number; readonly skipped: string }
   | (ReachedStore & { readonly id: number; readonly server?: number; readonly folder?: string });
 
-/** All fetching of one run together. */
+/** Aborts all downloads of the run. */
 const fetchMillisecondsMax = 300_000;
 
 const closing = new AbortController();
@@ -33,14 +36,14 @@ process.on("message", async (question: Question) => {
   const { id } = question;
   const answering = answer(question);
   pending.add(answering);
-  const told = await answering.catch((error) => ({ skipped: reasonOf(error) }));
+  const result = await answering.catch((error) => ({ skipped: reasonOf(error) }));
   pending.delete(answering);
-  if (process.connected) process.send?.({ id, ...told });
+  if (process.connected) process.send?.({ id, ...result });
 });
 
 process.on("disconnect", async () => {
   closing.abort();
-  // What is being started is stopped as soon as it is there.
+  // A server that is still starting is stopped as soon as it is ready.
   await Promise.allSettled(pending);
   await Promise.allSettled(stops.map((stop) => stop()));
   process.exit(0);

@@ -1,7 +1,7 @@
 /**
- * Keeps the servers of one test run: each is had at most once, when it is first asked for, from a
- * container engine where one answers, else from registry packages. The servers are children of a
- * process apart (store-keeper-process.ts) that ends them when this one is gone, however it ends.
+ * Keeps the servers of one test run: each is started at most once, on the first request, by a
+ * container engine if one is available, else from registry packages. The servers are children of a
+ * separate process (store-keeper-process.ts), which ends them when this process ends in any way.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -17,25 +17,25 @@ type Asked = Question extends infer Each
     : never
   : never;
 
-/** A server that a test has for itself, to break it. */
+/** A server for one test, which may break it. */
 export interface OwnStore {
   readonly url: string;
   readonly version: string;
-  /** On this machine; the server's data is in there. */
+  /** The server's folder on this machine, with its data. */
   readonly folder: string;
-  /** SIGKILL; the data stays. */
+  /** Sends SIGKILL; the data stays. */
   kill(): Promise<void>;
-  /** On the same address with the same data, once it answers. */
+  /** Starts the server on the same address with the same data; resolves when it is ready. */
   start(): Promise<void>;
-  /** For good. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface StoreKeeper {
   reach(name: StoreName): Promise<ReachedStore | SkippedStore>;
-  /** `within`: where its folder is made; the system's directory for what is temporary when absent. */
+  /** `within`: the parent of its folder; the system's temporary directory if absent. */
   own(name: OwnName, within?: string): Promise<OwnStore | SkippedStore>;
-  /** Ends all servers and leaves nothing of them. */
+  /** Ends all servers and deletes their data. */
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createStoreKeeper(): StoreKeeper {
 
   function started(): ChildProcess {
     if (child !== undefined) return child;
-    // A session of its own: Ctrl-C reaches this process, which then lets go of it.
+    // A session of its own: Ctrl-C reaches only this process, which then disconnects.
     const forked = fork(program, [], {
       detached: true,
       execArgv: [],
@@ -58,7 +58,7 @@ export function createStoreKeeper(): StoreKeeper {
       if (waiting.size === 0) letGo(forked);
     });
     forked.on("exit", () => {
-      for (const [id, tell] of waiting) tell({ id, skipped: "the keeper of servers ended" });
+      for (const [id, resolve] of waiting) resolve({ id, skipped: "the keeper of servers ended" });
       waiting.clear();
       child = undefined;
     });
@@ -111,7 +111,7 @@ export function createStoreKeeper(): StoreKeeper {
   };
 }
 
-/** A program that has nothing more to ask may end; its servers then end with it. */
+/** A program with no more requests may end; its servers then end with it. */
 function letGo(keeper: ChildProcess): void {
   keeper.unref();
   keeper.channel?.unref();

@@ -1,4 +1,4 @@
-/** The servers of the tests themselves, shown on PostgreSQL, which starts in a second. */
+/** The servers of the tests, checked on PostgreSQL, which starts in a second. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("an address from the environment wins over one from a file, and both over starting", async () => {
+test("an address from the environment has priority over one from a file, and both over a start", async () => {
   const folder = await mkdtemp(join(tmpdir(), "annals-"));
   const file = join(folder, "stores.env");
   await writeFile(file, "TEST_KAFKA=file:1\nTEST_NEO4J=bolt://file:2\n");
@@ -49,7 +49,7 @@ test("a store that the run does not select is skipped and not started", async ()
   expect(await ownStore("neo4j")).toEqual({ skipped });
 });
 
-test("a run takes the test files of its group and those that it names", () => {
+test("a run selects the test files of its group and the named ones", () => {
   const quick = excludedFiles({}, []);
   expect(quick).toContain("test/{kill,damage,fuzz,cluster}/**");
   const stores = excludedFiles({ REQUIRE_STORES: "kafka" }, []);
@@ -59,11 +59,11 @@ test("a run takes the test files of its group and those that it names", () => {
   expect(excludedFiles({}, ["run", "test/e2e/crash.test.ts"])).toEqual([]);
 });
 
-test("a required store that cannot be had is a failure with the reason", async () => {
+test("a required store that is unavailable is a failure with the reason", async () => {
   vi.stubEnv("TEST_EVENTSTOREDB", undefined);
   vi.stubEnv("TEST_STORES_FILE", undefined);
-  // No store has such a name.
-  vi.stubEnv("TEST_STORES_DOOR", `${process.env.TEST_STORES_DOOR}nothing-`);
+  // No store has this name.
+  vi.stubEnv("TEST_STORES_ENDPOINT", `${process.env.TEST_STORES_ENDPOINT}nothing-`);
   vi.stubEnv("REQUIRE_STORES", "");
   expect(await reachStore("eventstoredb")).toHaveProperty("skipped");
   vi.stubEnv("REQUIRE_STORES", "all");
@@ -74,9 +74,9 @@ test("a required store that cannot be had is a failure with the reason", async (
 
 const postgres = await ownStore("postgres");
 
-// Without PostgreSQL's programs on the machine there is nothing to show it on.
+// The test needs the programs of PostgreSQL.
 test.skipIf("skipped" in postgres)(
-  `a server that is killed comes back with its data, on ${storeTitle("postgres", postgres)}`,
+  `a killed server restarts with its data, on ${storeTitle("postgres", postgres)}`,
   async () => {
     if ("skipped" in postgres) throw new Error(postgres.skipped);
     await query(postgres.url, "create table kept as select 7 as seven");
@@ -89,8 +89,8 @@ test.skipIf("skipped" in postgres)(
   },
 );
 
-// See above.
-test.skipIf("skipped" in postgres)("servers end with the process that asked for them", async () => {
+// The test needs the programs of PostgreSQL.
+test.skipIf("skipped" in postgres)("servers end with the process that started them", async () => {
   const program = fileURLToPath(new URL("store-keeper-process.ts", import.meta.url));
   const keeper = fork(program, [], { execArgv: [] });
   keeper.send({ id: 1, act: "own", name: "postgres" });

@@ -1,4 +1,4 @@
-/** The user for servers that refuse to be run by root. */
+/** The user for servers that do not run as root. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { Unavailable } from "./server-kind.ts";
@@ -12,7 +12,7 @@ export interface SystemUser {
 
 const candidates = ["postgres", "nobody"];
 
-/** Undefined where this process is not root's: then it stays who it is. */
+/** Undefined if this process does not run as root: servers then run as the same user. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of candidates) {

@@ -1,4 +1,4 @@
-/** Sends some bytes to a port of 127.0.0.1 and answers with the first `length` that come back. */
+/** Sends bytes to a port of 127.0.0.1 and returns the first `length` bytes of the response. */
 import { connect } from "node:net";
 
 export function exchange(port: number | undefined, sent: Buffer, length: number): Promise<Buffer> {
