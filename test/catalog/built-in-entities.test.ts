@@ -35,7 +35,7 @@ async function eventStore() {
   return { address: server.address, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-test("the built-in entities are DataHub's platforms, types, roles, policies and root user", () => {
+test("the built-in entities are DataHub's platforms, types, roles, policies, home page and root user", () => {
   const counts = Map.groupBy(builtInEntities, ({ entityType }) => entityType);
   const fixed = [...counts].map(([type, all]) => [type, all.length]);
   expect(fixed.filter(([type]) => type !== "entityType")).toEqual([
@@ -45,6 +45,9 @@ test("the built-in entities are DataHub's platforms, types, roles, policies and 
     ["corpuser", 1],
     ["dataHubRole", 3],
     ["dataHubPolicy", 16],
+    ["dataHubPageModule", 10],
+    ["dataHubPageTemplate", 1],
+    ["globalSettings", 1],
   ]);
   const infoValue = (urn: string) => builtInEntities.find((one) => one.urn === urn)?.value;
   expect(infoValue(HIVE)).toEqual({

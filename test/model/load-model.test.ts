@@ -19,9 +19,9 @@ function fieldOf(from: Model, record: string, name: string): Field {
 
 describe("the default model", () => {
   test("the default model has every entity, aspect, type and snapshot", () => {
-    expect(model.entities.size).toBe(71);
-    expect(model.aspects.size).toBe(258);
-    expect(model.types.size).toBe(572);
+    expect(model.entities.size).toBe(72);
+    expect(model.aspects.size).toBe(271);
+    expect(model.types.size).toBe(600);
     expect(model.snapshots.size).toBe(21);
     const kinds = [...model.types.values()].map((type) => type.kind);
     expect(kinds.filter((kind) => kind === "record")).toHaveLength(473);
@@ -35,11 +35,11 @@ describe("the default model", () => {
       category: "core",
       searchGroup: "primary",
     });
-    expect(dataset?.aspects).toHaveLength(37);
+    expect(dataset?.aspects).toHaveLength(43);
     expect(dataset?.aspects.slice(0, 3)).toEqual(["viewProperties", "subTypes", "datasetProfile"]);
     expect(model.findEntity("dataHubAction")?.aspects).toEqual([]);
     const pairs = [...model.entities.values()].map((entity) => entity.aspects.length + 1);
-    expect(pairs.reduce((sum, n) => sum + n, 0)).toBe(670);
+    expect(pairs.reduce((sum, n) => sum + n, 0)).toBe(708);
     const unlisted = [...model.aspects.keys()].filter(
       (name) => ![...model.entities.values()].some((entity) => model.findAspectOf(entity, name)),
     );
@@ -65,7 +65,7 @@ describe("the default model", () => {
     expect(aspectNamed("aiAgentInfo").schemaVersion).toBe(8);
     expect(aspectNamed("ownership").schemaVersion).toBe(1);
     const versioned = [...model.aspects.values()].filter((aspect) => aspect.schemaVersion > 1);
-    expect(versioned).toHaveLength(21);
+    expect(versioned).toHaveLength(46);
   });
 
   test("the model has the annotations of fields", () => {
@@ -119,12 +119,12 @@ describe("the default model", () => {
       }
     }
     expect(count).toEqual({
-      searchable: 490,
-      relationship: 135,
+      searchable: 511,
+      relationship: 142,
       timeseriesField: 49,
       timeseriesFieldCollection: 8,
     });
-    expect(properties).toEqual({ deprecated: 25, UrnValidation: 14, SearchableRef: 1 });
+    expect(properties).toEqual({ deprecated: 25, UrnValidation: 15, SearchableRef: 1 });
   });
 
   test("the model has the snapshots with their aspects", () => {
@@ -237,7 +237,7 @@ describe("an extension", () => {
   test("an extension adds an aspect to an existing entity", () => {
     const dataset = extended.findEntity("dataset");
     expect(dataset?.aspects.at(-1)).toBe("retentionPromise");
-    expect(dataset?.aspects).toHaveLength(38);
+    expect(dataset?.aspects).toHaveLength(44);
     expect(dataset?.keyAspect).toBe("datasetKey");
     const aspect = aspectNamed("retentionPromise", extended);
     expect(aspect).toMatchObject({ record: "org.acme.catalog.RetentionPromise", schemaVersion: 2 });
@@ -254,7 +254,7 @@ describe("an extension", () => {
     expect(machine?.keyParts.map((part) => part.kind)).toEqual(["urn", "text"]);
     expect(machine && extended.findAspectOf(machine, "ownership")?.name).toBe("ownership");
     expect(aspectNamed("machineReading", extended).timeseries).toBe(true);
-    expect(extended.entities.size).toBe(72);
+    expect(extended.entities.size).toBe(73);
   });
 
   test("an extension's record is found by full name and by simple name", () => {

@@ -107,7 +107,7 @@ test("values are checked as in the own layout", () => {
 
 test("a published model extends a model of the own layout", () => {
   const extended = loadModel({ directories: [defaultModelDirectory, directory] });
-  expect(extended.entities.size).toBe(72);
-  expect(extended.aspects.size).toBe(262);
+  expect(extended.entities.size).toBe(73);
+  expect(extended.aspects.size).toBe(275);
   expect(extended.findSnapshotOf("lighthouse")?.entity).toBe("lighthouse");
 });

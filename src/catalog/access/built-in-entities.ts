@@ -1,8 +1,8 @@
 /**
  * The entities that every catalog has from its first start: data platforms, data types, ownership types,
- * roles, policies and the root user of avro/built-in-entities.json, and one `entityType` for each entity
- * type of the model. They are ordinary entities, written by the system actor. A user may change or
- * delete them. A later start writes only those without a stream in the log.
+ * roles, policies, the home page and the root user of avro/built-in-entities.json, and one `entityType`
+ * for each entity type of the model. They are ordinary entities, written by the system actor. A user
+ * may change or delete them. A later start writes only those without a stream in the log.
  */
 import { readFileSync } from "node:fs";
 import { CatalogError } from "../../core/errors.ts";
@@ -29,8 +29,8 @@ interface Definition {
 const FILE = new URL("../../../avro/built-in-entities.json", import.meta.url);
 
 /**
- * The built-in entities whose types the model has, with urns of the namespace. Ownership types get the
- * stamp of their creation: `time` in epoch milliseconds, `actor` as a urn.
+ * The built-in entities whose types the model has, with urns of the namespace. Those of stampedTypes get
+ * the stamp of their creation: `time` in epoch milliseconds, `actor` as a urn.
  */
 export function readBuiltInEntities(
   model: Pick<Model, "entities">,
@@ -42,7 +42,7 @@ export function readBuiltInEntities(
   return definitions
     .filter(({ entityType, aspect }) => model.entities.get(entityType)?.aspects.includes(aspect))
     .flatMap(({ entityType, aspect, entities }) => {
-      const stamps = entityType === "ownershipType" ? { created: stamp, lastModified: stamp } : {};
+      const stamps = stampedTypes.has(entityType) ? { created: stamp, lastModified: stamp } : {};
       return Object.entries(entities).map(([id, value]) => ({
         urn: `urn:${namespace}:${entityType}:${id}`,
         entityType,
@@ -51,6 +51,10 @@ export function readBuiltInEntities(
       }));
     });
 }
+
+const stampedTypes: ReadonlySet<string> = new Set([
+  ...["ownershipType", "dataHubPageModule", "dataHubPageTemplate"],
+]);
 
 const entityTypesOf = ({ entities }: Pick<Model, "entities">): Definition => ({
   entityType: "entityType",

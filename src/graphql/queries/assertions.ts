@@ -120,6 +120,7 @@ export async function assertedEntity(urn: string, { entities }: Viewer) {
 
 /** The entity that an assertion of any kind is about. */
 function assertedBy(info: JsonObject | undefined): string | undefined {
+  if (typeof info?.entityUrn === "string") return info.entityUrn;
   for (const value of Object.values(info ?? {})) {
     if (!jsonObject(value)) continue;
     const about = value.entity ?? value.dataset;

@@ -1,6 +1,7 @@
 /** Domains, glossary, tags, data products, applications, documents, metrics and semantic models. */
 import { searchedTypes } from "../../queries/default-search-types.ts";
 import { namedBy } from "../../queries/entity-source.ts";
+import { modelDatasets } from "../../queries/fields/semantic-models.ts";
 import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
 
 /** Time and actor of the first write of the entity. */
@@ -15,6 +16,10 @@ const assetsOfApplication: FromValue = async (_, owner, { catalog, entityTypes }
   const request = { entities: [], usualEntities: searchedTypes(entityTypes), filter };
   return (await catalog.search(request, { start: 0, count: 0 })).total;
 };
+
+/** Metrics and semantic models have an aspect for it; older clients wrote it into the info. */
+const aiContext: FromValue = async (value, owner, { loader }) =>
+  value.aiContext ?? (await loader.load(owner)).aspect("aiContext");
 
 export const organisation: Mapping = {
   entities: {
@@ -58,6 +63,8 @@ export const organisation: Mapping = {
     DataProductProperties: { createdOn, numAssets: ({ assets }) => objectsIn(assets).length },
     ApplicationProperties: { numAssets: assetsOfApplication },
     DocumentParentDocument: { document: "document" },
+    MetricInfo: { aiContext },
+    SemanticModelInfo: { aiContext, datasets: modelDatasets },
     MetricRelationships: {
       derivedFrom: ({ derivedFrom }) =>
         objectsIn(derivedFrom).filter(({ destinationUrn }) => namedBy(destinationUrn) !== null),
