@@ -24,8 +24,8 @@ describe("the default model", () => {
     expect(model.types.size).toBe(600);
     expect(model.snapshots.size).toBe(21);
     const kinds = [...model.types.values()].map((type) => type.kind);
-    expect(kinds.filter((kind) => kind === "record")).toHaveLength(473);
-    expect(kinds.filter((kind) => kind === "enum")).toHaveLength(98);
+    expect(kinds.filter((kind) => kind === "record")).toHaveLength(497);
+    expect(kinds.filter((kind) => kind === "enum")).toHaveLength(102);
   });
 
   test("the model has the registry: key aspect, aspects in order, category, search group", () => {
