@@ -67,7 +67,7 @@ const viewGauges: readonly (readonly [
   ],
   [
     "stalled",
-    "1 while a view stands still behind the log (/health/ready)",
+    "1 while a view is stalled behind the log (/health/ready)",
     (view) => Number(view.stalled),
   ],
   [

@@ -38,7 +38,9 @@ describe("annals status", () => {
   test("prints a table, and JSON with --json", async () => {
     const { code, stdout, stderr } = await run("status");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^annals \S+ is well, up for \d+ s, 0 jobs running\nlog at position /);
+    expect(stdout).toMatch(
+      /^annals \S+ is healthy, up for \d+ s, 0 jobs running\nlog at position /,
+    );
     expect(stdout).toMatch(/^graph +\d+ +0 +0\.0 .*up to date$/m);
     const status = await json("status");
     expect(status).toMatchObject({ ok: true, views: { graph: { lagRecords: 0, generation: 1 } } });

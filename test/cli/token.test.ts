@@ -50,7 +50,7 @@ test("a token of another user without expiry is printed", async () => {
 });
 
 test("a token that cannot be created is reported with the cause", async () => {
-  await expect(create({ actor: "urn:li:tag:a" })).rejects.toThrow("is no user");
+  await expect(create({ actor: "urn:li:tag:a" })).rejects.toThrow("is not the urn of a user");
   const wrong = join(service.directory, "wrong.token");
   writeFileSync(wrong, "not-the-token-of-this-service");
   await expect(create({}, { operatorTokenFile: wrong })).rejects.toThrow("not one of this service");

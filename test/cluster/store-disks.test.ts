@@ -143,7 +143,7 @@ describe("a store with a full disk", { timeout: 400_000, concurrent: true }, () 
     const { disk, store, node, acknowledged } = place;
     disk.fill();
     await writeUntilSaid(place, "graph", /Neo4j at .* critical error.* and restart it;/);
-    await expect.poll(() => messageOf(node, "/health/ready")).toMatch(/view "graph" stands still/);
+    await expect.poll(() => messageOf(node, "/health/ready")).toMatch(/view "graph" is stalled/);
     disk.release();
     await store.kill();
     await store.start();

@@ -86,7 +86,7 @@ describe("the service on a full disk", () => {
     expect((await client.get("/health/live")).status).toBe(200);
     await expect.poll(async () => (await healthOf(client)).body.message).toMatch(/full/);
     await findAll(client, acknowledged);
-    expect(await (await fetch(`${service.address}/status`)).text()).toContain("not well");
+    expect(await (await fetch(`${service.address}/status`)).text()).toContain("not healthy");
     disk.release();
     await goesOn(client, acknowledged);
     await endsWell(service, data);

@@ -233,11 +233,7 @@ describe("the server", () => {
     stalling.stalledViews = () => [{ view: "graph", position: position(7), head: position(9) }];
     const reply = await stalled.inject("/health/ready");
     expect(reply.json()).toEqual(
-      refusal(
-        503,
-        "unavailable",
-        expect.stringContaining('"graph" stands still at position 7 of 9'),
-      ),
+      refusal(503, "unavailable", expect.stringContaining('"graph" is stalled at position 7 of 9')),
     );
     await stalled.close();
   });

@@ -37,7 +37,7 @@ test("the status page shows log, views, jobs and parked records", () => {
   const [heads, aspects] = rowsOf(text, "views");
   const shown = Object.fromEntries((heads ?? []).map((head, i) => [head, aspects?.[i]]));
   expect(shown).toEqual({
-    ...{ View: "aspects", State: "follows", Position: "120", "Lag, records": "6" },
+    ...{ View: "aspects", State: "catching up", Position: "120", "Lag, records": "6" },
     ...{ "Lag, seconds": "0.3", Rate: "1,234/s", Parked: "0", "Verified up to": "–" },
     ...{ Generation: "2", Size: "1.1 MB" },
   });
@@ -56,7 +56,7 @@ test("the status page shows the progress and the rate of a rebuild", () => {
   const rebuild = { position: position(90_000), head: position(120_000), recordsPerSecond: 15_432 };
   const text = html({ ...someStatus, views: { aspects: { ...aspects, rebuild } } });
   const [, [, state] = []] = rowsOf(text, "views");
-  expect(state).toBe("follows; rebuilt up to 90,000 of 120,000, 15,432/s");
+  expect(state).toBe("catching up; rebuilt up to 90,000 of 120,000, 15,432/s");
 });
 
 test("the status page shows failures", () => {
@@ -72,11 +72,11 @@ test("the status page shows failures", () => {
       search: { ...aspects, error: "no room", verifiedPosition: position(9), differences: 2 },
     },
   });
-  expect(text).toContain("<title>Annals: not well</title>");
+  expect(text).toContain("<title>Annals: not healthy</title>");
   expect(text).toContain("the log is &lt;full&gt;");
   const rows = rowsOf(text, "views");
-  expect(rows[1]?.[1]).toBe("stands still");
-  expect(rows[2]?.[1]).toBe("of another model");
+  expect(rows[1]?.[1]).toBe("stalled");
+  expect(rows[2]?.[1]).toBe("built with another model");
   expect([rows[3]?.[1], rows[3]?.[7]]).toEqual(["no room", "9 (2 differences)"]);
   expect(html(someStatus, { unread: "it is damaged" })).toContain("cannot be read: it is damaged");
 });

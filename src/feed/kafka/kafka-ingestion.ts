@@ -47,7 +47,7 @@ export interface KafkaIngestion {
   places(): Promise<TopicPlaces>;
   /** Numbers since the start. */
   counts(): { readonly ingested: number; readonly failed: number };
-  /** Why ingestion currently stands still; undefined if no reason is known. */
+  /** Reason why ingestion is stalled; undefined if no reason is known. */
   trouble(): string | undefined;
   /** Finishes messages in flight; the next member of the group reads the others again. */
   close(): Promise<void>;

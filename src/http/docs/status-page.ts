@@ -63,19 +63,19 @@ export function statusPage(shown: StatusShown): Answer {
 function render(shown: StatusShown): string {
   const { status, jobs, jobsTotal, parked, parkedTotal, unread } = shown;
   const { ok, version, time, uptimeSeconds } = status;
-  const verdict = ok ? '<span class="well">well</span>' : '<span class="ill">not well</span>';
+  const verdict = ok ? '<span class="well">healthy</span>' : '<span class="ill">not healthy</span>';
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="${refreshSeconds}">
-<title>Annals: ${ok ? "well" : "not well"}</title>
+<title>Annals: ${ok ? "healthy" : "not healthy"}</title>
 <style>${style}</style>
 </head>
 <body>
 <h1>Annals is ${verdict}</h1>
-<p class="faint">Version ${escaped(version)}, up for ${span(uptimeSeconds)}; as of ${instant(time)}, and again every ${refreshSeconds} seconds.</p>
+<p class="faint">Version ${escaped(version)}, up for ${span(uptimeSeconds)}; as of ${instant(time)}, refreshed every ${refreshSeconds} seconds.</p>
 <main>
 ${renderLog(status)}
 ${renderViews(status)}
@@ -111,16 +111,16 @@ function renderViews({ views }: ServiceStatus): string {
     ];
     return `<tr><td>${escaped(name)}</td><td class="text">${stateOf(view)}${rebuildOf(view)}</td>${numbers.map((text) => `<td class="number">${text}</td>`).join("")}</tr>`;
   });
-  return section("views", "Views", viewHeads, rows, "There are none.");
+  return section("views", "Views", viewHeads, rows, "There are no views.");
 }
 
 function stateOf({ error, stalled, stale, lagRecords }: ViewStatus): string {
   if (error !== undefined) return `<span class="ill">${escaped(error)}</span>`;
-  if (stalled) return '<span class="ill">stands still</span>';
-  if (stale === true) return '<span class="ill">of another model</span>';
+  if (stalled) return '<span class="ill">stalled</span>';
+  if (stale === true) return '<span class="ill">built with another model</span>';
   return lagRecords === 0
     ? '<span class="well">up to date</span>'
-    : '<span class="well">follows</span>';
+    : '<span class="well">catching up</span>';
 }
 
 function rebuildOf({ rebuild }: ViewStatus): string {
@@ -136,7 +136,7 @@ function verified({ verifiedPosition, differences = 0 }: ViewStatus): string {
   return `${place} <span class="ill">(${whole(differences)} ${differences === 1 ? "difference" : "differences"})</span>`;
 }
 
-const jobHeads = ["Job", "Kind", "State", "Progress", "Started", "Took", "By", "Asked"];
+const jobHeads = ["Job", "Kind", "State", "Progress", "Started", "Duration", "Actor", "Request"];
 /** Requests are JSON; longer ones are truncated. */
 const requestCharactersMax = 200;
 
@@ -159,7 +159,7 @@ function renderJobs(jobs: readonly Job[], total: number, now: number): string {
     return `<tr>${cells.map((cell) => `<td class="text">${cell}</td>`).join("")}</tr>`;
   });
   const title = `Jobs${total > jobs.length ? `, the newest ${jobs.length} of ${whole(total)}` : ""}`;
-  return section("jobs", title, jobHeads, rows, "There were none yet.");
+  return section("jobs", title, jobHeads, rows, "There are no jobs yet.");
 }
 
 function progressOf({ counts, perSecond }: Job): string {
@@ -170,7 +170,7 @@ function progressOf({ counts, perSecond }: Job): string {
   return `<progress max="${total}" value="${Math.min(done, total)}">${text}</progress> ${text}`;
 }
 
-const parkedHeads = ["View", "Entity", "Position", "Since", "Waiting behind it", "Cause"];
+const parkedHeads = ["View", "Entity", "Position", "Since", "Waiting records", "Cause"];
 
 function renderParked(parked: readonly ParkedEntity[], total: number): string {
   const rows = parked.map(({ view, urn, position, time, waiting, reason }) => {

@@ -1,6 +1,6 @@
 /**
  * Waits at the start until a view has all records of the log. A view that moves may take as long as it needs: one of a
- * large log takes hours from its beginning. The wait ends if the view stands still or keeps failing.
+ * large log takes hours from its beginning. The wait ends if the view is stalled or keeps failing.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";

@@ -55,7 +55,7 @@ function text(status: StatusReply, width: number | undefined): string {
     ...["MB", "STATE"],
   ];
   const lines = [
-    `annals ${version} is ${ok ? "well" : "not well"}, up for ${Math.round(uptimeSeconds)} s, ${jobsRunning} jobs running`,
+    `annals ${version} is ${ok ? "healthy" : "not healthy"}, up for ${Math.round(uptimeSeconds)} s, ${jobsRunning} jobs running`,
     `log at position ${log.position.toLocaleString("en")}, ${megabytes(log.bytes)} MB, ${Math.round(log.recordsPerSecond)} records/s`,
     ...(log.error === undefined ? [] : [`log: ${log.error}`]),
   ];
@@ -67,7 +67,7 @@ const megabytes = (bytes: number | undefined): string =>
 
 function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ViewStatus): string {
   if (error !== undefined) return error;
-  if (stalled) return "stands still";
+  if (stalled) return "stalled";
   if (stale === true) return "of another model";
   if (differences > 0) return `differs ${differences} times`;
   return lagRecords === 0 ? "up to date" : "follows";

@@ -112,7 +112,7 @@ function actorUrn(actor: string, namespace: string): string {
     ? withNamespace(actor, namespace)
     : `urn:${namespace}:corpuser:${actor}`;
   if (parseUrn(text).entityType !== "corpuser") {
-    throw new CatalogError("malformed", `actor "${actor.slice(0, 120)}" is no user`, {
+    throw new CatalogError("malformed", `actor "${actor.slice(0, 120)}" is not a user`, {
       hint: `Name a user: urn:${namespace}:corpuser:jdoe, or jdoe`,
     });
   }

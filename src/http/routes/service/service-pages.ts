@@ -190,7 +190,7 @@ function notReady(
   stalled: readonly { readonly view: string; readonly position: number; readonly head: number }[],
 ): CatalogError {
   const texts = stalled.map(
-    ({ view, position, head }) => `view "${view}" stands still at position ${position} of ${head}`,
+    ({ view, position, head }) => `view "${view}" is stalled at position ${position} of ${head}`,
   );
   return new CatalogError("unavailable", texts.join("; "), {
     hint: "The log of the service and /health have the details",
