@@ -311,7 +311,7 @@ describe("the tidier finds", () => {
     ]);
   });
 
-  test("versions that are not pinned, and a release that the changelog does not tell", () => {
+  test("versions that are not pinned, and a release that the changelog lacks", () => {
     const given = { version: "1.2.0", dependencies: { a: "1.0.0", b: "^1.0.0" } };
     expect(checkPackage(given, "## [1.1.0]")).toEqual([
       'package.json: "b" is "^1.0.0": pin one version',

@@ -55,7 +55,7 @@ test("views of another log are rebuilt, and the rebuild is logged", async () => 
   expect((await differencesFromRebuild(one.path)).differences).toEqual([]);
 });
 
-test("an older copy of the log that has grown since stops the start, until views are rebuilt", async () => {
+test("an older copy of the log with later records stops the start, until views are rebuilt", async () => {
   using directory = temporaryDirectory("annals-older");
   const file = join(directory.path, "log.sqlite");
   const backup = join(directory.path, "backup.sqlite");

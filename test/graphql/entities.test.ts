@@ -47,7 +47,7 @@ const shown = (query: string, variables: Readonly<Record<string, unknown>>, posi
     .then(() => data(query, variables));
 
 describe("an entity", () => {
-  test("is read by its urn with what its aspects say, and what it refers to", async () => {
+  test("is read by its urn, with its aspects and the entities that it refers to", async () => {
     const found = await data(
       `query($urn: String!) {
         entity(urn: $urn) { urn type ... on Dataset {
@@ -91,7 +91,7 @@ describe("an entity", () => {
     });
   });
 
-  test("tells its schema of any version", async () => {
+  test("has its schema in every version", async () => {
     const { client } = service;
     const told = (fieldPath: string) =>
       client.upsert(dataset, "schemaMetadata", {
@@ -136,7 +136,7 @@ describe("an entity", () => {
     });
   });
 
-  test("that is a user tells all that is known of them", async () => {
+  test("of type user has its properties, groups and roles", async () => {
     const urn = "urn:li:corpuser:grace";
     const info = { firstName: "Grace", lastName: "H", departmentId: 7, countryCode: "us" };
     await service.client.upsert(urn, "corpUserInfo", {
@@ -152,7 +152,7 @@ describe("an entity", () => {
     });
   });
 
-  test("tells its neighbours", async () => {
+  test("has its neighbors", async () => {
     const found = await data(
       `query($urn: String!) { dataset(urn: $urn) { relationships(input: {types: ["DownstreamOf"], direction: INCOMING}) {
         total relationships { type direction entity { urn type } } } } }`,
@@ -172,7 +172,7 @@ describe("an entity", () => {
     });
   });
 
-  test("nobody asks for too many at once", async () => {
+  test("a request for too many entities is rejected", async () => {
     const urns = Array.from({ length: 1_001 }, () => dataset);
     expect(
       await fault("query($urns: [String!]!) { entities(urns: $urns) { urn } }", { urns }),
@@ -195,7 +195,7 @@ describe("a job", () => {
     ["dataProcessInstanceRelationships", { parentTemplate: job, upstreamInstances: [] }] as const,
   ];
 
-  test("tells its runs, those told last first, without the removed", async () => {
+  test("has its runs, latest write first, without soft-deleted ones", async () => {
     const { client } = service;
     await client.upsert(job, "dataJobInfo", { name: "load", type: { string: "COMMAND" } });
     for (const i of [1, 2, 3]) {
@@ -224,7 +224,7 @@ describe("a job", () => {
     });
   });
 
-  test("tells when a run of ingestion last told of it", async () => {
+  test("has the time of the last ingestion", async () => {
     const query = `query($urns: [String!]!) { entities(urns: $urns) {
       ... on DataFlow { lastIngested } ... on DataJob { lastIngested } } }`;
     const last = async () => (await data(query, { urns: [flow, job] })).entities;
@@ -253,7 +253,7 @@ describe("a form", () => {
     `mutation { createDynamicFormAssignment(input: {formUrn: "${formUrn}" orFilters: ${orFilters}}) }`;
   const hive = "urn:li:dataPlatform:hive";
 
-  test("is told which entities it is for", async () => {
+  test("gets its entities by a filter", async () => {
     await service.client.upsert(form, "formInfo", { name: "f", type: "COMPLETION", prompts: [] });
     const platform = `{ field: "platform", values: ["${hive}"], condition: EQUAL, negated: false }`;
     const other = '{ field: "origin", value: "PROD", negated: true }';
@@ -274,14 +274,14 @@ describe("a form", () => {
     });
   });
 
-  test("that is none, or for no entities, is refused", async () => {
+  test("that does not exist, or a filter without criteria, is rejected", async () => {
     expect((await fault(assign("urn:li:form:none", "[{and: []}]"))).extensions.code).toBe(404);
     expect((await fault(assign(dataset, "[{and: []}]"))).extensions.code).toBe(400);
     expect((await fault(assign(form, "[]"))).message).toContain("orFilters is empty");
   });
 });
 
-test("lineage is told with its degrees and paths, and goes on page by page", async () => {
+test("lineage has degrees and paths, and pages", async () => {
   const urn = dataset;
   const input = {
     ...{ urn, direction: "DOWNSTREAM", count: 1, types: null },
@@ -321,7 +321,7 @@ describe("labels", () => {
   const mutate = (name: string, type: string, input: object) =>
     data(`mutation($input: ${type}!) { ${name}(input: $input) }`, { input });
 
-  test("are made, and refused when they are there", async () => {
+  test("are created, and rejected when they exist", async () => {
     const input = { id: "Gold", name: "Gold" };
     expect(await mutate("createTag", "CreateTagInput", input)).toEqual({ createTag: tag });
     expect(await aspect(tag, "ownership")).toMatchObject({
@@ -351,7 +351,7 @@ describe("labels", () => {
     expect(await aspect(tag, "tagProperties")).toMatchObject({ name: "Golden", colorHex: "#fc0" });
   });
 
-  test("are put on entities and columns, and taken off", async () => {
+  test("are added to entities and columns, and removed", async () => {
     await service.client.upsert(dataset, "schemaMetadata", {
       ...{ schemaName: "orders", platform: "urn:li:dataPlatform:hive", version: 0, hash: "" },
       platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
@@ -406,7 +406,7 @@ describe("labels", () => {
     expect((await aspect(dataset, "glossaryTerms")).terms).toEqual([]);
   });
 
-  test("owners, domain, description, deprecation, links and soft deletes", async () => {
+  test("such as owners, domains, descriptions, deprecation, links and soft deletes are written", async () => {
     const typeUrn = "urn:li:ownershipType:__system__data_steward";
     await mutate("addOwner", "AddOwnerInput", {
       ownerUrn: ada,
@@ -512,7 +512,7 @@ describe("labels", () => {
     });
   });
 
-  test("that only their urns are known of are described and coloured", async () => {
+  test("without aspects get a description and a color", async () => {
     for (const urn of ["urn:li:tag:bare", "urn:li:domain:bare", "urn:li:glossaryTerm:bare"]) {
       await service.client.upsert(urn, "ownership", { owners: [{ owner: ada, type: "NONE" }] });
       const input = { resourceUrn: urn, description: "told" };
@@ -531,7 +531,7 @@ describe("labels", () => {
     });
   });
 
-  test("are taken away with what refers to them", async () => {
+  test("are deleted together with the references to them", async () => {
     await mutate("addTag", "TagAssociationInput", { tagUrn: tag, ...resource });
     expect(await data(`mutation { deleteTag(urn: "${tag}") }`)).toEqual({ deleteTag: true });
     expect(await data(`{ entityExists(urn: "${tag}") }`)).toEqual({ entityExists: false });
@@ -608,7 +608,7 @@ test.each([
   }
 });
 
-test("groups have members, and people roles", async () => {
+test("groups have members, and users have roles", async () => {
   const { createGroup: group } = await data(
     `mutation { createGroup(input: {id: "team", name: "Team"}) }`,
   );
@@ -674,7 +674,7 @@ test("a group that is created in the catalog is native", async () => {
   expect(await aspect(createGroup, "corpGroupInfo")).toMatchObject({ displayName: "Potters" });
 });
 
-test("versions are linked in their order, and the latest taken out", async () => {
+test("versions are linked in their order, and the latest one is unlinked", async () => {
   const set = "urn:li:versionSet:(v1,dataset)";
   const link = (linkedEntity: string, version: string) =>
     data("mutation($input: LinkVersionInput!) { linkAssetVersion(input: $input) { urn } }", {
@@ -816,7 +816,7 @@ test("results of assertions and operations are reported, and read latest first",
   ]);
 });
 
-test("what is typed is completed, and folders are gone through", async () => {
+test("typed text is completed, and folders are browsed", async () => {
   const { position } = await service.client.upsert("urn:li:tag:Completed", "tagProperties", {
     name: "Completed",
   });
@@ -849,7 +849,7 @@ test("what is typed is completed, and folders are gone through", async () => {
   expect(found.browse.metadata).toEqual({ path: [], totalNumEntities: 2 });
 });
 
-test("what clients ask of the service itself", async () => {
+test("the configuration of the service is returned", async () => {
   expect(
     await data(
       "{ appConfig { telemetryConfig { enableThirdPartyLogging } semanticSearchConfig { enabled } } }",

@@ -27,7 +27,7 @@ function loading(bytes: number, refuse?: CatalogError) {
   return { loader, asked };
 }
 
-test("entities are loaded until they are more than a request may have in memory", async () => {
+test("entities are loaded until they exceed the memory limit of a request", async () => {
   const { loader, asked } = loading(MiB);
   const loads = await Promise.allSettled(many(2_500).map((one) => loader.load(one)));
   expect(asked).toEqual([1_000]);
@@ -36,7 +36,7 @@ test("entities are loaded until they are more than a request may have in memory"
   await expect(loader.load("urn:li:tag:later")).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("values of versions count as those of entities do", async () => {
+test("values of earlier versions count towards the memory limit", async () => {
   const { loader, asked } = loading(40 * MiB);
   const value = (version: number) => loader.version(urn(1), "tagProperties", version);
   for (const version of [1, 2, 3]) expect((await value(version))?.value).toHaveLength(40 * MiB);
@@ -47,14 +47,14 @@ test("values of versions count as those of entities do", async () => {
   expect(asked).toHaveLength(4);
 });
 
-test("what is too large together is not asked for one by one", async () => {
+test("entities that are too large together are not loaded one by one", async () => {
   const { loader, asked } = loading(1, new CatalogError("too_large", "too much"));
   const loads = await Promise.allSettled(many(50).map((one) => loader.load(one)));
   expect(asked).toEqual([50]);
   expect(loads.every(({ status }) => status === "rejected")).toBe(true);
 });
 
-test("an answer that tells large texts again and again is an error, and no fault", async () => {
+test("a response with many copies of large texts is a client error", async () => {
   await using service = await runningService();
   const description = "x".repeat(6 * MiB);
   await service.client.upsert(urn(1), "tagProperties", { name: "large", description });

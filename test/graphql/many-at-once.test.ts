@@ -18,7 +18,7 @@ const aspect = async (urn: string, name: string) => {
   return body.aspects[name]?.value;
 };
 
-test("of versions that are linked at once each is in the set once, and one is the latest", async () => {
+test("versions that are linked concurrently are in the set once each, and one of them is the latest", async () => {
   const set = "urn:li:versionSet:(raced,dataset)";
   const named = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,raced.v${i},PROD)`;
   const urns = Array.from({ length: 6 }, (_, i) => named(i));
@@ -71,7 +71,7 @@ test("of versions that are linked at once each is in the set once, and one is th
   }
 });
 
-test("more labels than a request may bring are refused before any is made", async () => {
+test("a request with too many labels is rejected before any is created", async () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => `urn:li:tag:t${i}`);
   const resources = Array.from({ length: 60 }, () => ({ resourceUrn: dataset }));
   for (const [name, type] of [
@@ -86,7 +86,7 @@ test("more labels than a request may bring are refused before any is made", asyn
   }
 });
 
-test("lists within lists end where a request has been told enough", async () => {
+test("nested lists end at the size limit of a response", async () => {
   const tags = Array.from({ length: 50 }, (_, i) => ({ tag: `urn:li:tag:hub${i}` }));
   const entities = Array.from({ length: 250 }, (_, i) => ({
     urn: `urn:li:dataset:(urn:li:dataPlatform:hive,hub.t${i},PROD)`,
@@ -114,7 +114,7 @@ test("lists within lists end where a request has been told enough", async () => 
   expect(far.body.errors.length).toBeLessThan(50_000);
 });
 
-test("a request asks for a limited number of searches, with results or without", async () => {
+test("the number of searches of a request is limited, whether they have results or not", async () => {
   const one = "urn:li:dataset:(urn:li:dataPlatform:hive,searched,PROD)";
   await service.client.upsert(one, "status", { removed: false });
   const fields = Array.from(

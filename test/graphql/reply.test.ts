@@ -18,7 +18,7 @@ interface DocumentedHeader {
   readonly example?: string;
 }
 
-test("the documented example, copied on a fresh start, is answered as documented", async () => {
+test("the documented example works on a new catalog as documented", async () => {
   const { client } = service;
   const { post } = (await client.get("/openapi.json")).body.paths["/api/graphql"];
   const { example: body } = post.requestBody.content["application/json"];
@@ -42,7 +42,7 @@ async function lastChange(client: RunningService["client"]): Promise<number> {
 
 const revoke = (id: string) => `revokeAccessToken(tokenId: "${id}")`;
 
-test("a mutation's answer says where the log holds what it wrote, a query's what it shows", async () => {
+test("responses carry a position: that of the write for a mutation, that of the views for a query", async () => {
   const { client } = service;
   const input = `{type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR, name: "x"}`;
   const create = `createAccessToken(input: ${input}) { accessToken metadata { id } }`;
@@ -70,7 +70,7 @@ test("a mutation's answer says where the log holds what it wrote, a query's what
   }
 });
 
-test("what was written before a mutation of the same request failed has its position", async () => {
+test("a request whose second mutation fails returns the position of the first", async () => {
   const { client } = service;
   const { id } = await makeToken(client);
   const reply = await ask(client, `mutation { a: ${revoke(id)} b: ${revoke("another")} }`);
@@ -90,7 +90,7 @@ test("a subscription is answered with an error", async () => {
   }
 });
 
-test("conditions are refused with mutations, which would not heed them", async () => {
+test("mutations reject requests with conditions", async () => {
   const { client } = service;
   for (const name of ["If-Version-Match", "If-Unmodified-Since", "If-None-Match"]) {
     const conditions = { ...asActor(ROOT), [name]: "1" };
@@ -102,7 +102,7 @@ test("conditions are refused with mutations, which would not heed them", async (
   }
 });
 
-test("an Idempotency-Key is refused with mutations, which would be done again", async () => {
+test("mutations reject requests with an Idempotency-Key", async () => {
   const { client } = service;
   const key = { ...asActor(ROOT), "Idempotency-Key": "k-1" };
   const { status, body } = await ask(client, `mutation { ${revoke("x")} }`, {}, key);

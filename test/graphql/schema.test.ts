@@ -66,7 +66,7 @@ describe("every operation of the schema", () => {
     }
   });
 
-  test("is told by introspection, in one query", async () => {
+  test("is returned by one introspection query", async () => {
     const { body } = await ask(service.client, getIntrospectionQuery(), {}, {});
     const told = buildClientSchema(body.data);
     expect(Object.keys(told.getTypeMap()).sort()).toEqual(Object.keys(schema.getTypeMap()).sort());
@@ -134,7 +134,7 @@ describe("a query is bounded", () => {
     expect(reply.body.message).toContain(message);
   });
 
-  test("in tokens, and cycles of fragments end", async () => {
+  test("in tokens, and cycles of fragments are rejected", async () => {
     const wide = await ask(service.client, `{ ${many(15_001, () => "a")} }`);
     expect(faultOf(wide).extensions.classification).toBe("InvalidSyntax");
     const cycle = "{ ...a } fragment a on Query { ...b } fragment b on Query { ...a __typename }";
@@ -143,7 +143,7 @@ describe("a query is bounded", () => {
     );
   });
 
-  test("but not too narrowly", async () => {
+  test("with limits that the largest queries of DataHub's web application meet", async () => {
     expect((await ask(service.client, deep(24))).body.errors).toBeUndefined();
     const text = "[".repeat(2_000);
     const quoted = `{ __type(name: "${text}") { name } } # ${text}`;
@@ -158,7 +158,7 @@ describe("a query is bounded", () => {
 });
 
 describe("the explorer", () => {
-  test("is a page that can run nothing but its own script, and call nothing but its own service", async () => {
+  test("is a page that can only run its own script and only call its own service", async () => {
     const reply = await service.client.get("/api/graphql");
     expect(reply.status).toBe(200);
     expect(reply.headers.get("content-type")).toContain("text/html");
@@ -176,7 +176,7 @@ describe("the explorer", () => {
   });
 });
 
-test("there is no explorer unless it is switched on", async () => {
+test("the explorer is off by default", async () => {
   await using plain = await runningService({ logLevel: "silent" });
   for (const path of ["/api/graphql", "/api/v2/graphql"]) {
     const reply = await plain.client.get(path);
@@ -191,7 +191,7 @@ describe("other sites", () => {
   const call = (headers: Record<string, string>) =>
     service.client.call("POST", "/api/graphql", query, headers);
 
-  test("get no permission to read answers", async () => {
+  test("get no permission to read responses", async () => {
     const reply = await call({});
     const permissions = ({ headers }: typeof reply) =>
       [...headers.keys()].filter((name) => name.startsWith("access-control"));
@@ -204,7 +204,7 @@ describe("other sites", () => {
     expect(permissions(preflight)).toEqual([]);
   });
 
-  test("may not write, under a name that was made to lead here either", async () => {
+  test("cannot write, nor by DNS rebinding", async () => {
     expect((await call({ "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
     expect(
       (await call({ Origin: "http://rebound.example:8080", "Sec-Fetch-Site": "same-origin" }))

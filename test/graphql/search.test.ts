@@ -56,7 +56,7 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-test("an answer says which position it shows, and shows the one that is asked for", async () => {
+test("a response has its position, and waits for the requested one", async () => {
   const { position } = await service.client.upsert(dataset(9), "status", { removed: false });
   const query =
     '{ searchAcrossEntities(input: {query: "urn:*t9*", types: [], count: 1}) { total } }';
@@ -71,7 +71,7 @@ test("an answer says which position it shows, and shows the one that is asked fo
 });
 
 describe("scrollAcrossEntities", () => {
-  test("gives every urn once, page after page", async () => {
+  test("returns every urn once over its pages", async () => {
     const found = await scrolled({
       types: ["DATASET"],
       orFilters: [{ and: [onHive, notRemoved] }],
@@ -80,7 +80,7 @@ describe("scrollAcrossEntities", () => {
     expect(new Set(found.map(({ type }) => type))).toEqual(new Set(["DATASET"]));
   });
 
-  test("finds what is removed where it is asked for, and other types where none is named", async () => {
+  test("finds soft-deleted entities on request, and all types where none is named", async () => {
     const removed = { field: "removed", values: ["true"], condition: "EQUAL" };
     const some = await scrolled({ orFilters: [{ and: [removed] }], includeSoftDeleted: true });
     expect(some.map(({ urn }) => urn)).toEqual([dataset(4)]);
@@ -88,13 +88,13 @@ describe("scrollAcrossEntities", () => {
     expect(all.map(({ type }) => type)).toContain("TAG");
   });
 
-  test("keeps to an order", async () => {
+  test("keeps the requested order", async () => {
     const sortInput = { sortCriteria: [{ field: "urn", sortOrder: "DESCENDING" }] };
     const found = await scrolled({ types: ["DATASET"], sortInput });
     expect(found.map(({ urn }) => urn)).toEqual([3, 2, 1, 0].map(dataset));
   });
 
-  test("says what is wrong with a filter", async () => {
+  test("names the fault of a filter", async () => {
     const variables = {
       query: "*",
       batchSize: 2,
@@ -107,7 +107,7 @@ describe("scrollAcrossEntities", () => {
   });
 });
 
-test("searchAcrossEntities and search tell hits, what they were found by, and facets", async () => {
+test("searchAcrossEntities and search return hits, their matches, and facets", async () => {
   const result =
     "start count total searchResults { entity { urn type } matchedFields { name value } } facets { field aggregations { value count entity { urn } } }";
   const { body } = await ask(
@@ -184,7 +184,7 @@ describe("where no type is named", () => {
     );
   });
 
-  test("nothing that the service or its clients keep for themselves is found", async () => {
+  test("internal entities are not found", async () => {
     expect(typesOf(await scrolled({ types: stored }))).toEqual(new Set(stored));
     expect(typesOf(await scrolled({}))).toEqual(new Set(["DATASET", "TAG"]));
     expect(typesOf(await scrolled({ types: [] }))).toEqual(new Set(["DATASET", "TAG"]));
@@ -207,7 +207,7 @@ describe("where no type is named", () => {
     expect(typesOf(completed.suggestions)).toContain("TAG");
   });
 
-  test("a search over REST finds all", async () => {
+  test("a search over REST finds all types", async () => {
     const asked = { input: "*", start: 0, count: 100 };
     const path = "/entities?action=searchAcrossEntities";
     const { body } = await service.client.call("POST", path, { ...asked, entities: [] });

@@ -199,9 +199,17 @@ function checkText({ path, text }: SourceFile): readonly Finding[] {
   );
 }
 
-/** Replaced words in identifiers, comments and strings, and first words of comments. */
+/** Titles of tests and their groups. */
+const titles = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*["`][^"`]*/g;
+
+/** Replaced words in identifiers, comments and strings, and first words of comments; in tests, in titles. */
 function checkWords({ path, text }: SourceFile): readonly Finding[] {
-  if (path.startsWith("test/")) return [];
+  if (path.startsWith("test/")) {
+    return [...text.matchAll(titles)].flatMap(([title]) => {
+      const [word] = replacedWords.exec(title) ?? [];
+      return word === undefined ? [] : [`${path}: the title of a test has "${word}"`];
+    });
+  }
   const lines = text.split("\n");
   return lines.flatMap((line, at) => {
     const place = `${path}:${at + 1}`;
