@@ -20,7 +20,7 @@ const request = {
 };
 const secrets: readonly (readonly [urn: string, aspect: string, value: object])[] = [
   [
-    "urn:li:globalSettings:0",
+    "urn:li:globalSettings:other",
     "globalSettingsInfo",
     { sso: { baseUrl: "http://a", oidcSettings: oidc } },
   ],
