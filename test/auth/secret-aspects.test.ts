@@ -45,7 +45,10 @@ const harmless = [
   // Urns of secrets, which are entities of their own.
   "icebergWarehouseInfo.clientSecret",
   "icebergWarehouseInfo.tempCredentialExpirationSeconds",
-  // Counts of words.
+  // Words of search texts.
+  "searchTemplateProperties.normalization.fuzzyTokenThreshold",
+  "searchTemplateProperties.normalization.mediumFuzzyTokenThreshold",
+  "searchTemplateProperties.normalization.broadQueryTokenCap",
   "semanticContent.embeddings.totalTokens",
   "semanticContent.embeddings.chunks.tokenCount",
 ];

@@ -16,15 +16,19 @@ describe("the lineage steps", () => {
     [
       "dataset",
       [
+        "OUT ConsumesMetric metric",
         "OUT DownstreamOf dataset",
         "INC DataProcessInstanceProduces dataProcessInstance",
-        "INC Produces application dataJob",
+        "INC Produces api application dataJob",
       ],
     ],
-    ["chart", ["OUT Consumes chart dataset"]],
+    ["chart", ["OUT Consumes chart dataset", "OUT ConsumesMetric metric"]],
     [
       "dashboard",
-      ["OUT Consumes dataset", "OUT Contains chart", "OUT DashboardContainsDashboard dashboard"],
+      [
+        ...["OUT Consumes dataset", "OUT ConsumesMetric metric", "OUT Contains chart"],
+        "OUT DashboardContainsDashboard dashboard",
+      ],
     ],
     [
       "dataJob",

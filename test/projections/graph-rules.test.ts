@@ -18,8 +18,8 @@ function namesOf(annotation: Annotation): readonly unknown[] {
 
 describe("the graph rules of the model", () => {
   test("there is one rule for each relationship field", () => {
-    expect(all).toHaveLength(145);
-    expect(all.filter(({ lineage }) => lineage !== undefined)).toHaveLength(36);
+    expect(all).toHaveLength(150);
+    expect(all.filter(({ lineage }) => lineage !== undefined)).toHaveLength(39);
     expect(all.filter(({ beside }) => beside.createdOn !== undefined)).toHaveLength(15);
     expect(all.filter(({ beside }) => beside.via !== undefined)).toHaveLength(1);
   });
