@@ -20,7 +20,7 @@ describe("the graph rules of the model", () => {
   test("there is one rule for each relationship field", () => {
     expect(all).toHaveLength(150);
     expect(all.filter(({ lineage }) => lineage !== undefined)).toHaveLength(39);
-    expect(all.filter(({ beside }) => beside.createdOn !== undefined)).toHaveLength(15);
+    expect(all.filter(({ beside }) => beside.createdOn !== undefined)).toHaveLength(18);
     expect(all.filter(({ beside }) => beside.via !== undefined)).toHaveLength(1);
   });
 
