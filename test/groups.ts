@@ -4,7 +4,8 @@
  * `npm test` runs every file except those listed here. `TEST_STORES=all npm test` runs every file.
  * A test file joins the second group by its folder: `test/kill/` (processes that are killed),
  * `test/damage/` (damaged files, disks that fail), `test/fuzz/` (generated input) and `test/cluster/`
- * (several nodes); a suite that needs a browser by its name. A suite on a real server goes to
+ * (several nodes); a suite that needs a browser, starts many processes or takes longer than others by
+ * its name. A suite on a real server goes to
  * `test/adapter/<store>-….test.ts`.
  *
  * Patterns are globs relative to the project's folder. A file named on the command line always runs.
@@ -17,10 +18,16 @@ const long: readonly string[] = [
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
   "test/web/{entity,find,graphiql,hostile,operations,pages,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
-  "test/mcp/datahub-mcp-server.test.ts",
+  "test/mcp/{datahub-agent-context,datahub-mcp-server}.test.ts",
   "test/openlineage/reference-clients.test.ts",
   "test/plugins/**",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
+  "test/e2e/{damaged-indexes,parked-values}.test.ts",
+  "test/cli/{catalog-commands,operator-commands,program,refused-starts,terminal}.test.ts",
+  "test/adapter/{eventstoredb-faults,eventstoredb-service,sqlite-search-merging}.test.ts",
+  "test/auth/{attacks,large-hierarchies}.test.ts",
+  "test/{catalog/as-of,graphql/move,http/large-bodies,install}.test.ts",
+  "test/{log/sqlite/index-check,projector/offline-rebuild}.test.ts",
 ];
 
 /** Suites that need at least one server; each test in them names the stores that it needs. */
