@@ -21,7 +21,7 @@ import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.
 import { EntityPicker } from "../../components/entity-picker.tsx";
 import { withItem, withOnly, withoutItem } from "./guesses.ts";
 import { type Assignment, textOf } from "./properties/definition.ts";
-import { useEdit } from "./use-edit.ts";
+import { type Edit, useEdit } from "./use-edit.ts";
 
 interface LabelsProps {
   readonly summary: Summary;
@@ -70,70 +70,8 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
           />
         )}
       </Row>
-      <Row label="Tags">
-        {tags.map((tag) => (
-          <EntityChip
-            key={tag}
-            urn={tag}
-            onRemove={
-              tagging
-                ? () =>
-                    edit(
-                      () => removeTag({ urn }, tag),
-                      "Tag removed",
-                      withoutItem("globalTags", "tags", "tag", tag),
-                    )
-                : undefined
-            }
-          />
-        ))}
-        {tagging && (
-          <AddLabel
-            noun="tag"
-            types={["tag"]}
-            onAdd={(tag) =>
-              edit(() => addTag({ urn }, tag), "Tag added", withItem("globalTags", "tags", { tag }))
-            }
-            onCreate={(name) =>
-              edit(async () => addTag({ urn }, await createTag(name)), "Tag created and added")
-            }
-          />
-        )}
-      </Row>
-      <Row label="Terms">
-        {terms.map((term) => (
-          <EntityChip
-            key={term}
-            urn={term}
-            onRemove={
-              defining
-                ? () =>
-                    edit(
-                      () => removeTerm({ urn }, term),
-                      "Term removed",
-                      withoutItem("glossaryTerms", "terms", "urn", term),
-                    )
-                : undefined
-            }
-          />
-        ))}
-        {defining && (
-          <AddLabel
-            noun="term"
-            types={["glossaryTerm"]}
-            onAdd={(term) =>
-              edit(
-                () => addTerm({ urn }, term),
-                "Term added",
-                withItem("glossaryTerms", "terms", { urn: term }),
-              )
-            }
-            onCreate={(name) =>
-              edit(async () => addTerm({ urn }, await createTerm(name)), "Term created and added")
-            }
-          />
-        )}
-      </Row>
+      <LabelRow urn={urn} kind={tagKind} labels={tags} edit={tagging ? edit : undefined} />
+      <LabelRow urn={urn} kind={termKind} labels={terms} edit={defining ? edit : undefined} />
       <Row label="Domain">
         {domain !== undefined && (
           <EntityChip
@@ -175,6 +113,77 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
         </Row>
       )}
     </dl>
+  );
+}
+
+/** How labels of a kind are stored and written. */
+interface LabelKind {
+  readonly title: string;
+  readonly noun: string;
+  readonly entityType: string;
+  readonly aspect: string;
+  readonly list: string;
+  /** Member of an item of the list. */
+  readonly member: string;
+  readonly add: typeof addTag;
+  readonly remove: typeof removeTag;
+  readonly create: typeof createTag;
+}
+
+const tagKind: LabelKind = {
+  ...{ title: "Tags", noun: "tag", entityType: "tag" },
+  ...{ aspect: "globalTags", list: "tags", member: "tag" },
+  ...{ add: addTag, remove: removeTag, create: createTag },
+};
+
+const termKind: LabelKind = {
+  ...{ title: "Terms", noun: "term", entityType: "glossaryTerm" },
+  ...{ aspect: "glossaryTerms", list: "terms", member: "urn" },
+  ...{ add: addTerm, remove: removeTerm, create: createTerm },
+};
+
+interface LabelRowProps {
+  /** The labelled entity. */
+  readonly urn: string;
+  readonly kind: LabelKind;
+  readonly labels: readonly string[];
+  /** Absent where the user may not edit the labels. */
+  readonly edit: Edit | undefined;
+}
+
+function LabelRow({ urn, kind, labels, edit }: LabelRowProps) {
+  const { title, noun, entityType, aspect, list, member, add, remove, create } = kind;
+  const name = `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
+  const removal =
+    edit &&
+    ((label: string) =>
+      edit(
+        () => remove({ urn }, label),
+        `${name} removed`,
+        withoutItem(aspect, list, member, label),
+      ));
+  return (
+    <Row label={title}>
+      {labels.map((label) => (
+        <EntityChip key={label} urn={label} onRemove={removal && (() => removal(label))} />
+      ))}
+      {edit && (
+        <AddLabel
+          noun={noun}
+          types={[entityType]}
+          onAdd={(label) =>
+            edit(
+              () => add({ urn }, label),
+              `${name} added`,
+              withItem(aspect, list, { [member]: label }),
+            )
+          }
+          onCreate={(newName) =>
+            edit(async () => add({ urn }, await create(newName)), `${name} created and added`)
+          }
+        />
+      )}
+    </Row>
   );
 }
 
