@@ -11,7 +11,7 @@ import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED } from "../../core/write/required-privileges.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
-import type { Authority } from "../policies/authority.ts";
+import type { About, Authority } from "../policies/authority.ts";
 import {
   alternativesText,
   type PrivilegeAlternatives,
@@ -63,20 +63,25 @@ interface Dependencies {
 export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
   const { authority, model, namespace } = dependencies;
 
+  async function requirePrivilege(
+    { actor }: Caller,
+    alternatives: PrivilegeAlternatives,
+    { hint, about }: { readonly hint: string; readonly about?: About },
+  ): Promise<void> {
+    if (await authority.allows(actor, alternatives, about)) return;
+    const message = `this needs the privilege ${alternativesText(alternatives)}`;
+    throw new CatalogError("forbidden", message, { hint });
+  }
+
   async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
     // Several proposals for one entity need one check.
     const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
     for (const { entityType, urn, rule } of questions.values()) {
       const about = { entityType, urn: urn && withNamespace(urn, namespace) };
-      const alternatives = alternativesFor(caller, rule);
-      if (await authority.allows(caller.actor, alternatives, about)) continue;
-      throw new CatalogError(
-        "forbidden",
-        `this needs the privilege ${alternativesText(alternatives)}`,
-        {
-          hint: `Ask an administrator, or leave "${entityType}" out of the request`,
-        },
-      );
+      await requirePrivilege(caller, alternativesFor(caller, rule), {
+        about,
+        hint: `Ask an administrator, or leave "${entityType}" out of the request`,
+      });
     }
   }
 
@@ -122,24 +127,15 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     },
     async rollbackRun(request, caller) {
       // Here, below all interfaces.
-      if (!(await authority.allows(caller.actor, toRollBack))) {
-        throw new CatalogError(
-          "forbidden",
-          `this needs the privilege ${alternativesText(toRollBack)}`,
-          {
-            hint: "Ask an administrator to roll back the run",
-          },
-        );
-      }
+      await requirePrivilege(caller, toRollBack, {
+        hint: "Ask an administrator to roll back the run",
+      });
       return catalog.rollbackRun(request, caller, (urns) => admit(caller, urns.flatMap(askedOf)));
     },
     async producePlatformEvent(event, caller) {
-      if (!(await authority.allows(caller.actor, toProduceEvents))) {
-        const needed = alternativesText(toProduceEvents);
-        throw new CatalogError("forbidden", `this needs the privilege ${needed}`, {
-          hint: "Ask an administrator for the privilege",
-        });
-      }
+      await requirePrivilege(caller, toProduceEvents, {
+        hint: "Ask an administrator for the privilege",
+      });
       return catalog.producePlatformEvent(event, caller);
     },
     async deleteReferences(request, caller) {

@@ -198,7 +198,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   /** The requirements of a mutation. They cover no tags, so constraints of policies do not apply. */
   async function admitMutation(
     { principal, policies }: AuthContext,
-    alternatives: readonly RequiredPrivileges[],
+    required: readonly RequiredPrivileges[],
   ): Promise<void> {
     const holds = async (alternatives: PrivilegeAlternatives, text: string): Promise<boolean> => {
       const urn = withNamespace(text, namespace);
@@ -212,8 +212,8 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       for (const urn of urns) if (!(await holds(alternatives, urn))) return false;
       return urns.length > 0;
     };
-    for (const alternative of alternatives) if (await allowed(alternative)) return;
-    const shown = alternatives.map(({ privileges, urns }) => {
+    for (const one of required) if (await allowed(one)) return;
+    const shown = required.map(({ privileges, urns }) => {
       const on = urns.length > 0 ? ` on "${urns[0]}"` : "";
       const more = urns.length > 1 ? ` and ${urns.length - 1} more` : "";
       return `${alternativesText(privileges as PrivilegeAlternatives)}${on}${more}`;

@@ -11,7 +11,7 @@ import { findPrincipal, findResource, rootUserId } from "./principals.ts";
 import type { PrivilegeAlternatives } from "./privileges.ts";
 
 /** The resource of a check: an entity, or all of a type. */
-interface About {
+export interface About {
   readonly urn?: string | undefined;
   readonly entityType: string;
 }
