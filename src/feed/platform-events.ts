@@ -22,13 +22,12 @@ export function createPlatformEvents({
   keyAspectOf,
   projectEdges,
 }: PlatformEventRules): PlatformEventsOf {
+  const edgesOf = projectEdges && edgesBy(projectEdges);
   return (event) => {
     const { change } = event;
     if (isPlatformEvent(change)) return [platformEventOf(change)];
     const meanings = meaningsOf(event, keyAspectOf?.(change.entityType)).map(eventOfMeaning);
-    return projectEdges === undefined
-      ? meanings
-      : [...meanings, ...edgeEvents(event, edgesBy(projectEdges))];
+    return edgesOf === undefined ? meanings : [...meanings, ...edgeEvents(event, edgesOf)];
   };
 }
 

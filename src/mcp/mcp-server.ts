@@ -179,9 +179,9 @@ function registerResources(server: McpServer, catalog: Catalog): void {
   );
 }
 
-/** Prompts: questions about the catalog that users choose in the menu of their client. */
 const urn = z.string().max(8_192).describe("Urn of the entity");
 
+/** Questions about the catalog that users choose in the menu of their client. */
 const prompts = [
   {
     name: "describe_entity",

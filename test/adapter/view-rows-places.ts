@@ -92,7 +92,7 @@ const changes: Readonly<Record<string, Change>> = {
   "index dropped": (client, hits) =>
     client.indices.delete({ index: [...new Set(hits.map(({ index }) => index))] }),
   "value changed": each((hit) => ({ ...hit, source: { ...hit.source, value: "{}" } })),
-  "told later": each((hit) =>
+  "positions moved": each((hit) =>
     eventHit(hit, { position: (Number(hit.source.position) + 1) as never }),
   ),
   "event added": each((hit) => eventHit(hit, { time: Number(hit.source.time) + 1 })),

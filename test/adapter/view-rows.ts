@@ -229,7 +229,7 @@ export function viewRowsSuite(
 export const storedDamages = [
   ["timeseries", "documents removed", "some removed", "missing"],
   ["timeseries", "values changed", "value changed", "different"],
-  ["timeseries", "events with later positions", "told later", "different"],
+  ["timeseries", "events with later positions", "positions moved", "different"],
   ["timeseries", "events added", "event added", "unexpected"],
   ["timeseries", "an event without a record", "event of nobody", "unexpected"],
   ["timeseries", "an event that is there twice", "event astray", "unexpected"],

@@ -72,7 +72,7 @@ describe("ownership", () => {
 
 describe("domains", () => {
   const [a, b, c] = ["urn:li:domain:a", "urn:li:domain:b", "urn:li:domain:c"];
-  const manual = { domain: a, context: "told" };
+  const manual = { domain: a, context: "by hand" };
   const before = { domains: [a], domainAssociations: [manual] };
 
   test.each<[string, JsonObject, JsonObject | undefined, JsonObject]>([

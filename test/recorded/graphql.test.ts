@@ -10,7 +10,7 @@ import { missingFrom } from "./superset.ts";
 const recordings = all.filter(({ request }) => request.path === "/api/graphql");
 
 const listedAtOnce = "a token is listed as soon as it is made; the reference's index lagged behind";
-const ownLocations = "validation tells the place of the value, the reference that of the argument";
+const ownLocations = "validation names the location of the value, DataHub that of the argument";
 
 /**
  * Differences by the recording's name: the cause, and the place (all of the response without `at`).

@@ -286,8 +286,9 @@ interface Fields {
 }
 
 /**
- * Why a schema cannot be written; undefined: it can. Paths that are wrong in the value of before
- * (`previous`) may stay so.
+ * Field paths of a schema are unique and not empty: with two entries for one path, neither is certain to
+ * be found. Returns why a schema cannot be written; undefined: it can. Paths that are wrong in the value
+ * of before (`previous`) may stay so.
  */
 function refusalOfPaths(
   { aspect, member }: Fields,

@@ -335,10 +335,7 @@ async function readPlaces(client: KafkaClient, group: string, topic: string): Pr
   return { group, topic, partitions };
 }
 
-/**
- * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once. The header
- * `annals-source` identifies the original message, so that consumers can detect duplicates.
- */
+/** Identifies the original message, so that consumers can detect duplicates. */
 const sourceHeader = "annals-source";
 
 interface FailedProposal {
@@ -355,7 +352,10 @@ type SendFailed = (failed: FailedProposal) => Promise<void>;
 const KEPT_BYTES_MAX = 100_000;
 const ERROR_CHARACTERS_MAX = 10_000;
 
-/** Rejects with errors of the driver; then the message may be sent or not. */
+/**
+ * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once. Rejects with
+ * errors of the driver; then the message may be sent or not.
+ */
 function createSendFailed(
   producer: Producer,
   names: KafkaNames,

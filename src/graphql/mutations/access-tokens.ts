@@ -105,9 +105,13 @@ function userUrn(given: string, namespace: string): string {
   const { entityType, id } = parseUrn(urn);
   // Nobody can act for the service's own actors.
   if (entityType === "corpuser" && !id.startsWith("__")) return urn;
-  throw new CatalogError("malformed", `actorUrn "${given.slice(0, 120)}" is not the urn of a user`, {
-    hint: `Name a user: urn:${namespace}:corpuser:jdoe`,
-  });
+  throw new CatalogError(
+    "malformed",
+    `actorUrn "${given.slice(0, 120)}" is not the urn of a user`,
+    {
+      hint: `Name a user: urn:${namespace}:corpuser:jdoe`,
+    },
+  );
 }
 
 async function revokeAccessToken(

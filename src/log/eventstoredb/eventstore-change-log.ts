@@ -222,7 +222,6 @@ function checkPlace(from: number | "end", limit: number, least: number): void {
   assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
 }
 
-/** The id of a log, which its first node wrote to a separate stream on the server. */
 const CONNECT_MS_MAX = 5_000;
 
 /** `prefix`: prefix of the log's streams on the server. */
@@ -231,7 +230,10 @@ function readIdentity(connection: Connection, prefix: string): Promise<Page> {
   return readStreamPage(connection, serverName(prefix, identityStream), 0, options);
 }
 
-/** Returns the log's id. Creates one if it has none, unless the log is open for reading only. */
+/**
+ * Returns the log's id, which its first node writes to a separate stream on the server. Creates one if
+ * the log has none, unless it is open for reading only.
+ */
 async function logIdentity(
   connection: Connection,
   session: Pick<AppendSession, "send">,
@@ -269,12 +271,6 @@ function idIn(data: Uint8Array): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/**
- * Scavenges a store that cannot replace events: it hides events at the beginning of a stream with the
- * stream's truncate-before setting ($tb). The server frees the disk space when its operator starts a
- * scavenge. Events after one that must stay are not removed. The log no longer recognises the ids of
- * removed appends.
- */
 interface Streams {
   /** The first records of a stream. */
   read(stream: StreamName, limit: number): Promise<readonly LogRecord[]>;
@@ -283,6 +279,12 @@ interface Streams {
 
 const NOTHING: Scavenged = { records: 0, bytes: 0 };
 
+/**
+ * Scavenges a store that cannot replace events: it hides events at the beginning of a stream with the
+ * stream's truncate-before setting ($tb). The server frees the disk space when its operator starts a
+ * scavenge. Events after one that must stay are not removed. The log no longer recognises the ids of
+ * removed appends.
+ */
 async function scavengeStreams(
   records: readonly LogRecord[],
   streams: Streams,

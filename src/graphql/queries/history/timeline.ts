@@ -123,13 +123,13 @@ export const historyQueries: Readonly<Record<string, Resolver>> = {
   versionedDataset: versionedDataset as Resolver,
 };
 
-/** A dataset with the schema of an earlier version, which a version stamp names. */
 interface VersionedInput {
   readonly urn: string;
   /** `<aspect>:<version>;…` */
   readonly versionStamp?: Maybe<string>;
 }
 
+/** A dataset with the schema of an earlier version, which a version stamp names. */
 async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer) {
   const { loader } = viewer;
   const entity = await loader.load(input.urn);

@@ -153,10 +153,6 @@ function refuseTwice(rawHeaders: readonly string[]): void {
   });
 }
 
-/**
- * The privilege that an endpoint requires. Endpoints with `access: "operator"` always require one, those
- * with "watcher" only with token authentication. The default is the privilege for all operations.
- */
 const ofOperations: PrivilegeAlternatives = [["MANAGE_SYSTEM_OPERATIONS"]];
 
 const ownOrAll = (own: PrivilegeAlternatives): PrivilegeAlternatives => [...own, ...ofOperations];
@@ -182,7 +178,11 @@ const alternativesBy: Readonly<Record<string, PrivilegeAlternatives>> = {
   "/operations truncateTimeseriesAspect": [["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"]],
 };
 
-/** Undefined when no privilege is needed. `required`: token authentication is on. */
+/**
+ * The privileges that an endpoint requires; undefined for none. Endpoints with `access: "operator"` always
+ * require one, those with "watcher" only with token authentication (`required`). The default is the
+ * privilege for all operations.
+ */
 function requiredPrivileges(
   endpoint: Pick<Endpoint, "access" | "path" | "name"> | undefined,
   required: boolean,

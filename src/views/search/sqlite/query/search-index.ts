@@ -194,7 +194,6 @@ function withoutOthers(set: DocSet, segment: Segment, entityTypes: readonly stri
   return wanted.includes(0) ? filter(left, (doc) => types.some(doc, wanted)) : left;
 }
 
-/** Browse folders of one level: paths are texts of a field, so those below a folder lie together. */
 interface Counted {
   readonly name: string;
   count: number;
@@ -203,6 +202,7 @@ interface Counted {
   last: number;
 }
 
+/** Browse folders of one level: paths are texts of a field, so those below a folder lie together. */
 function countFolders(
   { field, path, separator }: Pick<FolderQuery, "field" | "path" | "separator">,
   all: readonly Matched[],
