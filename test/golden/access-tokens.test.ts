@@ -94,7 +94,10 @@ describe("createAccessToken", () => {
   });
 
   test.each([
-    ['type: PERSONAL, actorUrn: "urn:li:tag:a", duration: ONE_HOUR, name: "x"', "is not the urn of a user"],
+    [
+      'type: PERSONAL, actorUrn: "urn:li:tag:a", duration: ONE_HOUR, name: "x"',
+      "is not the urn of a user",
+    ],
     ['type: PERSONAL, actorUrn: "jdoe", duration: ONE_HOUR, name: "x"', "is not a urn"],
     ['type: PERSONAL, actorUrn: "urn:li:corpuser:a", duration: ONE_HOUR, name: " "', "no name"],
     [
