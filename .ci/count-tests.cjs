@@ -28,6 +28,14 @@ const failuresOf = (file) => {
   return failed.length === 0 && file.status === "failed" ? [file.name] : failed;
 };
 
+/** The first line of what the failed test, or the file, reported. */
+function causeOf(file, name) {
+  const one = file.assertionResults.find(({ fullName }) => fullName === name);
+  const text = one?.failureMessages[0] ?? file.message ?? "";
+  const [line = ""] = text.split("\n");
+  return line === "" ? "" : ` (${line.slice(0, 300)})`;
+}
+
 if (onlyFailed) {
   for (const file of first.values()) if (failuresOf(file).length > 0) console.log(file.name);
 } else {
@@ -36,7 +44,8 @@ if (onlyFailed) {
     const file = again?.get(name) ?? before;
     const failures = failuresOf(file);
     for (const one of failuresOf(before)) {
-      if (!failures.includes(one)) console.log(`passed only when tried again: ${one}`);
+      if (failures.includes(one)) continue;
+      console.log(`passed only when tried again: ${one}${causeOf(before, one)}`);
     }
     failed += failures.length;
     passed += testsOf(file, "passed").length;
