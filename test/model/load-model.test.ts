@@ -119,8 +119,8 @@ describe("the default model", () => {
       }
     }
     expect(count).toEqual({
-      searchable: 511,
-      relationship: 142,
+      searchable: 525,
+      relationship: 141,
       timeseriesField: 49,
       timeseriesFieldCollection: 8,
     });
