@@ -216,6 +216,12 @@ describe("an invite", () => {
     expect((await signUp(newName(), "unknown")).status).toBe(400);
   });
 
+  test("an invite creates no root user, even if its entity was deleted", async () => {
+    const urn = "urn:li:corpuser:datahub";
+    await service.client.call("POST", "/entities?action=delete", { urn }, service.operator);
+    expect((await signUp("datahub", await invite())).status).toBe(409);
+  });
+
   test("an invite is created by managers of credentials only; with a role, also of policies", async () => {
     const { name, urn } = await newUser(EDITOR);
     const headers = proxied((await session(name)).body.accessToken, urn);

@@ -10,6 +10,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityTypeOf, parseUrn, withNamespace } from "../../core/urn.ts";
 import { isOvertaken, upsert } from "../../core/write/upsert.ts";
+import { rootUserId } from "../policies/principals.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AttemptLimit } from "./attempt-limit.ts";
 import { hashOfSecret, type Invites, newSecret } from "./invites.ts";
@@ -115,7 +116,9 @@ export function createNativeUsers(dependencies: Dependencies): NativeUsers {
       const urn = userUrn(given, namespace);
       checkPassword(password);
       const invite = await invites.check(inviteToken, urn);
-      if ((await entities.find(urn)) !== undefined) {
+      // Nobody becomes the root user, even if its entity was deleted.
+      const isRoot = parseUrn(urn).id === rootUserId;
+      if (isRoot || (await entities.find(urn)) !== undefined) {
         throw new CatalogError("conflict", "This user already exists! Cannot create a new user.");
       }
       const credentials = await withPassword(password);
