@@ -1,10 +1,15 @@
 /** The sample of the README's tour: the catalog of a seed library in one file. */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { toSubmission } from "../../src/cli/client/submission.ts";
 import { loadModel } from "../../src/model/load-model.ts";
+import { runningService } from "../support/running-service.ts";
+import { start } from "./run-program.ts";
 
-const text = readFileSync(new URL("../data/sample/catalog.json", import.meta.url), "utf8");
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const file = pathOf("../data/sample/catalog.json");
+const text = readFileSync(file, "utf8");
 const records: readonly unknown[] = JSON.parse(text);
 const model = loadModel();
 
@@ -74,5 +79,15 @@ describe("the sample", () => {
     const absent = [...named].filter((urn) => typeOf(urn) !== "dataPlatform" && !urns.has(urn));
     expect(named.size).toBeGreaterThan(20);
     expect(absent).toEqual([]);
+  });
+
+  test("the pages show the log position of a new catalog with the sample", async () => {
+    await using service = await runningService({ builtInEntities: "on" });
+    const args = [pathOf("../../src/annals.mjs"), "ingest", file, "--server", service.address];
+    const { stdout } = await start(process.execPath, args).ended;
+    const [position = "nothing"] = /last log position \d+/.exec(stdout) ?? [];
+    for (const page of ["README.md", "docs/command-line.md"]) {
+      expect(readFileSync(pathOf(`../../${page}`), "utf8")).toContain(`${position},`);
+    }
   });
 });
