@@ -15,4 +15,6 @@ export interface ChangeEvent {
   readonly change: PlacedChange;
   /** Absent if there was none, if it was not requested, and for timeseries. */
   readonly previous?: PreviousValue | undefined;
+  /** For the event of a run: its current `dataProcessInstanceRelationships`, as JSON text. */
+  readonly relationships?: string | undefined;
 }

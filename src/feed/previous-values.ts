@@ -1,17 +1,20 @@
 /**
  * Reads the value that an aspect had before a change. The log has each value once, so the previous
- * value comes from the aspect view's history, by its version, and only for events that need it.
+ * value comes from the aspect view's history, by its version, and only for events that need it. The
+ * event of a run gets the current relationships of that run, which name its job or flow.
  */
 
 import type { PlacedChange } from "../core/change.ts";
+import { currentAspect } from "../core/entity-state.ts";
 import { assert } from "../core/errors.ts";
-import { lastOf } from "../core/position.ts";
+import { lastOf, type Position, START } from "../core/position.ts";
+import { INSTANCE_RELATIONSHIPS, INSTANCE_RUN } from "../core/timeline/run-events.ts";
 import { awaitPosition } from "../projector/documents/wait-for-position.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import type { ChangeEvent, PreviousValue } from "./change-event.ts";
 
-export type ValueHistory = Pick<AspectReader, "position" | "findValue">;
+export type ValueHistory = Pick<AspectReader, "position" | "findValue" | "getEntities">;
 
 /** Maximum number of concurrent reads. */
 const AT_ONCE_MAX = 50;
@@ -21,24 +24,58 @@ const HISTORY_MS_MAX = 10_000;
 /**
  * Adds previous values to events. Rejects with `unavailable` if the history does not reach the changes
  * within `msMax` milliseconds; the message has `reader`, the waiting view. A value that is no longer in
- * the history stays absent.
+ * the history stays absent. Relationships of runs are those after `earlier`, a change of an aspect,
+ * and after those among the events.
  */
 export async function fillPrevious(
   events: readonly ChangeEvent[],
   history: ValueHistory,
   reader: string,
   msMax = 0,
+  earlier: Position = START,
 ): Promise<readonly ChangeEvent[]> {
-  const wanting = events.filter(({ change }) => previousVersion(change) !== undefined);
-  if (wanting.length === 0) return events;
-  const needed = lastOf(wanting.map(({ change }) => change));
+  const changes = events.map(({ change }) => change);
+  const wanting = changes.filter((change) => previousVersion(change) !== undefined);
+  const runs = changes.some(isInstanceRun);
+  if (wanting.length === 0 && !runs) return events;
+  // The aspect view's position does not move over timeseries.
+  const needed = runs ? lastVersioned(changes, earlier) : lastOf(wanting);
   await awaitPosition(history, needed, { waiter: reader, view: "aspect", msMax });
   const filled: ChangeEvent[] = [];
   for (let from = 0; from < events.length; from += AT_ONCE_MAX) {
     const slice = events.slice(from, from + AT_ONCE_MAX);
-    filled.push(...(await Promise.all(slice.map((event) => withPrevious(event, history)))));
+    const relationships = await readRelationships(slice, history);
+    filled.push(
+      ...(await Promise.all(
+        slice.map((event) =>
+          isInstanceRun(event.change)
+            ? { ...event, relationships: relationships.get(event.change.urn) }
+            : withPrevious(event, history),
+        ),
+      )),
+    );
   }
   return filled;
+}
+
+/** Position of the last change of an aspect, or `earlier`. */
+const lastVersioned = (changes: readonly PlacedChange[], earlier: Position): Position =>
+  changes.findLast(({ timeseries }) => !timeseries)?.position ?? earlier;
+
+const isInstanceRun = ({ aspect, timeseries }: PlacedChange): boolean =>
+  timeseries && aspect === INSTANCE_RUN;
+
+/** The relationships of the instances of jobs among the events, by urn. */
+async function readRelationships(
+  events: readonly ChangeEvent[],
+  history: ValueHistory,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const runs = events.filter(({ change }) => isInstanceRun(change)).map(({ change }) => change.urn);
+  if (runs.length === 0) return new Map();
+  const states = await history.getEntities([...new Set(runs)]);
+  return new Map(
+    states.map((state) => [state.urn, currentAspect(state, INSTANCE_RELATIONSHIPS)?.value]),
+  );
 }
 
 async function withPrevious(event: ChangeEvent, history: ValueHistory): Promise<ChangeEvent> {
@@ -82,6 +119,7 @@ export interface FeedViewParts {
  * because sent events cannot be changed.
  */
 export function createFeedView({ name, project, sink, history }: FeedViewParts): View<ChangeEvent> {
+  let versioned = START;
   return {
     name,
     project,
@@ -91,8 +129,13 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
     },
     sink: {
       async apply(events, upTo, record) {
-        const whole = await fillPrevious(events, history, `the view "${name}"`, HISTORY_MS_MAX);
+        const reader = `the view "${name}"`;
+        const whole = await fillPrevious(events, history, reader, HISTORY_MS_MAX, versioned);
         await sink.apply(whole, upTo, record);
+        versioned = lastVersioned(
+          events.map(({ change }) => change),
+          versioned,
+        );
       },
       restore: async () => undefined,
       ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),

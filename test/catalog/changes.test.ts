@@ -4,6 +4,7 @@ import { createAddresses } from "../../src/catalog/address.ts";
 import type { ChangePage, ChangesFilter } from "../../src/catalog/catalog.ts";
 import { createChanges } from "../../src/catalog/changes/changes.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
+import { unknownEntity } from "../../src/core/entity-state.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
 import {
@@ -88,6 +89,7 @@ const open = () =>
     },
     history: {
       position: async () => aspectsAt,
+      getEntities: async (urns) => urns.map(unknownEntity),
       findValue: async (_urn, _aspect, version) => ({
         ...{ version, value: `{"version":${version}}`, time: 1, actor: "a" },
         system: '{"lastObserved":1,"runId":"q"}',

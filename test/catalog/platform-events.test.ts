@@ -74,6 +74,32 @@ test("a payload of another content type is delivered byte by byte", async () => 
   expect(Buffer.from(found.payload.value, "latin1").toString()).toBe("zwölf");
 });
 
+test("the run of a job names its job and the run that started it", async () => {
+  const run = "urn:li:dataProcessInstance:nightly-57";
+  const job = "urn:li:dataJob:(urn:li:dataFlow:(airflow,nightly,PROD),load)";
+  const parentInstance = "urn:li:dataProcessInstance:nightly";
+  await client.upsert(run, "dataProcessInstanceRelationships", {
+    ...{ parentTemplate: job, parentInstance, upstreamInstances: [] },
+  });
+  await client.upsert(run, "dataProcessInstanceRunEvent", {
+    ...{ timestampMillis: 1_772_323_200_000, status: "COMPLETE", attempt: 2 },
+    result: { type: "SUCCESS", nativeResultType: "airflow" },
+  });
+  const payloads = (await poll(client, topics.platformEvents))
+    .filter(({ name }) => name === "entityChangeEvent")
+    .map((one) => JSON.parse(one.payload.value))
+    .filter(({ entityUrn, category }) => entityUrn === run && category === "RUN");
+  expect(payloads).toMatchObject([
+    {
+      operation: "COMPLETED",
+      parameters: {
+        ...{ attempt: 2, runResult: "SUCCESS", dataJobUrn: job },
+        parentInstanceUrn: parentInstance,
+      },
+    },
+  ]);
+});
+
 test("a repeated request with its key is written once", async () => {
   const key = { "Idempotency-Key": "once" };
   const { length } = await poll(client, topics.platformEvents);

@@ -42,6 +42,21 @@ test("a run of a job starts and completes", () => {
   ]);
 });
 
+test("the run of a job names its job or flow, and the run that started it", () => {
+  const run = "urn:li:dataProcessInstance:a";
+  const entry = changeOf(run, "dataProcessInstanceRunEvent", { status: "STARTED" }, true);
+  const parametersOf = (value: object) =>
+    shown({ ...entry, relationships: JSON.stringify(value) })[0]?.parameters;
+  const flow = "urn:li:dataFlow:(airflow,a,PROD)";
+  const job = `urn:li:dataJob:(${flow},b)`;
+  const parentInstance = "urn:li:dataProcessInstance:b";
+  expect(parametersOf({ parentTemplate: job, parentInstance, upstreamInstances: [] })).toEqual({
+    ...{ dataJobUrn: job, parentInstanceUrn: parentInstance },
+  });
+  expect(parametersOf({ parentTemplate: flow })).toEqual({ dataFlowUrn: flow });
+  expect(parametersOf({ parentTemplate: "urn:li:dataset:a" })).toEqual({});
+});
+
 test("other timeseries events produce no semantic change", () => {
   expect(shown(changeOf("urn:li:dataset:a", "datasetProfile", {}, true))).toEqual([]);
 });

@@ -44,6 +44,7 @@ function historyOf(changes: readonly PlacedChange[], upTo: number) {
   return {
     asked,
     position: async () => position(upTo),
+    getEntities: async (urns: readonly string[]) => urns.map(unknownEntity),
     async findValue(of: string, aspect: string, version: number) {
       asked.push(`${aspect} ${version}`);
       const ofVersion = changes.filter(

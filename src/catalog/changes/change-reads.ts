@@ -25,6 +25,8 @@ export interface ChangeEntry {
   readonly change: PlacedChange;
   /** The previous value as JSON text, with its latest system metadata. */
   readonly previous?: { readonly value: string; readonly system: SystemMetadata } | undefined;
+  /** With previous values, for the event of a run: its relationships as JSON text. */
+  readonly relationships?: string | undefined;
 }
 
 export interface ChangePage {

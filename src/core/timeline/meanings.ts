@@ -13,17 +13,20 @@ export interface Meaning extends SemanticChange {
 interface ChangeWithPrevious {
   readonly change: PlacedChange;
   readonly previous?: { readonly value: string } | undefined;
+  /** JSON text, for the event of a run. */
+  readonly relationships?: string | undefined;
 }
 
 /** `keyAspect`: the key aspect of the entity type. */
 export function meaningsOf(
-  { change, previous }: ChangeWithPrevious,
+  { change, previous, relationships }: ChangeWithPrevious,
   keyAspect: string | undefined,
 ): readonly Meaning[] {
   const { urn, aspect, entityType, value, created } = change;
   const after = value === undefined ? undefined : JSON.parse(value);
   if (change.timeseries) {
-    const event = after === undefined ? undefined : runEvent(urn, aspect, after);
+    if (after === undefined) return [];
+    const event = runEvent(urn, aspect, after, relationships && JSON.parse(relationships));
     return event === undefined ? [] : [{ ...event, entityType, created }];
   }
   const before = previous && JSON.parse(previous.value);

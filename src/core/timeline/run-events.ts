@@ -2,6 +2,7 @@
  * The meaning of the event of a run: an assertion was evaluated, an instance of a job started or
  * completed. Each event has a meaning of its own, because timeseries have no value before.
  */
+import { entityTypeOf } from "../urn.ts";
 import type { SemanticChange } from "./semantic-changes.ts";
 
 type Value = Readonly<Record<string, unknown>>;
@@ -11,10 +12,22 @@ const text = (value: unknown): string | undefined =>
 const recordOf = (value: unknown): Value =>
   typeof value === "object" && value !== null ? (value as Value) : {};
 
-/** Undefined for other aspects, and for an assertion that is still running. */
-export function runEvent(urn: string, aspect: string, value: Value): SemanticChange | undefined {
+/** The aspect of the events of an instance of a job, and the one that names its job or flow. */
+export const INSTANCE_RUN = "dataProcessInstanceRunEvent";
+export const INSTANCE_RELATIONSHIPS = "dataProcessInstanceRelationships";
+
+/**
+ * Undefined for other aspects, and for an assertion that is still running. `relationships`: the
+ * value of INSTANCE_RELATIONSHIPS of the same instance, if it has one.
+ */
+export function runEvent(
+  urn: string,
+  aspect: string,
+  value: Value,
+  relationships?: Value,
+): SemanticChange | undefined {
   if (aspect === "assertionRunEvent") return assertionRun(urn, value);
-  if (aspect === "dataProcessInstanceRunEvent") return instanceRun(urn, value);
+  if (aspect === INSTANCE_RUN) return instanceRun(urn, value, relationships);
   return undefined;
 }
 
@@ -29,11 +42,16 @@ function assertionRun(urn: string, value: Value): SemanticChange | undefined {
   });
 }
 
-function instanceRun(urn: string, value: Value): SemanticChange {
+function instanceRun(urn: string, value: Value, relationships: Value = {}): SemanticChange {
   const result = recordOf(value.result);
+  const template = text(relationships.parentTemplate);
+  const type = template === undefined ? undefined : entityTypeOf(template);
   return run(urn, value.status === "COMPLETE" ? "COMPLETED" : "STARTED", {
     attempt: typeof value.attempt === "number" ? value.attempt : undefined,
     runResult: text(result.type),
+    parentInstanceUrn: text(relationships.parentInstance),
+    dataFlowUrn: type === "dataFlow" ? template : undefined,
+    dataJobUrn: type === "dataJob" ? template : undefined,
   });
 }
 
