@@ -130,6 +130,14 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     const edits = page.getByRole("main").getByRole("button", { name: /^(Add|Remove|Edit)/ });
     expect(await edits.count()).toBe(0);
     expect(await page.getByLabel("Actions").count()).toBe(0);
+    const group = encoded("urn:li:corpGroup:seed-keepers");
+    await page.goto(`${service.address}/ui/entity/${group}`);
+    await page.getByRole("heading", { level: 2, name: "Members" }).waitFor();
+    await page.getByText("No members").waitFor();
+    expect(await edits.count()).toBe(0);
+    await page.goto(`${service.address}/ui/access?section=roles`);
+    await page.getByRole("button", { name: "The role Admin as JSON" }).waitFor();
+    expect(await page.getByRole("button", { name: /^Assign/ }).count()).toBe(0);
     await page.goto(`${service.address}/ui/access?section=policies`);
     await page.getByRole("alert").getByText("Manage Policies").waitFor();
     shown.expectNoErrors();

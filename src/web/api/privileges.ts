@@ -54,6 +54,7 @@ export function useMay(urn = ""): May {
     !signInRequired || error !== null || anyOf.some((privilege) => data?.has(privilege) === true);
 }
 
+/** Privileges that each allow writing one aspect. */
 const aspectPrivileges = new Map<string, string>([
   ["globalTags", "EDIT_ENTITY_TAGS"],
   ["glossaryTerms", "EDIT_ENTITY_GLOSSARY_TERMS"],
@@ -61,11 +62,91 @@ const aspectPrivileges = new Map<string, string>([
   ["institutionalMemory", "EDIT_ENTITY_DOC_LINKS"],
   ["domains", "EDIT_DOMAINS_PRIVILEGE"],
   ["deprecation", "EDIT_DEPRECATION_PRIVILEGE"],
+  ["status", "EDIT_ENTITY_STATUS"],
   ["structuredProperties", "EDIT_ENTITY_PROPERTIES"],
+  ["upstreamLineage", "EDIT_LINEAGE"],
+  ["editableDatasetProperties", "EDIT_ENTITY_DOCS"],
+  ["editableChartProperties", "EDIT_ENTITY_DOCS"],
+  ["editableDashboardProperties", "EDIT_ENTITY_DOCS"],
+  ["editableDataFlowProperties", "EDIT_ENTITY_DOCS"],
+  ["editableDataJobProperties", "EDIT_ENTITY_DOCS"],
+  ["editableNotebookProperties", "EDIT_ENTITY_DOCS"],
 ]);
 
-/** The privileges of which one allows writing an aspect. */
-export const privilegesToWrite = (aspect: string): readonly string[] => {
-  const own = aspectPrivileges.get(aspect);
-  return own === undefined ? ["EDIT_ENTITY"] : ["EDIT_ENTITY", own];
-};
+/** Privileges that each allow writing all entities of a type. */
+const managers = new Map<string, string>([
+  ["corpuser", "MANAGE_USERS_AND_GROUPS"],
+  ["corpGroup", "MANAGE_USERS_AND_GROUPS"],
+  ["domain", "MANAGE_DOMAINS"],
+  ["glossaryTerm", "MANAGE_GLOSSARIES"],
+  ["glossaryNode", "MANAGE_GLOSSARIES"],
+  ["tag", "MANAGE_TAGS"],
+  ["structuredProperty", "MANAGE_STRUCTURED_PROPERTIES"],
+  ["document", "MANAGE_DOCUMENTS"],
+  ["dataHubPolicy", "MANAGE_POLICIES"],
+  ["dataHubRole", "MANAGE_POLICIES"],
+]);
+
+const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
+
+/** Aspects of access control: only the manager of the type writes them. */
+const managedAspects = new Map<string, ReadonlySet<string>>([
+  ["corpuser", new Set([...memberships, "status", "corpUserStatus", "corpUserCredentials"])],
+  ["corpGroup", new Set([...memberships, "status", "ownership"])],
+]);
+
+/** The types of which only the manager writes any aspect. */
+const managedTypes: ReadonlySet<string> = new Set(["dataHubPolicy", "dataHubRole"]);
+
+const present = (values: readonly (string | undefined)[]): readonly string[] =>
+  values.filter((value) => value !== undefined);
+
+/** The privileges of which one allows writing an aspect of an entity. */
+function privilegesToWrite(urn: string, aspect: string): readonly string[] {
+  const type = typeOf(urn);
+  const manager = managers.get(type);
+  if (managedTypes.has(type) || managedAspects.get(type)?.has(aspect) === true) {
+    return present([manager]);
+  }
+  return present(["EDIT_ENTITY", aspectPrivileges.get(aspect), manager]);
+}
+
+/** The aspect that holds the description written by users; `dataJob` → `editableDataJobProperties`. */
+export const descriptionAspect = (type: string): string =>
+  `editable${type.charAt(0).toUpperCase()}${type.slice(1)}Properties`;
+
+/** The aspects of an entity that the user may write. */
+export function useMayWrite(urn: string): (aspect: string) => boolean {
+  const may = useMay(urn);
+  return (aspect) => may(...privilegesToWrite(urn, aspect));
+}
+
+/** The aspects of an entity that the user may delete. */
+export function useMayDelete(urn: string): boolean {
+  const may = useMay(urn);
+  const type = typeOf(urn);
+  const manager = managers.get(type);
+  return managedTypes.has(type)
+    ? may(...present([manager]))
+    : may(...present(["DELETE_ENTITY", manager]));
+}
+
+/** The platform privileges of which one allows creating an entity of a type. */
+const creators = new Map<string, readonly string[]>([
+  ["tag", ["CREATE_TAGS", "MANAGE_TAGS"]],
+  ["domain", ["CREATE_DOMAINS", "MANAGE_DOMAINS"]],
+  ["glossaryTerm", ["MANAGE_GLOSSARIES"]],
+  ["glossaryNode", ["MANAGE_GLOSSARIES"]],
+  ["dataProduct", ["MANAGE_DATA_PRODUCTS", "CREATE_ENTITY", "EDIT_ENTITY"]],
+  ["corpGroup", ["MANAGE_USERS_AND_GROUPS"]],
+]);
+
+export const privilegesToCreate = (type: string): readonly string[] => creators.get(type) ?? [];
+
+/** Privileges that each allow creating tokens of a duration, or of shorter ones. */
+export const tokenPrivileges: readonly string[] = [
+  "GENERATE_PERSONAL_ACCESS_TOKENS",
+  ...["ONE_HOUR", "ONE_DAY", "ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"].map(
+    (duration) => `GENERATE_PERSONAL_ACCESS_TOKENS_${duration}`,
+  ),
+];

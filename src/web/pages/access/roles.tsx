@@ -5,6 +5,7 @@ import { entityQuery, useSummary } from "../../api/entities.ts";
 import { mutateGraphql, read } from "../../api/http.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { listAt, textsAt } from "../../api/json.ts";
+import { useMay } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { writeAspect } from "../../api/writes.ts";
 import { Dialog } from "../../components/dialog.tsx";
@@ -21,6 +22,7 @@ const membersMax = 100;
 const assignment = `mutation ($input: BatchAssignRoleInput!) { batchAssignRole(input: $input) }`;
 
 export function Roles() {
+  const mayAssign = useMay()("MANAGE_USERS_AND_GROUPS");
   const [assigning, setAssigning] = useState<string>();
   const [shown, setShown] = useState<string>();
   const { data, error, refetch } = useQuery({
@@ -37,7 +39,7 @@ export function Roles() {
           <RoleRow
             key={urn}
             urn={urn}
-            onAssign={() => setAssigning(urn)}
+            onAssign={mayAssign ? () => setAssigning(urn) : undefined}
             onShow={() => setShown(urn)}
           />
         ))}
@@ -54,7 +56,8 @@ const membersKey = (urn: string) => ["role-members", urn];
 
 interface RowProps {
   readonly urn: string;
-  readonly onAssign: () => void;
+  /** Absent where the user may not assign roles. */
+  readonly onAssign: (() => void) | undefined;
   readonly onShow: () => void;
 }
 
@@ -85,14 +88,16 @@ function RoleRow({ urn, onAssign, onShow }: RowProps) {
       </td>
       <td>
         <span className="row keep">
-          <button
-            type="button"
-            className="button"
-            aria-label={`Assign the role ${name}`}
-            onClick={onAssign}
-          >
-            Assign
-          </button>
+          {onAssign !== undefined && (
+            <button
+              type="button"
+              className="button"
+              aria-label={`Assign the role ${name}`}
+              onClick={onAssign}
+            >
+              Assign
+            </button>
+          )}
           <button
             type="button"
             className="button"
@@ -136,6 +141,7 @@ function AssignDialog({ urn, onClose }: DialogProps) {
 function RoleDialog({ urn, onClose }: DialogProps) {
   const { name } = useSummary(urn);
   const queries = useQueryClient();
+  const mayEdit = useMay()("MANAGE_POLICIES");
   const { data, error } = useQuery(entityQuery(urn));
   if (error !== null) {
     return (
@@ -151,5 +157,12 @@ function RoleDialog({ urn, onClose }: DialogProps) {
     announce("Role saved");
     await queries.invalidateQueries();
   };
-  return <JsonDialog title={name} value={aspect.value} onSave={save} onClose={onClose} />;
+  return (
+    <JsonDialog
+      title={name}
+      value={aspect.value}
+      onSave={mayEdit ? save : undefined}
+      onClose={onClose}
+    />
+  );
 }

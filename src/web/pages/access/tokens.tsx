@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
+import { tokenPrivileges, useMay } from "../../api/privileges.ts";
 import { useStore } from "../../api/store.ts";
 import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
@@ -39,6 +40,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
   const actor = useActor();
   const noActor = actor === "";
   const queries = useQueryClient();
+  const mayCreate = useMay()(...tokenPrivileges);
   const [creating, setCreating] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ["tokens", mine ? actor : ""],
@@ -80,7 +82,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
   }
   return (
     <div className="stack">
-      {mine && (
+      {mine && mayCreate && (
         <div>
           <button type="button" className="button primary" onClick={() => setCreating(true)}>
             <Icon name="plus" /> Create a token

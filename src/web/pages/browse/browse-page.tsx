@@ -4,7 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import { sessionStore } from "../../api/http.ts";
-import { useMay } from "../../api/privileges.ts";
+import { privilegesToCreate, useMay } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { useStore } from "../../api/store.ts";
 import {
@@ -49,7 +49,7 @@ const sections: readonly Section[] = [
     creations: [
       {
         noun: "domain",
-        privileges: ["CREATE_DOMAINS", "MANAGE_DOMAINS"],
+        type: "domain",
         parent: domainParent,
         run: createDomain,
       },
@@ -62,7 +62,7 @@ const sections: readonly Section[] = [
     creations: [
       {
         noun: "data product",
-        privileges: ["MANAGE_DATA_PRODUCTS", "CREATE_ENTITY", "EDIT_ENTITY"],
+        type: "dataProduct",
         parent: { label: "Domain", types: ["domain"], required: true },
         run: (name, domain = "") => createDataProduct(name, domain),
       },
@@ -74,10 +74,10 @@ const sections: readonly Section[] = [
     types: ["glossaryNode", "glossaryTerm"],
     tree: glossary,
     creations: [
-      { noun: "term", privileges: ["MANAGE_GLOSSARIES"], parent: nodeParent, run: createTerm },
+      { noun: "term", type: "glossaryTerm", parent: nodeParent, run: createTerm },
       {
         noun: "term group",
-        privileges: ["MANAGE_GLOSSARIES"],
+        type: "glossaryNode",
         parent: nodeParent,
         run: createNode,
       },
@@ -88,7 +88,7 @@ const sections: readonly Section[] = [
     label: "Tags",
     types: ["tag"],
     usedBy: "tags",
-    creations: [{ noun: "tag", privileges: ["CREATE_TAGS", "MANAGE_TAGS"], run: createTag }],
+    creations: [{ noun: "tag", type: "tag", run: createTag }],
   },
   { id: "users", label: "Users", types: ["corpuser"], usedBy: "owners" },
   {
@@ -96,7 +96,7 @@ const sections: readonly Section[] = [
     label: "Groups",
     types: ["corpGroup"],
     usedBy: "owners",
-    creations: [{ noun: "group", privileges: ["MANAGE_USERS_AND_GROUPS"], run: createGroup }],
+    creations: [{ noun: "group", type: "corpGroup", run: createGroup }],
   },
 ];
 
@@ -112,7 +112,7 @@ export default function BrowsePage() {
       <header className="page-head">
         <h1>Browse</h1>
         {section.creations
-          ?.filter(({ privileges }) => may(...privileges))
+          ?.filter(({ type }) => may(...privilegesToCreate(type)))
           .map((creation) => (
             <CreateButton key={creation.noun} creation={creation} />
           ))}

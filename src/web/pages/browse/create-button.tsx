@@ -10,8 +10,7 @@ import { announceError } from "../../components/toasts.tsx";
 
 export interface Creation {
   readonly noun: string;
-  /** The user needs one of these. */
-  readonly privileges: readonly string[];
+  readonly type: string;
   readonly parent?: {
     readonly label: string;
     readonly types: readonly string[];

@@ -6,7 +6,7 @@ import type { Aspect } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
 import { ApiError } from "../../api/http.ts";
 import { isObject } from "../../api/json.ts";
-import { privilegesToWrite, useMay } from "../../api/privileges.ts";
+import { useMayDelete, useMayWrite } from "../../api/privileges.ts";
 import { typeOf } from "../../api/urn.ts";
 import { deleteAspect, proposalBody, writeAspect } from "../../api/writes.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
@@ -101,8 +101,8 @@ interface PanelProps {
 }
 
 function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
-  const may = useMay(urn);
-  const readOnly = past || !may(...privilegesToWrite(name));
+  const readOnly = !useMayWrite(urn)(name) || past;
+  const mayDelete = useMayDelete(urn) && !past;
   const stored = JSON.stringify(aspect?.value ?? {}, null, 2);
   const [text, setText] = useState(stored);
   const [error, setError] = useState<string>();
@@ -130,7 +130,7 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
       <header>
         <h2 className="mono">{name}</h2>
         <CopyButton text={() => curlOf(urn, name, parse(text))} label="Copy as cURL" />
-        {!readOnly && aspect !== undefined && !isKey && (
+        {mayDelete && aspect !== undefined && !isKey && (
           <button type="button" className="button danger" onClick={() => setDeleting(true)}>
             Delete
           </button>

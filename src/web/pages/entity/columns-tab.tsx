@@ -34,10 +34,8 @@ export default function ColumnsTab({ entity, readOnly, now }: TabProps) {
   const may = useMay(entity.urn);
   const mayEdit = (privilege: string) => !readOnly && may("EDIT_ENTITY", privilege);
   const editText = mayEdit("EDIT_DATASET_COL_DESCRIPTION") ? edit : undefined;
-  const editLabels =
-    mayEdit("EDIT_DATASET_COL_TAGS") && mayEdit("EDIT_DATASET_COL_GLOSSARY_TERMS")
-      ? edit
-      : undefined;
+  const editTags = mayEdit("EDIT_DATASET_COL_TAGS") ? edit : undefined;
+  const editTerms = mayEdit("EDIT_DATASET_COL_GLOSSARY_TERMS") ? edit : undefined;
   const virtualizer = useWindowVirtualizer({
     count: shown.length,
     estimateSize: () => 44,
@@ -95,7 +93,8 @@ export default function ColumnsTab({ entity, readOnly, now }: TabProps) {
                   column={column}
                   differs={present !== undefined && differs(column, present.get(column.path))}
                   editText={editText}
-                  editLabels={editLabels}
+                  editTags={editTags}
+                  editTerms={editTerms}
                 />
               </li>
             );
@@ -113,7 +112,8 @@ interface CellsProps {
   readonly differs: boolean;
   /** Absent where the user may not edit, and in the past. */
   readonly editText: Edit | undefined;
-  readonly editLabels: Edit | undefined;
+  readonly editTags: Edit | undefined;
+  readonly editTerms: Edit | undefined;
 }
 
 /**
@@ -121,7 +121,7 @@ interface CellsProps {
  * because a fast wheel shows several in each frame.
  */
 const ColumnCells = memo(function ColumnCells(props: CellsProps) {
-  const { urn, column, differs: marked, editText, editLabels: edit } = props;
+  const { urn, column, differs: marked, editText, editTags, editTerms } = props;
   const { path, name, depth, tags, terms } = column;
   const target = { urn, column: path };
   const last = name.split(".").at(-1) ?? name;
@@ -151,32 +151,49 @@ const ColumnCells = memo(function ColumnCells(props: CellsProps) {
           <EntityChip
             key={tag}
             urn={tag}
-            onRemove={edit && (() => void edit(() => removeTag(target, tag), "Tag removed"))}
+            onRemove={
+              editTags && (() => void editTags(() => removeTag(target, tag), "Tag removed"))
+            }
           />
         ))}
         {terms.map((term) => (
           <EntityChip
             key={term}
             urn={term}
-            onRemove={edit && (() => void edit(() => removeTerm(target, term), "Term removed"))}
-          />
-        ))}
-        {edit !== undefined && (
-          <AddLabel
-            noun="tag or term"
-            types={["tag", "glossaryTerm"]}
-            onAdd={(one) =>
-              void edit(
-                () => (one.startsWith("urn:li:tag:") ? addTag(target, one) : addTerm(target, one)),
-                "Label added",
-              )
+            onRemove={
+              editTerms && (() => void editTerms(() => removeTerm(target, term), "Term removed"))
             }
           />
-        )}
+        ))}
+        <AddColumnLabel target={target} editTags={editTags} editTerms={editTerms} />
       </span>
     </>
   );
 });
+
+interface AddProps {
+  readonly target: { readonly urn: string; readonly column: string };
+  readonly editTags: Edit | undefined;
+  readonly editTerms: Edit | undefined;
+}
+
+function AddColumnLabel({ target, editTags, editTerms }: AddProps) {
+  const edit = editTags ?? editTerms;
+  if (edit === undefined) return null;
+  const types = [...(editTags ? ["tag"] : []), ...(editTerms ? ["glossaryTerm"] : [])];
+  return (
+    <AddLabel
+      noun={editTags === undefined ? "term" : editTerms === undefined ? "tag" : "tag or term"}
+      types={types}
+      onAdd={(one) =>
+        void edit(
+          () => (one.startsWith("urn:li:tag:") ? addTag(target, one) : addTerm(target, one)),
+          "Label added",
+        )
+      }
+    />
+  );
+}
 
 interface TextProps {
   readonly text: string;

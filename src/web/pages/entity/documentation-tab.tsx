@@ -4,10 +4,11 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Entity } from "../../api/entities.ts";
 import { at, isObject } from "../../api/json.ts";
-import { useMay } from "../../api/privileges.ts";
+import { descriptionAspect, useMayWrite } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
+import { typeOf } from "../../api/urn.ts";
 import { updateDescription } from "../../api/writes.ts";
 import { DialogButtons } from "../../components/dialog.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
@@ -35,8 +36,8 @@ export default function DocumentationTab({ entity, readOnly, now }: TabProps) {
     <div className="documentation">
       <div className="stack">
         <Description urn={entity.urn} text={description} readOnly={readOnly} differs={marked} />
-        {type === "corpGroup" && <GroupMembers urn={entity.urn} readOnly={readOnly} />}
-        {type === "corpuser" && <UserGroups urn={entity.urn} readOnly={readOnly} />}
+        {type === "corpGroup" && <GroupMembers urn={entity.urn} past={readOnly} />}
+        {type === "corpuser" && <UserGroups urn={entity.urn} past={readOnly} />}
         <Members urn={entity.urn} type={type} />
       </div>
       <Facts entity={entity} readOnly={readOnly} />
@@ -55,7 +56,7 @@ interface DescriptionProps {
 function Description({ urn, text, readOnly, differs: marked }: DescriptionProps) {
   const [draft, setDraft] = useState<string>();
   const edit = useEdit(urn);
-  const may = useMay(urn);
+  const mayEdit = useMayWrite(urn)(descriptionAspect(typeOf(urn)));
   if (draft !== undefined) {
     return (
       <form
@@ -93,7 +94,7 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
       <header>
         <h2>Description</h2>
         {marked && <DiffersBadge />}
-        {!readOnly && may("EDIT_ENTITY", "EDIT_ENTITY_DOCS") && (
+        {!readOnly && mayEdit && (
           <button type="button" className="button quiet" onClick={() => setDraft(text)}>
             <Icon name="edit" /> Edit
           </button>

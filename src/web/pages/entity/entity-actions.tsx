@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { createResetLink } from "../../api/accounts.ts";
 import { sessionStore } from "../../api/http.ts";
-import { useMay } from "../../api/privileges.ts";
+import { useMay, useMayWrite } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import { addLink, setRemoved, updateDeprecation } from "../../api/writes.ts";
 import { Dialog, DialogButtons } from "../../components/dialog.tsx";
@@ -26,17 +26,17 @@ const hasPassword = (type: string): boolean =>
 export function EntityActions({ summary }: { readonly summary: Summary }) {
   const { urn, type, deprecated, removed, name } = summary;
   const edit = useEdit(urn);
-  const may = useMay(urn);
+  const mayWrite = useMayWrite(urn);
   const mayOnPlatform = useMay();
   const [action, setAction] = useState<Action>();
   const [text, setText] = useState("");
   const [label, setLabel] = useState("");
   const [resetLink, setResetLink] = useState<string>();
-  const deprecating = may("EDIT_ENTITY", "EDIT_DEPRECATION_PRIVILEGE");
-  const deleting = may("EDIT_ENTITY", "EDIT_ENTITY_STATUS", "DELETE_ENTITY");
+  const deprecating = mayWrite("deprecation");
+  const deleting = mayWrite("status");
   const resetting = hasPassword(type) && mayOnPlatform("MANAGE_USER_CREDENTIALS");
   const choices: readonly Choice[] = [
-    { id: "link", text: "Add a link", offered: may("EDIT_ENTITY", "EDIT_ENTITY_DOC_LINKS") },
+    { id: "link", text: "Add a link", offered: mayWrite("institutionalMemory") },
     { id: "undeprecate", text: "Remove the deprecation", offered: deprecating && deprecated },
     { id: "deprecate", text: "Deprecate", offered: deprecating && !deprecated },
     { id: "reset", text: "Reset the password", offered: resetting },

@@ -1,7 +1,7 @@
 /** Owners, tags, terms and domain of an entity, with editing, and its structured properties. */
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
-import { useMay } from "../../api/privileges.ts";
+import { privilegesToCreate, useMay, useMayWrite } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import {
   addOwner,
@@ -32,12 +32,10 @@ interface LabelsProps {
 export function Labels({ summary, readOnly, properties }: LabelsProps) {
   const { urn, owners, tags, terms, domain } = summary;
   const edit = useEdit(urn);
-  const may = useMay(urn);
-  const mayEdit = (privilege: string): boolean => !readOnly && may("EDIT_ENTITY", privilege);
-  const owning = mayEdit("EDIT_ENTITY_OWNERS");
-  const tagging = mayEdit("EDIT_ENTITY_TAGS");
-  const defining = mayEdit("EDIT_ENTITY_GLOSSARY_TERMS");
-  const placing = mayEdit("EDIT_DOMAINS_PRIVILEGE");
+  const mayWrite = useMayWrite(urn);
+  const mayEdit = (aspect: string): boolean => !readOnly && mayWrite(aspect);
+  const owning = mayEdit("ownership");
+  const placing = mayEdit("domains");
   return (
     <dl className="labels">
       <Row label="Owners">
@@ -70,8 +68,18 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
           />
         )}
       </Row>
-      <LabelRow urn={urn} kind={tagKind} labels={tags} edit={tagging ? edit : undefined} />
-      <LabelRow urn={urn} kind={termKind} labels={terms} edit={defining ? edit : undefined} />
+      <LabelRow
+        urn={urn}
+        kind={tagKind}
+        labels={tags}
+        edit={mayEdit(tagKind.aspect) ? edit : undefined}
+      />
+      <LabelRow
+        urn={urn}
+        kind={termKind}
+        labels={terms}
+        edit={mayEdit(termKind.aspect) ? edit : undefined}
+      />
       <Row label="Domain">
         {domain !== undefined && (
           <EntityChip
@@ -215,8 +223,9 @@ interface AddProps {
   readonly onCreate?: (name: string) => void;
 }
 
-/** A small button that opens a picker. */
+/** A small button that opens a picker, which creates an entity for those who may. */
 export function AddLabel({ noun, types, onAdd, onCreate }: AddProps) {
+  const mayCreate = useMay()(...types.flatMap(privilegesToCreate));
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -238,11 +247,12 @@ export function AddLabel({ noun, types, onAdd, onCreate }: AddProps) {
               onAdd(urn);
             }}
             onCreate={
-              onCreate &&
-              ((name) => {
-                close();
-                onCreate(name);
-              })
+              onCreate && mayCreate
+                ? (name) => {
+                    close();
+                    onCreate(name);
+                  }
+                : undefined
             }
           />
         </Dialog>

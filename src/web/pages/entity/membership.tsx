@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import { read } from "../../api/http.ts";
 import { listAt, numberAt, textAt } from "../../api/json.ts";
+import { useMay } from "../../api/privileges.ts";
 import { addMembers, removeMembers } from "../../api/writes.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { Avatar, EntityLink } from "../../components/entity-link.tsx";
@@ -14,7 +15,8 @@ import { useEdit } from "./use-edit.ts";
 
 interface PanelProps {
   readonly urn: string;
-  readonly readOnly: boolean;
+  /** The page shows the past. */
+  readonly past: boolean;
 }
 
 /** Members of a group, or groups of a user, that are read at once. */
@@ -40,10 +42,10 @@ async function readMembership(
 }
 
 /** The members of a group. */
-export const GroupMembers = ({ urn, readOnly }: PanelProps) => (
+export const GroupMembers = ({ urn, past }: PanelProps) => (
   <Membership
     urn={urn}
-    readOnly={readOnly}
+    past={past}
     title="Members"
     direction="INCOMING"
     noun="member"
@@ -54,10 +56,10 @@ export const GroupMembers = ({ urn, readOnly }: PanelProps) => (
 );
 
 /** The groups of a user. */
-export const UserGroups = ({ urn, readOnly }: PanelProps) => (
+export const UserGroups = ({ urn, past }: PanelProps) => (
   <Membership
     urn={urn}
-    readOnly={readOnly}
+    past={past}
     title="Groups"
     direction="OUTGOING"
     noun="group"
@@ -77,7 +79,8 @@ interface MembershipProps extends PanelProps {
 }
 
 function Membership(props: MembershipProps) {
-  const { urn, readOnly, title, direction, noun, types, add, remove } = props;
+  const { urn, past, title, direction, noun, types, add, remove } = props;
+  const readOnly = !useMay()("MANAGE_USERS_AND_GROUPS") || past;
   const [count, setCount] = useState(step);
   const [adding, setAdding] = useState(false);
   const edit = useEdit(urn);

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Aspects } from "../../../api/aspect.ts";
 import { type Change, readAllChanges } from "../../../api/changes.ts";
 import { isObject, textAt } from "../../../api/json.ts";
-import { privilegesToWrite, useMay } from "../../../api/privileges.ts";
+import { useMayWrite } from "../../../api/privileges.ts";
 import { deleteAspect, writeAspect } from "../../../api/writes.ts";
 import { Dialog, DialogButtons } from "../../../components/dialog.tsx";
 import { EntityLink } from "../../../components/entity-link.tsx";
@@ -117,7 +117,7 @@ function ChangeDetail({ change, current }: { readonly change: Change; readonly c
   const [restoring, setRestoring] = useState<unknown>();
   const before = change.previousAspectValue?.value;
   const after = change.changeType === "DELETE" ? undefined : change.aspect?.value;
-  const mayRestore = useMay(change.entityUrn)(...privilegesToWrite(change.aspectName));
+  const mayRestore = useMayWrite(change.entityUrn)(change.aspectName);
   const isCurrent = JSON.stringify(after) === JSON.stringify(current);
   return (
     <div className="history-detail">

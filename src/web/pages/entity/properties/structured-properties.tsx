@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Entity } from "../../../api/entities.ts";
-import { useMay } from "../../../api/privileges.ts";
+import { useMayWrite } from "../../../api/privileges.ts";
 import { summaryOf } from "../../../api/summary.ts";
 import { typeOf } from "../../../api/urn.ts";
 import { type PropertyValue, setStructuredProperty } from "../../../api/writes.ts";
@@ -22,8 +22,7 @@ interface PanelProps {
 
 export function StructuredProperties({ entity, readOnly: past }: PanelProps) {
   const { urn, aspects } = entity;
-  const may = useMay(urn);
-  const readOnly = past || !may("EDIT_ENTITY", "EDIT_ENTITY_PROPERTIES");
+  const readOnly = !useMayWrite(urn)("structuredProperties") || past;
   const edit = useEdit(urn);
   const [editing, setEditing] = useState<Definition>();
   const { data: definitions = [] } = useQuery(definitionsQuery(typeOf(urn)));
