@@ -1,6 +1,7 @@
 /** Links to entities: names, chips of tags, terms and owners. */
 import { Link } from "@tanstack/react-router";
 import { useSummary } from "../api/entities.ts";
+import { typeOf } from "../api/urn.ts";
 import { hueOf, TypeGlyph } from "./icon.tsx";
 
 interface EntityProps {
@@ -8,25 +9,23 @@ interface EntityProps {
 }
 
 /** The name of an entity as a link to its page. */
-export function EntityLink({ urn }: EntityProps) {
-  const { name } = useSummary(urn);
-  return (
-    <Link to="/ui/entity/$urn" params={{ urn }} title={urn} className="clip">
-      {name}
-    </Link>
-  );
-}
+export const EntityLink = ({ urn }: EntityProps) => (
+  <NamedLink urn={urn} name={useSummary(urn).name} />
+);
+
+const NamedLink = ({ urn, name }: EntityProps & { readonly name: string }) => (
+  <Link to="/ui/entity/$urn" params={{ urn }} title={urn} className="clip">
+    {name}
+  </Link>
+);
 
 /** Icon and name of an entity. */
-export function EntityLabel({ urn }: EntityProps) {
-  const { type } = useSummary(urn);
-  return (
-    <span className="entity-label">
-      <TypeGlyph type={type} />
-      <EntityLink urn={urn} />
-    </span>
-  );
-}
+export const EntityLabel = ({ urn }: EntityProps) => (
+  <span className="entity-label">
+    <TypeGlyph type={typeOf(urn)} />
+    <EntityLink urn={urn} />
+  </span>
+);
 
 interface ChipProps extends EntityProps {
   readonly onRemove?: (() => void) | undefined;
@@ -39,7 +38,7 @@ export function EntityChip({ urn, onRemove }: ChipProps) {
   return (
     <span className="chip" title={urn}>
       <span className="dot" style={{ background: dot }} />
-      <EntityLink urn={urn} />
+      <NamedLink urn={urn} name={name} />
       <RemoveButton name={name} onRemove={onRemove} />
     </span>
   );
@@ -55,7 +54,7 @@ export function OwnerChip({ urn, kind, onRemove }: OwnerProps) {
   return (
     <span className="chip" title={urn}>
       <Avatar urn={urn} name={name} />
-      <EntityLink urn={urn} />
+      <NamedLink urn={urn} name={name} />
       {kind !== undefined && kind !== "NONE" && <span className="muted">{kindLabel(kind)}</span>}
       <RemoveButton name={name} onRemove={onRemove} />
     </span>

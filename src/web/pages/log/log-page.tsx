@@ -1,7 +1,7 @@
 /** The log: records as they are written, with filters and pause. */
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, memo, useEffect, useRef, useState } from "react";
 import {
   type Change,
   type ChangesFilter,
@@ -237,7 +237,8 @@ function ParkedNotice({ change }: { readonly change: Change }) {
   );
 }
 
-function RecordRow({ change }: { readonly change: Change }) {
+/** New records do not render the ones below them again. */
+const RecordRow = memo(function RecordRow({ change }: { readonly change: Change }) {
   const [open, setOpen] = useState(false);
   const run = textAt(change.systemMetadata, "runId");
   return (
@@ -292,4 +293,4 @@ function RecordRow({ change }: { readonly change: Change }) {
       )}
     </li>
   );
-}
+});
