@@ -113,7 +113,7 @@ function ActingUser() {
         {urn === "" ? <Icon name="user" /> : <Avatar urn={urn} name={name} />}
         <span className="acting-text">
           <span className="muted">Acting as</span>
-          <span className="clip">{urn === "" ? "The system" : name}</span>
+          <span className="clip">{urn === "" ? "System" : name}</span>
         </span>
       </button>
       {open && <ActorDialog onClose={() => setOpen(false)} />}

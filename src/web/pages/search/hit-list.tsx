@@ -45,6 +45,7 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
   const more = hit.matches.filter(
     ({ name, value }) => !shownFields.has(name) && !value.startsWith("urn:li:"),
   );
+  const labels = [...summary.tags, ...summary.terms];
   return (
     <li className="hit">
       <TypeGlyph type={summary.type} />
@@ -97,8 +98,14 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
           {summary.owners.slice(0, 3).map(({ urn, type }) => (
             <OwnerChip key={`${urn}${type}`} urn={urn} />
           ))}
-          {summary.domain !== undefined && <EntityChip urn={summary.domain} />}
-          {[...summary.tags, ...summary.terms].slice(0, 4).map((urn) => (
+          {summary.domain !== undefined && (
+            <>
+              <span className="muted small">in</span>
+              <EntityChip urn={summary.domain} />
+            </>
+          )}
+          {labels.length > 0 && <span className="muted small">labelled</span>}
+          {labels.slice(0, 4).map((urn) => (
             <EntityChip key={urn} urn={urn} />
           ))}
         </div>

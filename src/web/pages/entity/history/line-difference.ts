@@ -88,11 +88,12 @@ const pair = (removed: readonly string[], added: readonly string[]): readonly Li
     after: added[n],
   }));
 
-/** Replaces long runs of equal lines by their number. */
+/** Replaces runs of equal lines by their number. A single line takes no more space than its number. */
 function collapse(rows: readonly LineRow[]): readonly DifferenceRow[] {
-  const near = rows.map((_, n) =>
+  const isNear = rows.map((_, n) =>
     rows.slice(Math.max(0, n - context), n + context + 1).some(({ kind }) => kind === "changed"),
   );
+  const near = isNear.map((one, n) => one || (isNear[n - 1] !== false && isNear[n + 1] !== false));
   const shown: DifferenceRow[] = [];
   for (const [n, row] of rows.entries()) {
     const last = shown.at(-1);
