@@ -205,7 +205,11 @@ export async function openCatalogAndHttp(
     events: { texts: createEventTexts() },
     web: web?.app,
     proposals: proposals?.places,
-    streamLimits: { ...streamLimits, perUserMax: config.streamsPerUserMax },
+    streamLimits: {
+      ...streamLimits,
+      atOnceMax: config.streamsMax,
+      perUserMax: config.streamsPerUserMax,
+    },
     metrics: createMetrics(operations.getStatus),
     stale: () => staleViewsOf(below.projector.stale()),
     traces: opening.traces,

@@ -230,9 +230,13 @@ export const settings = {
       "Requests a second of one user, or of one address without a token, before 429; 0 for no limit",
     commands: server,
   }),
-  streamsPerUserMax: setting(wholeNumber("streams", 0, 100), "20", {
+  streamsMax: setting(wholeNumber("streams", 1, 10_000), "100", {
+    about: "Open change feeds of all users together; one more is answered with 429",
+    commands: server,
+  }),
+  streamsPerUserMax: setting(wholeNumber("streams", 0, 10_000), "20", {
     about:
-      "Open change feeds of one user, or of one address without a user; one more is answered with 429; 0 for no limit (all users together may have 100)",
+      "Open change feeds of one user, or of one address without a user; one more is answered with 429; 0 for no limit of its own",
     commands: server,
   }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {

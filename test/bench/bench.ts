@@ -1,21 +1,27 @@
 /**
  * Benchmarks with ratios against a baseline of the same run: `npm run bench [-- part … [--large]]`.
+ * `--report` runs the parts of docs/benchmarks.md and writes it; `--sizes` are its sizes of logs.
  * The service and the bare echo are separate processes that one client loads in turns, so that a
  * ratio shows the cost beyond parsing and answering a body. Code in this process comes from the
  * compile cache, as in commands (package.json, annals.mjs). Each part has its own process.
  */
-import { spawnSync } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { benchAuth } from "./auth.ts";
 import { benchSearchOn } from "./elasticsearch.ts";
 import { benchTimeseriesOn } from "./elasticsearch-timeseries.ts";
 import { benchEventStore } from "./eventstoredb.ts";
+import { type Figure, type Figures, formatLine } from "./figures.ts";
 import { benchGraphql } from "./graphql.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchKafka } from "./kafka.ts";
 import { benchLineage } from "./lineage.ts";
 import { benchNeo4j } from "./neo4j.ts";
 import { benchOfflineRebuild } from "./offline-rebuild.ts";
+import { writeBenchmarks } from "./page/write-page.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchReads } from "./reads.ts";
 import { benchRebuild } from "./rebuild.ts";
@@ -25,11 +31,15 @@ import { benchSizes } from "./sizes.ts";
 import { benchTakeover } from "./takeover.ts";
 import { benchTogether } from "./together.ts";
 import { benchVerify } from "./verify.ts";
+import { benchWaits } from "./waits.ts";
 import { benchWeb } from "./web.ts";
 
-const parts: Readonly<Record<string, () => Promise<void>>> = {
+type Part = () => Promise<void> | Figures;
+
+const parts: Readonly<Record<string, Part>> = {
   auth: benchAuth,
   graphql: benchGraphql,
+  growth: () => benchGrowth(sizes),
   ingest: benchIngest,
   lineage: benchLineage,
   reads: benchReads,
@@ -44,10 +54,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   },
   together: benchTogether,
   verify: benchVerify,
+  waits: benchWaits,
 };
 
 /** Parts that need servers or a browser; run only on request. */
-const servers: Readonly<Record<string, () => Promise<void>>> = {
+const servers: Readonly<Record<string, Part>> = {
   web: benchWeb,
   eventstoredb: benchEventStore,
   postgres: benchPostgres,
@@ -61,27 +72,47 @@ const servers: Readonly<Record<string, () => Promise<void>>> = {
   takeover: benchTakeover,
 };
 
-const large = process.argv.includes("--large");
-const asked = process.argv.slice(2).filter((argument) => argument !== "--large");
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: {
+    large: { type: "boolean", default: false },
+    report: { type: "boolean", default: false },
+    sizes: { type: "string", default: "10000,100000,1000000" },
+  },
+});
+const { large } = values;
+const sizes = values.sizes.split(",").map(Number);
 const all = { ...parts, ...servers };
 const unknown = asked.filter((name) => !(name in all));
 if (unknown.length > 0) {
   console.error(`no part ${unknown.join(", ")}; there are ${Object.keys(all).join(", ")}`);
   process.exit(2);
 }
-const names = Object.keys(asked.length > 0 ? all : parts).filter(
-  (name) => asked.length === 0 || asked.includes(name),
-);
-const [only = ""] = names;
-if (names.length === 1) {
-  console.log(`\n## ${only}`);
-  await all[only]?.();
-} else {
-  // Each part has its own process, so that the heap of one does not slow the next.
-  for (const name of names) {
-    const options = large ? [name, "--large"] : [name];
-    const file = fileURLToPath(import.meta.url);
-    const { status } = spawnSync(process.execPath, [file, ...options], { stdio: "inherit" });
-    if (status !== 0) process.exit(status ?? 1);
+
+/** Runs a part in this process. With a parent process, sends it the figures. */
+async function run(name: string): Promise<void> {
+  console.log(`\n## ${name}`);
+  const running = all[name]?.();
+  if (running === undefined || running instanceof Promise) return running;
+  for await (const figure of running) {
+    console.log(formatLine(figure));
+    process.send?.(figure);
   }
+  process.disconnect?.();
 }
+
+/** Runs a part in its own process, so that the heap of one does not slow the next. */
+async function runApart(name: string): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  const options = [`--sizes=${values.sizes}`, ...(large ? ["--large"] : [])];
+  const child = fork(fileURLToPath(import.meta.url), [name, ...options]);
+  child.on("message", (figure) => figures.push(figure as Figure));
+  const [code] = await once(child, "exit");
+  if (code !== 0) process.exit(code ?? 1);
+  return figures;
+}
+
+const [only, ...others] = asked;
+if (values.report) await writeBenchmarks(runApart);
+else if (only !== undefined && others.length === 0) await run(only);
+else for (const name of only === undefined ? Object.keys(parts) : asked) await runApart(name);

@@ -3,8 +3,8 @@ import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { shares, threadTimes } from "./cpu.ts";
 import { startEcho } from "./echo.ts";
+import type { Figures } from "./figures.ts";
 import { type Load, load, type Measured, median } from "./load.ts";
-import { rate, report } from "./report.ts";
 import { batch, single } from "./sample.ts";
 
 const connections = 64;
@@ -13,91 +13,138 @@ const rounds = 3;
 /** Entities that are changed repeatedly. */
 const entities = 20_000;
 const batchSize = 500;
+/** A new dataset gets its key, two browse paths and its platform instance. */
+const defaultAspects = 4;
+const ingest = "/aspects?action=ingestProposal";
+const ingestBatch = "/aspects?action=ingestProposalBatch";
+const of = "the echo";
 
-export async function benchIngest(): Promise<void> {
+/** A kind of request, and the figures of its rounds. */
+interface Kind {
+  readonly name: string;
+  /** Aspects proposed by one request. */
+  readonly size: number;
+  readonly goal?: number;
+  load(round: number): Load;
+  readonly measured: Measured[];
+  /** CPU time of the service's threads for each aspect, in the last round. */
+  spent?: string;
+}
+
+/** Ratios: aspects for each request of an echo that parses one proposal. */
+export async function* benchIngest(): Figures {
   using directory = temporaryDirectory("annals-bench");
   using echo = await startEcho();
   const service = await startService(directory.path, { asInstalled: true });
-  const ingest = "/aspects?action=ingestProposal";
-  const common = { method: "POST", connections, seconds } as const;
-  let generation = 0;
+  const common = { method: "POST", connections, seconds, url: service.address } as const;
   let fresh = entities;
-
-  const changed = (): Load["requests"] =>
-    bodies(entities, (n) => single(n, generation)).map((body) => ({ path: ingest, body }));
-  const created = (): Load["requests"] => {
+  const created = (count: number, body: (first: number) => string, each = 1) => {
     const first = fresh;
-    fresh += 200_000;
-    return bodies(200_000, (n) => single(first + n, 0)).map((body) => ({ path: ingest, body }));
+    fresh += count * each;
+    return bodies(count, (n) => body(first + n * each));
   };
-  const echoed = bodies(entities, (n) => single(n, 0)).map((body) => ({ path: "/echo", body }));
+  const perBatch = batchSize / 2;
+  const changedBatch = (n: number, round: number) => {
+    const [first, turn] = [(n * perBatch) % entities, Math.floor((n * perBatch) / entities)];
+    return batch(first, batchSize, 1_000 + round * 10 + turn);
+  };
+  const singles: readonly Kind[] = [
+    {
+      ...{ name: "bare echo of one proposal", size: 1, measured: [] },
+      load: () => ({
+        ...{ ...common, url: echo.url },
+        requests: at(
+          "/echo",
+          bodies(entities, (n) => single(n, 0)),
+        ),
+      }),
+    },
+    {
+      ...{ name: "proposals, existing entities", size: 1, goal: 0.35, measured: [] },
+      load: (round) => ({
+        ...common,
+        requests: at(
+          ingest,
+          bodies(entities, (n) => single(n, round + 1)),
+        ),
+      }),
+    },
+    {
+      ...{ name: "proposals, new entities (5 aspects)", size: 1, goal: 0.18, measured: [] },
+      load: () => ({
+        ...common,
+        requests: at(
+          ingest,
+          created(200_000, (n) => single(n, 0)),
+        ),
+      }),
+    },
+  ];
+  const batches: readonly Kind[] = [
+    {
+      ...{ name: `aspects in batches of ${batchSize}, existing entities`, size: batchSize },
+      ...{ goal: 2, measured: [] },
+      load: (round) => ({
+        ...{ ...common, connections: 4 },
+        requests: at(
+          ingestBatch,
+          bodies(400, (n) => changedBatch(n, round)),
+        ),
+      }),
+    },
+    {
+      ...{ name: `aspects in batches of ${batchSize}, new entities`, size: batchSize },
+      ...{ goal: 1, measured: [] },
+      load: () => ({
+        ...{ ...common, connections: 4 },
+        requests: at(
+          ingestBatch,
+          created(400, (first) => batch(first, batchSize, 0), perBatch),
+        ),
+      }),
+    },
+  ];
 
   // Every entity exists before it is changed; the first load is also the warm-up.
-  await load({ ...common, url: service.address, requests: changed(), seconds: 6 });
-  /** CPU time of the service's threads per proposal of a kind, in the last round. */
-  const went = new Map<string, string>();
-  const watched = async (kind: string, asked: Load): Promise<Measured> => {
-    const before = threadTimes(service.pid);
-    const measured = await load(asked);
-    const after = threadTimes(service.pid);
-    if (before !== undefined && after !== undefined) {
-      went.set(kind, shares(before, after, measured.perSecond * seconds));
-    }
-    return measured;
-  };
-  const results = { echo: [] as Measured[], changed: [] as Measured[], created: [] as Measured[] };
-  for (let round = 0; round < rounds; round++) {
-    results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
-    generation++;
-    const asked = { ...common, url: service.address };
-    results.changed.push(await watched("exist", { ...asked, requests: changed() }));
-    results.created.push(await watched("are new", { ...asked, requests: created() }));
-  }
-  const base = median(results.echo.map((one) => one.perSecond));
-  show("bare echo of one proposal", results.echo, undefined);
-  show("single durable proposals, entities that exist", results.changed, base);
-  show("single durable proposals, new entities (5 aspects)", results.created, base);
-
-  for (const [kind, time] of went) report(`where it goes, entities that ${kind}`, time);
-
-  const batchPath = "/aspects?action=ingestProposalBatch";
-  const perBatch = batchSize / 2;
-  const batches = async (body: (n: number, round: number) => string): Promise<number> => {
-    const measured: Measured[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const requests = bodies(400, (n) => body(n, round)).map((one) => ({
-        path: batchPath,
-        body: one,
-      }));
-      measured.push(await load({ ...common, connections: 4, url: service.address, requests }));
-    }
-    return median(measured.map((one) => one.perSecond)) * batchSize;
-  };
-  const perGeneration = entities / perBatch;
-  const known = await batches((n, round) =>
-    batch(
-      (n % perGeneration) * perBatch,
-      batchSize,
-      1_000 + round * 10 + Math.floor(n / perGeneration),
-    ),
+  const first = at(
+    ingest,
+    bodies(entities, (n) => single(n, 0)),
   );
-  report(`batches of ${batchSize}, entities that exist: aspects`, rate(known));
-  const created500 = await batches((n, round) => {
-    const first = fresh + (round * 400 + n) * perBatch;
-    return batch(first, batchSize, 0);
-  });
-  report(`batches of ${batchSize}, new entities: proposed aspects`, rate(created500));
-  // Half as many entities as proposals, each with its key and three default aspects.
-  report("the same, with the aspects that new entities get", rate(created500 * 3));
+  await load({ ...common, requests: first, seconds: 6 });
+  for (const kinds of [singles, batches]) {
+    for (let round = 0; round < rounds; round++) {
+      for (const kind of kinds) await measure(kind, round, service.pid);
+    }
+  }
+  const base = median(singles[0]?.measured.map(({ perSecond }) => perSecond) ?? []);
+  for (const kind of [...singles, ...batches]) yield figureOf(kind, base);
+  const [last] = batches.slice(-1);
+  // Half as many entities as proposed aspects.
+  const all = figureOf(last as Kind, base).value * (1 + defaultAspects / 2);
+  yield { name: "the same with default aspects", value: all, unit: "/s" };
   await service.stop();
 }
 
+async function measure(kind: Kind, round: number, pid: number): Promise<void> {
+  const asked = kind.load(round);
+  const before = threadTimes(pid);
+  const measured = await load(asked);
+  const after = threadTimes(pid);
+  kind.measured.push(measured);
+  if (before === undefined || after === undefined) return;
+  kind.spent = shares(before, after, measured.perSecond * seconds * kind.size);
+}
+
+function figureOf({ name, size, goal, measured, spent }: Kind, base: number) {
+  const value = median(measured.map(({ perSecond }) => perSecond)) * size;
+  const p99 = `p99 ${median(measured.map(({ p99Ms }) => p99Ms))} ms`;
+  if (goal === undefined) return { name, value, unit: "/s" as const, note: p99 };
+  const note = spent === undefined ? p99 : `${p99}; CPU ${spent}`;
+  return { name, value, unit: "/s" as const, ratio: { value: value / base, of }, goal, note };
+}
+
+const at = (path: string, texts: readonly string[]): Load["requests"] =>
+  texts.map((body) => ({ path, body }));
+
 const bodies = (count: number, body: (n: number) => string): readonly string[] =>
   Array.from({ length: count }, (_, n) => body(n));
-
-function show(name: string, rounds: readonly Measured[], base: number | undefined): void {
-  const perSecond = median(rounds.map((one) => one.perSecond));
-  const p99 = median(rounds.map((one) => one.p99Ms));
-  const against = base === undefined ? undefined : { ratio: perSecond / base, target: 0.25 };
-  report(name, `${rate(perSecond)}, p99 ${p99} ms`, against);
-}

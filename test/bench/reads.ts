@@ -6,16 +6,17 @@ import { createClient, encoded } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startEcho } from "./echo.ts";
+import type { Figures } from "./figures.ts";
 import { load, type Measured, median } from "./load.ts";
-import { rate, report } from "./report.ts";
 import { batch, urnOf } from "./sample.ts";
 
 const connections = 64;
 const seconds = 4;
 const rounds = 3;
 const entities = 20_000;
+const goal = 0.5;
 
-export async function benchReads(): Promise<void> {
+export async function* benchReads(): Figures {
   using directory = temporaryDirectory("annals-bench");
   const service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
@@ -24,42 +25,32 @@ export async function benchReads(): Promise<void> {
   }
   const { body } = await client.get(`/entitiesV2/${encoded(urnOf(0))}`);
   using echo = await startEcho(JSON.stringify(body));
-  const common = { method: "GET", connections, seconds } as const;
-  const paths = Array.from({ length: entities }, (_, n) => ({
-    path: `/entitiesV2/${encoded(urnOf(n))}`,
-  }));
-  const aspects = Array.from({ length: entities }, (_, n) => ({
-    path: `/aspects/${encoded(urnOf(n))}?aspect=ownership&version=0`,
-  }));
-  const owners = Array.from({ length: entities }, (_, n) => ({
-    path: `/relationships?direction=OUTGOING&types=OwnedBy&urn=${encoded(urnOf(n))}`,
-  }));
-  const echoed = Array.from({ length: entities }, (_, n) => ({
-    path: `/text?urn=${encoded(urnOf(n))}`,
-  }));
-  const results = {
-    echo: [] as Measured[],
-    entity: [] as Measured[],
-    aspect: [] as Measured[],
-    owners: [] as Measured[],
+  const paths: Readonly<Record<string, (urn: string) => string>> = {
+    "bare echo of the text of an entity": (urn) => `/text?urn=${urn}`,
+    "entity reads, all aspects": (urn) => `/entitiesV2/${urn}`,
+    "aspect reads, latest version": (urn) => `/aspects/${urn}?aspect=ownership&version=0`,
+    "neighbours of one entity": (urn) =>
+      `/relationships?direction=OUTGOING&types=OwnedBy&urn=${urn}`,
   };
+  const kinds = Object.entries(paths).map(([name, path], n) => ({
+    name,
+    url: n === 0 ? echo.url : service.address,
+    requests: Array.from({ length: entities }, (_, n) => ({ path: path(encoded(urnOf(n))) })),
+    measured: [] as Measured[],
+  }));
   for (let round = 0; round < rounds; round++) {
-    results.echo.push(await load({ ...common, url: echo.url, requests: echoed }));
-    results.entity.push(await load({ ...common, url: service.address, requests: paths }));
-    results.aspect.push(await load({ ...common, url: service.address, requests: aspects }));
-    results.owners.push(await load({ ...common, url: service.address, requests: owners }));
+    for (const { url, requests, measured } of kinds) {
+      measured.push(await load({ method: "GET", connections, seconds, url, requests }));
+    }
   }
-  const base = median(results.echo.map((one) => one.perSecond));
-  for (const [name, measured] of Object.entries({
-    "bare echo of an entity's text": results.echo,
-    "entity reads, all aspects": results.entity,
-    "aspect reads, latest version": results.aspect,
-    "neighbours of one entity": results.owners,
-  })) {
-    const perSecond = median(measured.map((one) => one.perSecond));
+  let base: number | undefined;
+  for (const { name, measured } of kinds) {
+    const value = median(measured.map((one) => one.perSecond));
+    const note = `p99 ${median(measured.map((one) => one.p99Ms))} ms`;
     const against =
-      measured === results.echo ? undefined : { ratio: perSecond / base, target: 0.5 };
-    report(name, rate(perSecond), against);
+      base === undefined ? {} : { ratio: { value: value / base, of: "the echo" }, goal };
+    base ??= value;
+    yield { name, value, unit: "/s", note, ...against };
   }
   await service.stop();
 }

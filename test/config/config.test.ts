@@ -27,6 +27,7 @@ describe("settings", () => {
       allowedHost: [],
       corsOrigin: [],
       port: 8080,
+      streamsMax: 100,
       streamsPerUserMax: 20,
       data: resolve("data"),
       log: "embedded",

@@ -66,7 +66,7 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
     }
     if (open.size >= limits.atOnceMax) {
       throw new CatalogError("rate_limited", `${open.size} feeds are open, as many as may be`, {
-        hint: "End one that nobody reads, or read page by page with Accept: application/json",
+        hint: "Close a feed, read page by page with Accept: application/json, or raise --streams-max",
         ...retry,
       });
     }
