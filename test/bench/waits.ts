@@ -87,7 +87,7 @@ async function* benchColumns(client: Client): Figures {
   const changes = () => succeed(client.get(timeline));
   yield atMost(`${name}: timeline`, await medianMs(changes), 500, `${version} versions`);
   const page = `{ dataset(urn: "${wide}") { schemaMetadata {
-    fields(start: 6000, count: ${columnsOfPage}) { fieldPath description nativeDataType type } } } }`;
+    fields(start: 6000, count: ${columnsOfPage}) { fieldPath description nativeDataType } } } }`;
   const columnsInPage = () => graphql(client, page);
   yield atMost(`${name}: GraphQL page of ${columnsOfPage}`, await medianMs(columnsInPage), 100);
 }

@@ -1,12 +1,13 @@
 /** Fields of entities that take arguments. All others are in mapping/tables/. */
 import { entityTypeOf } from "../../core/urn.ts";
-import { jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Resolver, Viewer } from "../context.ts";
-import { stringsIn } from "../mapping/mapping.ts";
+import { objectsIn, stringsIn } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, namedBy } from "./entity-source.ts";
 import { groupsOf } from "./entity-values.ts";
 import { jobRuns } from "./job-runs.ts";
+import { pageOf } from "./pages.ts";
 
 interface RelationshipsInput {
   readonly types: readonly string[];
@@ -109,6 +110,16 @@ async function schemaMetadata(
   return jsonObject(value) ? { ...value, aspectVersion, ...written } : null;
 }
 
+/** All columns without `count`. */
+function columns(
+  { fields }: JsonObject,
+  { start, count }: { start?: Maybe<number>; count?: Maybe<number> },
+) {
+  const all = objectsIn(fields);
+  const page = pageOf({ start, count: count ?? 0 });
+  return all.slice(page.start, count == null ? all.length : page.start + page.count);
+}
+
 type Resolvers = Readonly<Record<string, Resolver>>;
 
 /** By type of the schema; those of `Entity` for every entity type that has the field. */
@@ -116,5 +127,6 @@ export const entityFields: Readonly<Record<string, Resolvers>> = {
   Entity: { aspects: rawAspects as Resolver, relationships: relationships as Resolver },
   Dataset: { schemaMetadata: schemaMetadata as Resolver, schema: schemaMetadata as Resolver },
   GlossaryTerm: { schemaMetadata: schemaMetadata as Resolver },
+  SchemaMetadata: { fields: columns as Resolver },
   DataJob: { runs: jobRuns as Resolver },
 };
