@@ -1,8 +1,10 @@
 /**
- * Finds the fields that a new version of a schema has under another path: renamed fields, and fields
- * whose path contains their type. Otherwise a timeline would show each as one removed and one added.
+ * Compares the fields of two versions of a schema. Finds the fields that the new version has under another
+ * path: renamed fields, and fields whose path contains their type. Otherwise a timeline would show each as
+ * one removed and one added.
  */
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { sameJson } from "../../lib/same-json.ts";
 
 interface MovedField {
   readonly from: JsonObject;
@@ -22,6 +24,26 @@ export function movedFields(before: JsonObject, after: JsonObject): readonly Mov
   return [
     ...retyped.map(([from, to]) => ({ from, to, renamed: false })),
     ...renamed.map(([from, to]) => ({ from, to, renamed: true })),
+  ];
+}
+
+/** Both schemas without the fields that are the same in both: most fields of a wide table. */
+export function withoutSharedFields(
+  before: JsonObject,
+  after: JsonObject,
+): readonly [before: JsonObject, after: JsonObject] {
+  const old = new Map(fieldsOf(before).map((field) => [pathOf(field), field]));
+  const shared = new Set<string>();
+  const fields = fieldsOf(after).filter((field) => {
+    const path = pathOf(field);
+    if (!sameJson(old.get(path), field)) return true;
+    shared.add(path);
+    return false;
+  });
+  const left = fieldsOf(before).filter((field) => !shared.has(pathOf(field)));
+  return [
+    { ...before, fields: left },
+    { ...after, fields },
   ];
 }
 

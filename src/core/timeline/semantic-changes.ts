@@ -3,7 +3,7 @@
  * removed, and whether that breaks readers of the entity. Pure: compares the facts of two values.
  */
 
-import { movedFields, withMovedFields } from "./moved-fields.ts";
+import { movedFields, withMovedFields, withoutSharedFields } from "./moved-fields.ts";
 import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
 
 type ChangeOperation =
@@ -51,11 +51,23 @@ export function semanticChanges(change: AspectChange): readonly SemanticChange[]
   if (aspect !== "schemaMetadata" || before === undefined || after === undefined) {
     return changedFacts(change);
   }
+  return changedSchema(change, ...withoutSharedFields(before, after));
+}
+
+function changedSchema(
+  change: AspectChange,
+  before: Value,
+  after: Value,
+): readonly SemanticChange[] {
+  const { urn } = change;
   const moved = movedFields(before, after);
   const renamings = moved
     .filter(({ renamed }) => renamed)
     .map(({ from, to }) => renaming(schemaField(from, urn), schemaField(to, urn)));
-  return [...renamings, ...changedFacts({ ...change, before: withMovedFields(before, moved) })];
+  return [
+    ...renamings,
+    ...changedFacts({ ...change, before: withMovedFields(before, moved), after }),
+  ];
 }
 
 function changedFacts(change: AspectChange): readonly SemanticChange[] {
