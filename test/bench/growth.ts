@@ -94,11 +94,11 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
   for (const [name, one] of Object.entries(loads)) {
     const run = (seconds: number) => load({ ...one, url: service.address, connections, seconds });
     await run(warmSeconds);
-    await caughtUp({ client, directory });
+    await caughtUp({ client, directory }, { secondsMax: 600 });
     const before = cpuMicroseconds(service.pid);
     const { perSecond, p99Ms } = await run(seconds);
     // The views apply the last writes after the responses.
-    await caughtUp({ client, directory });
+    await caughtUp({ client, directory }, { secondsMax: 600 });
     const spent = cpuMicroseconds(service.pid) - before;
     const note = `p99 ${p99Ms} ms, ${connections} connections`;
     yield { name: `${name}: requests`, value: perSecond, unit: "/s" as const, note };

@@ -40,7 +40,7 @@ export async function* benchWaits(): Figures {
   for (let first = 0; first < documents; first += proposalsOfBatch / 2) {
     await client.call("POST", batches, batch(first, proposalsOfBatch, 0));
   }
-  await caughtUp({ client, directory: data });
+  await caughtUp({ client, directory: data }, { secondsMax: 600 });
   yield* benchPolls(client);
   yield* benchExport(service, data);
   yield* benchFeeds(service);

@@ -121,6 +121,27 @@ describe("an entity", () => {
     expect(found.dataset.latest.createdAt).toBeGreaterThanOrEqual(found.dataset.first.createdAt);
   });
 
+  test("the columns of a schema are read in pages", async () => {
+    await service.client.upsert(dataset, "schemaMetadata", {
+      ...{ schemaName: "s", platform: "urn:li:dataPlatform:hive", version: 0, hash: "" },
+      platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+      fields: ["a", "b", "c", "d"].map((fieldPath) => ({
+        ...{ fieldPath, nativeDataType: "x" },
+        type: { type: { "com.linkedin.schema.StringType": {} } },
+      })),
+    });
+    const found = await data(
+      `{ dataset(urn: "${dataset}") { schemaMetadata {
+        page: fields(start: 1, count: 2) { fieldPath } rest: fields(start: 3) { fieldPath }
+        past: fields(start: 4, count: 2) { fieldPath } } } }`,
+    );
+    expect(found.dataset.schemaMetadata).toEqual({
+      page: [{ fieldPath: "b" }, { fieldPath: "c" }],
+      rest: [{ fieldPath: "d" }],
+      past: [],
+    });
+  });
+
   test("an entity has its description beside its properties", async () => {
     await service.client.upsert("urn:li:tag:gold", "tagProperties", {
       ...{ name: "gold", description: "The best" },
