@@ -1,4 +1,5 @@
 /** The page of benchmarks (docs/benchmarks.md) from the figures of a run. */
+import wrapAnsi from "wrap-ansi";
 import { type Figure, formatGoal, formatNumber, formatRatio, formatValue } from "../figures.ts";
 import { renderPlot, type Series } from "./render-plot.ts";
 
@@ -25,6 +26,9 @@ export interface Compared {
   readonly figure: string;
 }
 
+/** Of the lines of a page. */
+const COLUMNS = 100;
+
 export function renderPage(
   run: Run,
   sections: readonly Section[],
@@ -33,11 +37,13 @@ export function renderPage(
   return [
     "# Benchmarks",
     "`npm run bench -- --report` writes this page. Figures of different machines are not comparable.",
-    "Each ratio divides a figure by a baseline of the same run: a bare HTTP server (Fastify) that parses the same body, or returns the same text, under the same load.",
+    wrap(
+      "Each ratio divides a figure by a baseline of the same run: a bare HTTP server (Fastify) that parses the same body, or returns the same text, under the same load.",
+    ),
     table(["Machine", ""], machineRows(run)),
     ...sections.flatMap(({ title, method, figures }) => [
       `## ${title}`,
-      method,
+      wrap(method),
       figures.some(({ size }) => size !== undefined) ? sizesTable(figures) : figuresTable(figures),
     ]),
     "## Other catalogs",
@@ -96,6 +102,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
+
+const wrap = (prose: string): string => wrapAnsi(prose, COLUMNS);
 
 const escaped = (cell: string): string => cell.replaceAll("|", "\\|");
 
