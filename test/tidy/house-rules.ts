@@ -235,6 +235,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "neo4j-driver",
     "pg",
     "testcontainers",
+    "wrap-ansi",
     "yaml",
   ],
 };
