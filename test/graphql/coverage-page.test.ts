@@ -64,6 +64,9 @@ The schema has every type and field of DataHub's schema. This page lists the fie
 null, empty, disabled or an error. \`npm test -- test/graphql/coverage-page.test.ts -u\` generates it
 from the schema, the mapping and the metadata model.
 
+Enums have every symbol of the model. Where an aspect has another value, a required field is
+\`OTHER\` or \`UNKNOWN\`, and any other field is null.
+
 ## Fields of aspects that entity types lack
 
 These entity types do not have the aspect of the field, so it is null.

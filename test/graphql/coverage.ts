@@ -7,6 +7,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
+  isEnumType,
   isObjectType,
 } from "graphql";
 import { isEntityTypename } from "../../src/graphql/mapping/convert.ts";
@@ -21,6 +22,8 @@ export interface Coverage {
   readonly empty: readonly string[];
   /** `Type.field: path` of mapped paths that are not in the model. */
   readonly wrong: readonly string[];
+  /** `Enum.SYMBOL` of symbols of the model that an enum of the schema lacks. */
+  readonly unserved: readonly string[];
 }
 
 /** `resolved`: returns true for a field with a resolver of its own. */
@@ -31,6 +34,7 @@ export function coverageOf(
 ): Coverage {
   const empty = new Set<string>();
   const wrong = new Set<string>();
+  const unserved = new Set<string>();
   const filled = new Set<string>();
   const walked = new Set<string>();
 
@@ -39,8 +43,18 @@ export function coverageOf(
     return isObjectType(type) ? Object.values(type.getFields()) : [];
   }
 
+  /** Compares the enums of fields with those of their values. */
+  function compareSymbols(type: GraphQLNamedType, one: FieldType): void {
+    const named = one.kind === "named" ? model.types.get(one.name) : undefined;
+    if (!isEnumType(type) || named?.kind !== "enum") return;
+    for (const symbol of named.symbols) {
+      if (!type.getValue(symbol)) unserved.add(`${type.name}.${symbol}`);
+    }
+  }
+
   function walk(type: GraphQLNamedType, found: readonly FieldType[]): void {
     for (const one of found) {
+      compareSymbols(type, one);
       const record = recordOf(one, model);
       if (isAbstractType(type)) {
         for (const possible of schema.getPossibleTypes(type)) walk(possible, [one]);
@@ -102,7 +116,13 @@ export function coverageOf(
       else empty.add(field);
     }
   }
+  // Functions of the mapping also return values of the enum with the same name.
+  for (const [name, named] of model.types) {
+    const type = schema.getType(name.split(".").at(-1) ?? "");
+    if (type !== undefined && named.kind === "enum") compareSymbols(type, { kind: "named", name });
+  }
   return {
+    unserved: [...unserved].sort(),
     empty: [...empty].filter((field) => !filled.has(field)).sort(),
     wrong: [...wrong].filter((field) => !filled.has(field.split(":")[0] ?? "")).sort(),
   };

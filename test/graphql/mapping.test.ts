@@ -101,6 +101,10 @@ test("every path of the mapping is in the model", () => {
   expect(coverageOf(schema, model, hasResolver).wrong).toEqual([]);
 });
 
+test("the schema has every symbol of the model's enums", () => {
+  expect(coverageOf(schema, model, hasResolver).unserved).toEqual([]);
+});
+
 test("a hidden user counts as one without a password", async () => {
   const isNative = people.entities?.CorpUser?.isNativeUser as (...args: unknown[]) => unknown;
   const viewer = { entities: { find: async () => ({ corpUserCredentials: { salt: "x" } }) } };

@@ -1,7 +1,8 @@
 /**
  * Conversion of JSON values to the types of the schema, decided once for each field: a urn becomes an
  * entity, a map a list of entries, an audit stamp a time for a field that is a number. A required field
- * without a value takes the empty value of its type, because an error would discard the whole entity.
+ * without a value takes the empty value of its type, because an error would discard the whole entity:
+ * an enum the member OTHER or UNKNOWN, also for a stored value that the enum lacks.
  */
 import {
   type GraphQLEnumType,
@@ -17,6 +18,7 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { inPieces } from "../long-lists.ts";
 import { type EntitySource, namedBy } from "../queries/entity-source.ts";
 import { shownType, typenames } from "../schema/entity-types.ts";
+import { fallbackMembers } from "../schema/type-definitions.ts";
 import { AspectValue } from "./aspect-value.ts";
 
 /**
@@ -149,7 +151,7 @@ function emptyOf(type: GraphQLOutputType): (owner: string) => unknown {
     return (owner) => new AspectValue({}, owner);
   }
   const value = isEnumType(type)
-    ? type.getValues().find((one) => one.name === "OTHER" || one.name === "UNKNOWN")?.name
+    ? type.getValues().find((one) => fallbackMembers.includes(one.name))?.name
     : emptyScalars[String(type) as keyof typeof emptyScalars];
   return () => value;
 }
