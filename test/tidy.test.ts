@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { directions, generated, mayOpenAdapters } from "./tidy/house-rules.ts";
 import { checkFolders, checkParts } from "./tidy/shape.ts";
 import {
   checkCycles,
@@ -17,6 +16,7 @@ import {
   type SourceFile,
   tidy,
 } from "./tidy/tidier.ts";
+import { directions, generated, mayOpenAdapters } from "./tidy/tree-rules.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -54,7 +54,7 @@ function pages(): readonly SourceFile[] {
   }));
 }
 
-describe("the house is tidy", () => {
+describe("the source tree is tidy", () => {
   test("in every source file", () => {
     const files = sources();
     expect(files.length).toBeGreaterThan(50);

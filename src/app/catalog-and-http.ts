@@ -336,7 +336,7 @@ function operationsParts(
     logger,
     rebuilds: {
       rebuilding: createRebuilding({
-        replacement: projector,
+        generationSwap: projector,
         readers: generations.generations,
         ...rebuildingParts(config, stores, log),
       }),

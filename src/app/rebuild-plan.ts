@@ -1,4 +1,4 @@
-/** How views are rebuilt: in which rounds, by which threads, with which stores. */
+/** Plans a rebuild: the rounds, the threads and the stores. */
 import { availableParallelism } from "node:os";
 import { type ChangeLog, countRecords } from "../log/change-log.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
@@ -20,19 +20,18 @@ export function rebuildingParts(
   config: Places,
   stores: StoresConfig,
   log: Pick<ChangeLog, "head" | "countBetween">,
-): Omit<RebuildingParts, "replacement" | "readers"> {
+): Omit<RebuildingParts, "generationSwap" | "readers"> {
   const verifier = { ...verifyModule, config: stores };
   return {
     isShared: (view) => sharedView(config, view as ViewName),
-    lanes: async (views) => buildLanes(config, views, await countRecords(log)),
-    startWorkers: (lanes, options) => startStagingWorkers({ stores, lanes, ...options }),
+    workerGroups: async (views) => buildLanes(config, views, await countRecords(log)),
+    startWorkers: (groups, options) => startStagingWorkers({ stores, groups, ...options }),
     verify: (staged, signal) => verifyStaging(verifier, staged, signal),
-
-    clear: (views) => clearStagingFiles(config, views),
+    removeStaging: (views) => clearStagingFiles(config, views),
   };
 }
 
-/** Some views, those of a round together. Views that are made of others come with or after them. */
+/** The rounds of a rebuild, in order. Views that are built from others come with or after these. */
 export function rebuildRounds(
   config: Pick<Places, ViewName>,
   names: readonly string[] = viewNames,
@@ -40,7 +39,7 @@ export function rebuildRounds(
   const views = viewNames.filter((name) => names.includes(name));
   const shared = (name: ViewName) => sharedView(config, name);
   const first = views.filter((name) => !foldedViews.has(name));
-  // Together, one pass over the log builds and one verifies them.
+  // Embedded views share one round: one pass over the log builds and one verifies them.
   const rounds = !viewNames.some(shared)
     ? [views]
     : [
@@ -51,12 +50,12 @@ export function rebuildRounds(
   return rounds.filter((round) => round.length > 0);
 }
 
-/** Records of a log from which a second thread saves more time than its start takes. */
+/** Number of records from which a second thread saves more time than its start takes. */
 const worthThread = 10_000;
 
 /**
- * Views by the thread that builds them from so many records. The graph depends on the log alone and has a
- * thread of its own beside the views that search is made of.
+ * Groups of views with one thread each. With enough records, the graph has a thread of its own: it is
+ * built from the log alone, search from the aspect and timeseries views.
  */
 function buildLanes(
   config: Pick<Places, ViewName>,

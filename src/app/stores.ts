@@ -15,7 +15,7 @@ import type { KafkaIngestion, KafkaIngestionParts } from "../feed/kafka/kafka-in
 import { ownValue } from "../lib/own-value.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { createDocumentView } from "../projector/documents/document-view.ts";
-import { replaceable } from "../projector/rebuild/replaceable.ts";
+import { createSwappableStore } from "../projector/rebuild/swappable-store.ts";
 import type { View } from "../projector/sink.ts";
 import { publishBatches } from "../projector/thread/batch-telemetry.ts";
 import { openLazily } from "../storage/lazy-store.ts";
@@ -313,7 +313,7 @@ async function followGenerations<
   if (sharedView(config, name)) return openPlace(config);
   const path = fileOf(config, name);
   const opened = beside.includes(name) ? open(stagingPath(path)) : await openPlace(config);
-  const { store, replace } = replaceable(opened);
+  const { store, swap: replace } = createSwappableStore(opened);
   let file = fileInPlace(path);
   return {
     ...store,
@@ -382,19 +382,19 @@ async function openSearchView(
   }) as View;
 }
 
-/** GenerationStore.putInPlace of the views that are in the data directory. */
-export async function putInPlace(
+/** GenerationStore.makeLive of the views that are in the data directory. */
+export async function makeLive(
   config: Places,
   names: readonly ViewName[],
 ): Promise<() => Promise<void>> {
   const own = names.filter((name) => !sharedView(config, name));
-  const needless = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
+  const unused = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
   return async () => {
-    for (const file of needless) rmSync(file, { force: true });
+    for (const file of unused) rmSync(file, { force: true });
   };
 }
 
-/** The same where nobody has the views open, and all of them are in the data directory. */
-export function putInPlaceAtRest(config: Places, names: readonly ViewName[]): void {
+/** The same while no process has the views open; all of them are in the data directory. */
+export function swapFilesOffline(config: Places, names: readonly ViewName[]): void {
   for (const name of names) replace(fileOf(config, name), stagingPath(fileOf(config, name)));
 }

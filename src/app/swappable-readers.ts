@@ -1,11 +1,10 @@
 /**
- * The service's readers of views, which another generation may take the place of while they are asked.
- * Views in servers have readers that find the generation in place by themselves.
+ * The service's readers of views, whose generation can be swapped while they are used. Readers of views
+ * in servers find the live generation by themselves.
  */
-
 import type { CatalogError } from "../core/errors.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
-import { type Replaceable, replaceable } from "../projector/rebuild/replaceable.ts";
+import { createSwappableStore, type SwappableStore } from "../projector/rebuild/swappable-store.ts";
 import { removeLeftovers, stagingPath } from "../storage/sqlite/generations.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteGraphReader } from "../views/graph/sqlite/sqlite-graph-reader.ts";
@@ -23,24 +22,25 @@ import {
 
 type Reader = Readers[ViewName];
 
+/** An open reader of another generation. */
 interface NextReader {
-  /** Asks it what the one in place was asked lately. */
+  /** Repeats recent reads of the live reader on this one, to warm its caches. */
   warm(): Promise<void>;
-  /** It is asked from now on; resolves when the other has answered all that it was asked. */
-  take(): Promise<void>;
+  /** Makes this the live reader; resolves when pending reads of the old one are done. */
+  swap(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A view's reader, and how that of another generation is opened. */
-function generationsOf<R extends Reader>(place: Replaceable<R>, open: (path: string) => R) {
+/** The live reader of a view, and the function that opens readers of its other generations. */
+function generationsOf<R extends Reader>(live: SwappableStore<R>, open: (path: string) => R) {
   return {
-    store: place.store,
-    refuse: place.refuse,
+    store: live.store,
+    refuse: live.refuse,
     next(path: string): NextReader {
       const reader = open(path);
       return {
-        warm: () => place.warm(reader),
-        take: () => place.replace(reader),
+        warm: () => live.warm(reader),
+        swap: () => live.swap(reader),
         close: () => reader.close(),
       };
     },
@@ -52,20 +52,20 @@ export type Refusal = "of another model" | "building" | "damaged";
 export interface SwappableReaders {
   readonly readers: Readers;
   readonly generations: RebuildingParts["readers"];
-  /** Questions of the view are answered with this error, until it is admitted again. */
+  /** Rejects reads of the view with this error, until `admit` is called with the same reason. */
   refuse(view: string, why: Refusal, error: CatalogError): void;
-  /** They are answered again, unless they are refused for something else. */
+  /** Ends one reason for rejecting reads; the view is readable again when none is left. */
   admit(view: string, why: Refusal): void;
-  /** Why questions are refused, by the view's name. */
+  /** The error text of each view whose reads are rejected, by name. */
   refused(): Readonly<Record<string, string>>;
 }
 
 export function openSwappableReaders(config: Places, opened: Readers): SwappableReaders {
   const all = {
-    aspects: generationsOf(replaceable(opened.aspects), openSqliteAspectReader),
-    timeseries: generationsOf(replaceable(opened.timeseries), openSqliteTimeseriesReader),
-    graph: generationsOf(replaceable(opened.graph), openSqliteGraphReader),
-    search: generationsOf(replaceable(opened.search, "search"), (path) =>
+    aspects: generationsOf(createSwappableStore(opened.aspects), openSqliteAspectReader),
+    timeseries: generationsOf(createSwappableStore(opened.timeseries), openSqliteTimeseriesReader),
+    graph: generationsOf(createSwappableStore(opened.graph), openSqliteGraphReader),
+    search: generationsOf(createSwappableStore(opened.search, "search"), (path) =>
       openSqliteSearchReader(path, searchOptions(config)),
     ),
   };
@@ -107,15 +107,15 @@ export function openSwappableReaders(config: Places, opened: Readers): Swappable
           throw error;
         }
         return {
-          async take() {
-            await Promise.all(next.splice(0).map((reader) => reader.take()));
+          async swap() {
+            await Promise.all(next.splice(0).map((reader) => reader.swap()));
           },
-          drop,
+          close: drop,
         };
       },
       async reopen(views) {
         for (const name of own(views)) {
-          void all[name].next(viewFile(config, name)).take();
+          void all[name].next(viewFile(config, name)).swap();
         }
       },
     },

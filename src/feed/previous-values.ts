@@ -124,7 +124,7 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
     name,
     project,
     costly: true,
-    async letGo() {
+    async followSources() {
       await Promise.allSettled([history.position()]);
     },
     sink: {

@@ -35,7 +35,7 @@ export interface RebuildParts {
   readonly logger: { info(fields: object, message: string): void };
 }
 
-const cannotEnd = "The views are taking their places; what is rebuilt stays rebuilt";
+const swapping = "The rebuilt views are being swapped in";
 
 export function createRebuilds(parts: RebuildParts) {
   const { rebuilding, onRebuilt, logger } = parts;
@@ -60,7 +60,7 @@ export function createRebuilds(parts: RebuildParts) {
     signal: AbortSignal,
     events: {
       onProgress(progress: BuildProgress, round: number): Promise<void>;
-      onTaking(round: number): void;
+      onSwap(round: number): void;
       after(last: BuildProgress | undefined, round: number): Promise<void>;
     },
   ): Promise<void> {
@@ -75,7 +75,7 @@ export function createRebuilds(parts: RebuildParts) {
             // Progress may be recorded late. A log that cannot be written fails the end of the job.
             void events.onProgress(progress, n).catch(() => {});
           },
-          onTaking: () => events.onTaking(n),
+          onSwap: () => events.onSwap(n),
         });
         count++;
         onRebuilt(round);
@@ -96,19 +96,19 @@ export function createRebuilds(parts: RebuildParts) {
     let records = 0;
     await inRounds(rounds, run.signal, {
       onProgress(progress, n) {
-        const { position, head, recordsPerSecond, views, before } = progress;
+        const { position, head, recordsPerSecond, views, recordsBefore: before } = progress;
         const passed = records + before;
-        const total = passed + progress.total * (1 + progress.left + leftAfter(n));
+        const total = passed + progress.total * (1 + progress.passesLeft + leftAfter(n));
         const counts = { ...NOTHING, total, updated: passed + progress.records, batches: n };
         const place = { position, head, recordsPerSecond, done, views };
         return run.report(counts, place satisfies RebuildPlace);
       },
-      onTaking(n) {
-        if (leftAfter(n) === 0) run.commit(cannotEnd);
+      onSwap(n) {
+        if (leftAfter(n) === 0) run.commit(swapping);
       },
       async after(last, n) {
         done.push(...(rounds[n] ?? []));
-        records += (last?.before ?? 0) + (last?.records ?? 0);
+        records += (last?.recordsBefore ?? 0) + (last?.records ?? 0);
         if (last === undefined) return;
         const { position, head, recordsPerSecond } = last;
         const counts = { ...NOTHING, total: records + last.total * leftAfter(n), updated: records };
@@ -140,7 +140,7 @@ export function createRebuilds(parts: RebuildParts) {
       requireNone();
       await inRounds(roundsOf(views), signal, {
         onProgress: async () => {},
-        onTaking() {},
+        onSwap() {},
         after: async () => {},
       });
     },

@@ -5,7 +5,7 @@ import type { Decode } from "./batch.ts";
 import type { HistoryLog } from "./history.ts";
 import type { Parked, ParkingNotes } from "./parking/parking.ts";
 import type { Unrestored } from "./parking/restore.ts";
-import type { GenerationStore } from "./rebuild/replacing.ts";
+import type { GenerationStore } from "./rebuild/swap-generations.ts";
 import type { View } from "./sink.ts";
 import type { ProjectorProgress } from "./thread/progress-snapshot.ts";
 import type { RetryMs } from "./view-state.ts";

@@ -48,7 +48,7 @@
  *      Two that try at once do no harm: a sink moves the checkpoint by compare and set, and rejects
  *      `conflict` otherwise. (feed, look)
  *  12. A held view stays at its position until it is released, with its live generation or with the
- *      staging one, which is not behind. (replacing.ts)
+ *      staging one, which is not behind. (swap-generations.ts)
  *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
@@ -67,7 +67,7 @@ import { createEntityRestoring } from "./parking/restore-entity.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import type { Projector, ProjectorParts } from "./projector-parts.ts";
 import { type Advanced, IDLE, type Wanted } from "./projector-parts.ts";
-import { createReplacing } from "./rebuild/replacing.ts";
+import { createGenerationSwap } from "./rebuild/swap-generations.ts";
 import type { View } from "./sink.ts";
 import { createStandby } from "./standby.ts";
 import { checkAhead } from "./start-checkpoints.ts";
@@ -142,10 +142,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let wake: () => void = () => {};
   const wanted: Wanted[] = [];
   const batches = createBatchReader({ log, decode, viewStates });
-  const replacing = createReplacing({
+  const generationSwap = createGenerationSwap({
     ...{ viewStates, log, decode, parkingOf },
     generations: parts.generations,
-    between: want,
+    betweenTurns: want,
   });
 
   const progress = (): ProjectorProgress => progressOf(viewStates);
@@ -169,7 +169,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       await otherTurns();
     }
     for (const { reject } of wanted.splice(0)) reject(stopped());
-    await replacing.freeAll();
+    await generationSwap.endHolds();
     await settled(viewStates);
     await comparison.settled();
     await Promise.all(viewStates.map(keepPosition));
@@ -211,7 +211,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  const mayTidy = ({ failure, movedAt, feeding }: ViewState): boolean =>
+  const mayTidy = ({ failure, movedAt, busy: feeding }: ViewState): boolean =>
     failure === undefined && movedAt === undefined && feeding === undefined;
 
   /** Stores the checkpoint, so that the next start reads nothing again. Errors only cost that reading. */
@@ -255,7 +255,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   async function ready(): Promise<readonly ViewState[]> {
     const found: ViewState[] = [];
     for (const viewState of viewStates) {
-      const { failure, movedAt, feeding, mismatch } = viewState;
+      const { failure, movedAt, busy: feeding, mismatch } = viewState;
       if (movedAt !== undefined || feeding !== undefined || mismatch !== undefined) continue;
       if (failure !== undefined && !viewState.recovered) {
         if (failure.retryAt > Date.now()) continue;
@@ -301,8 +301,8 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
     for (const viewState of shared) {
-      viewState.feeding = feed(viewState, batch).finally(() => {
-        viewState.feeding = undefined;
+      viewState.busy = feed(viewState, batch).finally(() => {
+        viewState.busy = undefined;
         report();
         poked = true;
         wake();
@@ -317,7 +317,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   }
 
   const settled = async (some: readonly ViewState[]): Promise<void> => {
-    await Promise.all(some.map(({ feeding }) => feeding));
+    await Promise.all(some.map(({ busy: feeding }) => feeding));
   };
 
   async function feed(viewState: ViewState, changes: Batch<PlacedChange>): Promise<void> {
@@ -345,7 +345,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   /** Until a poke, the end, the next attempt, or so many milliseconds. */
   function rest(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const idle = viewStates.filter(({ feeding }) => feeding === undefined);
+    const idle = viewStates.filter(({ busy: feeding }) => feeding === undefined);
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = viewStates.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
@@ -380,10 +380,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
           : Promise.reject(wrong.mismatch);
       }),
     drop: (urn, view, actor) => want(() => restoring.drop(urn, view, actor)),
-    hold: replacing.hold,
-    prepare: replacing.prepare,
+    hold: generationSwap.hold,
+    prepare: generationSwap.prepare,
     release: (views, take) =>
-      replacing.release(views, take).finally(() => {
+      generationSwap.release(views, take).finally(() => {
         comparison.soon();
         wakeUp();
       }),

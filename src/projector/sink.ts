@@ -106,7 +106,7 @@ export interface View<W = unknown> {
    * A view that it reads has a new live generation: switches to it at once, so that the old files are
    * not held open until the next batch. Never rejects.
    */
-  readonly letGo?: (() => Promise<void>) | undefined;
+  readonly followSources?: (() => Promise<void>) | undefined;
   /**
    * For a view in a server, which other processes may feed: this one feeds it while no other does
    * ("led"), or never ("watched"). Undefined: the view belongs to this process.

@@ -37,11 +37,11 @@ export function createStandby(parts: Parts): Standby {
 
   function look(): void {
     for (const viewState of viewStates) {
-      const { movedAt, feeding, failure } = viewState;
+      const { movedAt, busy: feeding, failure } = viewState;
       if (movedAt === undefined || feeding !== undefined) continue;
       if (failure !== undefined && failure.retryAt > Date.now()) continue;
-      viewState.feeding = lookAt(viewState).finally(() => {
-        viewState.feeding = undefined;
+      viewState.busy = lookAt(viewState).finally(() => {
+        viewState.busy = undefined;
       });
     }
   }
@@ -81,8 +81,8 @@ export function createStandby(parts: Parts): Standby {
   }
 
   function recoverLater(viewState: ViewState): void {
-    viewState.feeding = failing.recover(viewState).then((recovered) => {
-      viewState.feeding = undefined;
+    viewState.busy = failing.recover(viewState).then((recovered) => {
+      viewState.busy = undefined;
       if (recovered && startsAsStandby(viewState.view)) {
         viewState.movedAt = Date.now();
         viewState.failure = undefined;

@@ -2,11 +2,11 @@
 import type { CatalogError } from "../core/errors.ts";
 import type { Parking } from "./parking/parking.ts";
 import { asError } from "./projector-errors.ts";
-import type { Replaced } from "./rebuild/replacing.ts";
+import type { SwappableView } from "./rebuild/swap-generations.ts";
 import type { View } from "./sink.ts";
 import { startCheckpoint, startsAsStandby } from "./start-checkpoints.ts";
 
-export interface ViewState extends Replaced {
+export interface ViewState extends SwappableView {
   /** Time of the last progress seen of a view that another process feeds; undefined: this one does. */
   movedAt: number | undefined;
   /** Its checkpoint was read after a failure; the next batch can be applied. */
@@ -37,7 +37,7 @@ export async function openViewState(
   const { failure } = placed;
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
-    ...{ feeding: undefined, recovered: false, hold: undefined, tidyAt: undefined },
+    ...{ busy: undefined, recovered: false, hold: undefined, tidyAt: undefined },
     ...{ record: undefined, mismatch: undefined, unchecked: false },
   };
 }

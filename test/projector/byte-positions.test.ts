@@ -75,12 +75,12 @@ describe("a rebuild while views are live", () => {
     };
     await buildStaging({
       ...{ ...parts, log: { ...log, head }, views: asViews(graph), onNear: log.head },
-      async made() {
+      async openFolded() {
         again.at = graph.at;
-        return { again: asViews(again), folded: asViews(search) };
+        return { reopened: asViews(again), folded: asViews(search) };
       },
       onProgress: (progress) => void reports.push(progress),
-      rest: async (_, haste) => void hastes.add(haste),
+      pause: async (_, haste) => void hastes.add(haste),
     });
     // No pause was shortened: the head was near at once.
     expect([...hastes]).toEqual([1]);

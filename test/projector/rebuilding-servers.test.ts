@@ -96,7 +96,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     const steps: string[] = [];
     let staged: Readonly<Record<string, Staged>> = {};
     const { rebuild: rebuildNow } = createRebuilding({
-      replacement: {
+      generationSwap: {
         async hold() {
           steps.push("hold");
           return head();
@@ -105,9 +105,14 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
         release: async (_, take) => void steps.push(`release: ${take}`),
       },
       isShared: () => true,
-      lanes: async (asked) => [asked],
+      workerGroups: async (asked) => [asked],
       startWorkers: (lanes, callbacks) =>
-        startStagingWorkers({ stores: { ...settings, loses }, module, lanes, ...callbacks }),
+        startStagingWorkers({
+          stores: { ...settings, loses },
+          module,
+          groups: lanes,
+          ...callbacks,
+        }),
       async verify(generations, stop) {
         staged = generations.staged ?? {};
         await meanwhile?.();
@@ -117,10 +122,10 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
         prepare: () => Promise.reject(new Error("readers find what is in servers by themselves")),
         reopen: async () => {},
       },
-      clear: () => {},
+      removeStaging: () => {},
     });
     try {
-      await rebuildNow(views, { signal, onProgress: () => {}, onTaking: () => {} });
+      await rebuildNow(views, { signal, onProgress: () => {}, onSwap: () => {} });
     } catch (error) {
       steps.push(String(error));
     }

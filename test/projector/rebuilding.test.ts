@@ -46,29 +46,29 @@ describe("staging generations", () => {
     const steps: string[] = [];
     const step = (name: string) => async () => void steps.push(name);
     const { rebuild: rebuildNow } = createRebuilding({
-      replacement: {
+      generationSwap: {
         hold: async () => position(0),
         prepare: step("prepare"),
         release: step("release"),
       },
       isShared: () => false,
-      lanes: async (views) => {
+      workerGroups: async (views) => {
         const others = views.filter((view) => view !== "graph");
         return others.length === 3 ? [others, ["graph"]] : [views];
       },
       startWorkers: (lanes, callbacks) =>
-        startStagingWorkers({ stores: { ...stores, loses }, module, lanes, ...callbacks }),
+        startStagingWorkers({ stores: { ...stores, loses }, module, groups: lanes, ...callbacks }),
       verify: (generations, signal) =>
         verifyStaging({ ...verifyModule, config: stores }, generations, signal),
       readers: {
-        prepare: async () => ({ take: step("take"), drop: step("drop") }),
+        prepare: async () => ({ swap: step("swap"), close: step("close") }),
         reopen: step("reopen"),
       },
-      clear: (views) => clearStagingFiles(config, views),
+      removeStaging: (views) => clearStagingFiles(config, views),
     });
     const signal = new AbortController().signal;
     try {
-      await rebuildNow(views, { signal, onProgress: () => {}, onTaking: () => {} });
+      await rebuildNow(views, { signal, onProgress: () => {}, onSwap: () => {} });
     } catch (error) {
       steps.push(String(error));
     }
@@ -96,6 +96,6 @@ describe("staging generations", () => {
 
   test("staging generations that equal the log replace the live views", async () => {
     const steps = await rebuildLosing(viewNames, undefined);
-    expect(steps).toEqual(["prepare", "take", "release", "drop"]);
+    expect(steps).toEqual(["prepare", "swap", "release", "close"]);
   });
 });

@@ -26,7 +26,7 @@ test("a build ends although writers never pause", async () => {
     log: { ...log, head },
     views: [view as unknown as View],
     onNear: log.head,
-    rest: async (_, haste) => void hastes.add(haste),
+    pause: async (_, haste) => void hastes.add(haste),
   });
   expect(view.at).toBe(await log.head());
   expect(view.closed).toBe("keep");
@@ -40,7 +40,7 @@ test("a build that gets nearer to the head keeps its pauses", async () => {
   const hastes = new Set<number>();
   await buildStaging({
     ...{ ...parts, log, views: [view as unknown as View], onNear: log.head },
-    rest: async (_, haste) => void hastes.add(haste),
+    pause: async (_, haste) => void hastes.add(haste),
   });
   expect([...hastes]).toEqual([1]);
 });
@@ -83,7 +83,7 @@ test("a generation is published before the live one is removed, and never behind
       livePosition = 120;
       return position(100);
     },
-    onInPlace: () => void steps.push("in place"),
+    onLive: () => void steps.push("in place"),
   });
   expect(steps).toEqual(["publish at 100", "publish at 120", "in place", "close: keep"]);
 });

@@ -6,6 +6,7 @@
  */
 import { posix } from "node:path";
 import { parseSync, Visitor } from "vite";
+import type { Finding, SourceFile } from "./tidier.ts";
 import {
   folderFilesMax,
   functionLinesMax,
@@ -13,8 +14,7 @@ import {
   largeFolders,
   largeInterfaces,
   longFunctions,
-} from "./house-rules.ts";
-import type { Finding, SourceFile } from "./tidier.ts";
+} from "./tree-rules.ts";
 
 /** Functions with too many lines of their own, and interfaces with too many methods. */
 export function checkParts({ path, text }: SourceFile): readonly Finding[] {

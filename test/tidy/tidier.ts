@@ -22,7 +22,7 @@ import {
   testedExports,
   textRules,
   topLevel,
-} from "./house-rules.ts";
+} from "./tree-rules.ts";
 
 export interface SourceFile {
   /** From the project's folder, with slashes. */

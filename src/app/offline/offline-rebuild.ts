@@ -13,10 +13,13 @@ import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
 import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
 import { createRebuilding } from "../../projector/rebuild/rebuilding.ts";
-import { createReplacing, type Replaced } from "../../projector/rebuild/replacing.ts";
 import { closeAll } from "../../projector/rebuild/staging.ts";
+import {
+  createGenerationSwap,
+  type SwappableView,
+} from "../../projector/rebuild/swap-generations.ts";
 import type { View } from "../../projector/sink.ts";
-import type { Replacement } from "../../projector/thread/progress.ts";
+import type { GenerationSwap } from "../../projector/thread/progress.ts";
 import { configuredModel } from "../load-model.ts";
 import { lockData, openLog, requireLog } from "../open-log.ts";
 import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
@@ -24,11 +27,11 @@ import { dataFlag } from "../store-locations.ts";
 import {
   foldedViews,
   openViews,
-  putInPlaceAtRest,
   type StoresConfig,
   sharedView,
   sourcePosition,
   storesConfig,
+  swapFilesOffline,
   type ViewName,
   viewNames,
 } from "../stores.ts";
@@ -45,7 +48,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
       const stores = await storesConfig(config, configuredModel(config).rules, log);
       const rebuilding = createRebuilding({
         ...rebuildingParts(config, stores, log),
-        replacement: await replacementAtRest(stores, log),
+        generationSwap: await createOfflineSwap(stores, log),
         readers: NO_READERS,
       });
       const rebuilt: Rebuilt[] = [];
@@ -57,7 +60,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
             records = progress.records;
             onProgress(progress.position, progress.head);
           },
-          onTaking() {},
+          onSwap() {},
         });
         rebuilt.push(...round.map((view) => ({ view, records })));
       }
@@ -71,7 +74,7 @@ export const rebuild: Operations["rebuild"] = async (config, { views, onProgress
 };
 
 const NO_READERS = {
-  prepare: async () => ({ take: async () => {}, drop: async () => {} }),
+  prepare: async () => ({ swap: async () => {}, close: async () => {} }),
   reopen: async () => {},
 };
 
@@ -83,57 +86,57 @@ const CLOSED: View["sink"] = {
   close: async () => {},
 };
 
-/** Swaps staging generations in while nothing is open. The live ones count as being at the head. */
-async function replacementAtRest(stores: StoresConfig, log: ChangeLog) {
+/** Swaps staging generations in while no view is open; the live ones count as being at the head. */
+async function createOfflineSwap(stores: StoresConfig, log: ChangeLog) {
   let opened: readonly View[] = [];
   const notes = {
     load: (view: string) => readParking(log, view),
     write: (view: string, record: Parameters<typeof noteParking>[2]) =>
       noteParking(log, view, record),
   };
-  const swap = (names: readonly string[]) =>
-    putInPlaceAtRest(
+  const swapFiles = (names: readonly string[]) =>
+    swapFilesOffline(
       stores,
       viewNames.filter((name) => names.includes(name) && !sharedView(stores, name)),
     );
   const head = await log.head();
-  const replacing = createReplacing({
+  const generationSwap = createGenerationSwap({
     ...{ log, decode: decodeRecord },
-    viewStates: viewNames.map((name) => atRest(name, head)),
+    viewStates: viewNames.map((name) => closedView(name, head)),
     parkingOf: (view) => openParkingOf(view, notes, Date.now),
-    between: (work) => work(),
+    betweenTurns: (work) => work(),
     generations: {
-      async open(names) {
-        const asked = viewNames.filter((name) => names.includes(name));
-        opened = await openViews(stores, { names: asked, next: true });
+      async openStaging(names) {
+        const known = viewNames.filter((name) => names.includes(name));
+        opened = await openViews(stores, { names: known, next: true });
         return opened;
       },
-      async putInPlace(names) {
+      async makeLive(names) {
         await closeAll(opened, "keep");
-        swap(names);
+        swapFiles(names);
         return async () => {};
       },
     },
   });
-  let settles = false;
+  let hasParked = false;
   return {
-    hold: replacing.hold,
+    hold: generationSwap.hold,
     async prepare(names, parked) {
       // Without parked records there is nothing to write to the log or to a staging generation.
-      settles = parked.length > 0;
-      if (settles) await replacing.prepare(names, parked);
+      hasParked = parked.length > 0;
+      if (hasParked) await generationSwap.prepare(names, parked);
     },
     async release(names, take) {
-      if (settles || !take) await replacing.release(names, take);
-      else swap(names);
+      if (hasParked || !take) await generationSwap.release(names, take);
+      else swapFiles(names);
     },
-  } satisfies Replacement;
+  } satisfies GenerationSwap;
 }
 
-const atRest = (name: string, position: Position): Replaced => ({
+const closedView = (name: string, position: Position): SwappableView => ({
   view: { name, project: () => [], sink: CLOSED },
   ...{ position, checkpoint: position, record: undefined, failure: undefined },
-  ...{ parking: undefined, feeding: undefined, movedAt: undefined, hold: undefined },
+  ...{ parking: undefined, busy: undefined, movedAt: undefined, hold: undefined },
 });
 
 /** Locks the data directory. Throws `unavailable` with the command for the service that has it. */

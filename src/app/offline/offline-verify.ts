@@ -153,7 +153,7 @@ async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): 
   }
 }
 
-/** RestoreCalls entities in every view. */
+/** Restores entities in every view. */
 async function restore(
   stores: StoresConfig,
   log: ChangeLog,

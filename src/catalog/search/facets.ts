@@ -1,4 +1,10 @@
-/** Facets: plans the queries to the store and reads its replies. */
+/**
+ * Facets of a search. Each counts the documents that match the query and all filters, by the values of
+ * one field or of a pair. Values that a filter selects are always listed
+ * (selected-facet-values.ts); other values are the most frequent ones.
+ *
+ * This file plans the counts and reads their results; the view's adapters count (FacetQuery).
+ */
 import type { FacetQuery, FacetValue } from "../../views/search/search.ts";
 import { compareKeys } from "../../views/search/sort-key.ts";
 import { FACET_SEPARATOR, type FacetRule, type SearchFields } from "./filter/fields.ts";

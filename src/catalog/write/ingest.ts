@@ -1,12 +1,13 @@
 /**
- * Writing: proposals become appends, all of a request or none of it.
+ * Writes a request: its proposals become appends to the log, all of them or none.
  *
- *   address → prepare → load the entities → decide → append → acknowledged
+ *   address → validate → load the entities → decide → append → acknowledge
  *
  * Decisions use the newest states when they are appended (sliced-decisions.ts), so that requests of one
- * process do not lose races against each other. After a lost race against another writer of the log, the
- * request is decided again on the new state, a bounded number of times. A rejection is decided again
- * once, if another writer has changed the entity since it was read.
+ * process do not lose races against each other. After a lost race against another writer of the log,
+ * the request is decided again on the new state. After `attemptsMax` lost races it fails with
+ * `conflict` (HTTP 409). A rejection is decided again once, if another writer has changed the entity
+ * since it was read.
  */
 import type { AuditStamp, Change } from "../../core/change.ts";
 import { type AspectCommand, isEnd } from "../../core/decide.ts";
@@ -229,12 +230,12 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         // Lost every time with the view's state: the view may skip the last records of the stream.
         if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
         if (attempt >= attemptsMax) {
-          const why = `lost the race for ${error.stream} ${attempt} times`;
-          const conflict = { hint: "Send the request again", cause: error };
-          throw inPart(new CatalogError("conflict", why, conflict), asked, writeRequests);
+          const message = `lost the race for ${error.stream} ${attempt} times`;
+          const options = { hint: "Send the request again", cause: error };
+          throw inPart(new CatalogError("conflict", message, options), asked, writeRequests);
         }
-        // The log has a record that this process does not know: of another writer, or of a batch
-        // whose writer ended before it could acknowledge it.
+        // The log has a record that this process has not read: of another writer, or of a batch
+        // whose writer ended before it acknowledged the batch.
         await dependencies.afterLostRace();
       }
     }
@@ -248,7 +249,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     return last !== undefined && last.revision !== state?.revision;
   }
 
-  /** The actual revision. Throws `conflict` if the entity is parked in the aspect view. */
+  /** The actual end of the stream. Throws `conflict` if the entity is parked in the aspect view. */
   async function endOf({ stream, actual }: WrongRevision): Promise<Revision> {
     const urn = parseStream(stream)?.urn ?? "";
     const reason = await dependencies.parkedFor(urn);

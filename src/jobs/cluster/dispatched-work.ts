@@ -23,7 +23,7 @@ export const handedWork =
   ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): DispatchedWork =>
   async ({ kind, view, urns = [], actor }, { signal, report }) => {
     if (kind === "rebuild") {
-      await rebuilding.rebuild([view], { signal, onProgress: report, onTaking() {} });
+      await rebuilding.rebuild([view], { signal, onProgress: report, onSwap() {} });
       return null;
     }
     const [urn = ""] = urns;
@@ -81,8 +81,8 @@ export function dispatchedRebuild(
       const own = views.filter((view) => fed().includes(view));
       const others = views.filter((view) => !own.includes(view));
       // The rebuild can be cancelled until the last view is swapped.
-      const onTaking = others.length === 0 ? options.onTaking : () => {};
-      if (own.length > 0) await rebuilding.rebuild(own, { ...options, onTaking });
+      const onSwap = others.length === 0 ? options.onSwap : () => {};
+      if (own.length > 0) await rebuilding.rebuild(own, { ...options, onSwap });
       for (const view of others) {
         const onProgress = (progress: unknown) => {
           handed[view] = progress as RebuildProgress;

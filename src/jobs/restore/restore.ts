@@ -2,6 +2,10 @@
  * restoreIndices: projects the selected entities from the log again, while the views serve reads
  * and follow the log. The request counts in rows, as in DataHub. Each selected entity is restored as
  * a whole, with timeseries and edges, so that no stale row of it stays.
+ *
+ * Progress: the job records its counts and the last restored row in the log after each batch
+ * (`run.report`). The response waits for the job up to `waitMsMax` and contains its batches so far
+ * (restore-reply.ts); getEsTaskStatus (task-status.ts) and getJob return the counts afterwards.
  */
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import type { Caller } from "../../catalog/catalog.ts";

@@ -310,7 +310,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
       parking = used;
       settling.use(used);
     },
-    async letGo() {
+    async followSources() {
       await Promise.allSettled([states.position(), events?.position()]);
     },
     sink: {

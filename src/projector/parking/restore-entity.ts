@@ -1,4 +1,4 @@
-/** RestoreCalls entities in views between two batches of the projector. */
+/** Restores entities in views between two batches of the projector. */
 import type { Position } from "../../core/position.ts";
 import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";

@@ -1,10 +1,11 @@
 /**
- * Rebuilds views while the service runs: threads build staging generations, which replace the live
- * ones near the head of the log.
+ * Rebuilds views while the service runs: threads build staging generations, which are swapped for the
+ * live ones near the head of the log.
  *
  *   1. the staging generations are built, closed and compared with the log (verify/verify-staging.ts);
  *      their readers are opened and warmed
  *   2. the projector pauses the views and brings the staging generations to the same position
+ *      (swap-generations.ts)
  *   3. readers and projector switch to the staging generations
  *
  * In a server, a staging generation becomes live when it is closed: the view is paused before, and
@@ -19,21 +20,21 @@ import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import type { Parked } from "../parking/parking.ts";
 import type { Staged } from "../sink.ts";
-import type { Replacement } from "../thread/progress.ts";
+import type { GenerationSwap } from "../thread/progress.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
 import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
 /** How long views stay paused for pending reads; longer reads continue on the old generation. */
-const ANSWERS_MS_MAX = 500;
+const PENDING_READS_MS_MAX = 500;
 
 export interface RebuildingParts {
-  readonly replacement: Replacement;
-  /** The view is in a server. Such views are not rebuilt together with others. */
+  readonly generationSwap: GenerationSwap;
+  /** True if the view is in a server. Such views are not rebuilt together with others. */
   isShared(view: string): boolean;
   /** Groups of views with a thread each; the first group takes longest. */
-  lanes(views: readonly string[]): Promise<readonly (readonly string[])[]>;
+  workerGroups(views: readonly string[]): Promise<readonly (readonly string[])[]>;
   startWorkers(
-    lanes: readonly (readonly string[])[],
+    groups: readonly (readonly string[])[],
     options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
   ): StagingWorker;
   /** Compares staging generations with the log (verifyStaging). Rejects if they differ: nothing has changed then. */
@@ -48,29 +49,29 @@ export interface RebuildingParts {
   /** The readers of the views. */
   readonly readers: {
     /**
-     * Opens readers of the staging generations. `take` replaces the live readers at once, and
-     * resolves when their pending reads are done.
+     * Opens readers of the staging generations. `swap` replaces the live readers at once, and
+     * resolves when their pending reads are done. `close` closes readers that were not swapped in.
      */
-    prepare(views: readonly string[]): Promise<{ take(): Promise<void>; drop(): Promise<void> }>;
+    prepare(views: readonly string[]): Promise<{ swap(): Promise<void>; close(): Promise<void> }>;
     /** Opens the readers again, on the live generations. */
     reopen(views: readonly string[]): Promise<void>;
   };
   /** Removes staging generations. */
-  clear(views: readonly string[]): void;
+  removeStaging(views: readonly string[]): void;
 }
 
 export interface Rebuilding {
   /**
    * Resolves when the staging generations are live. Rejects `conflict` while a rebuild runs, and
-   * with the signal's reason when it aborts before `onTaking` is called; then nothing has changed.
+   * with the signal's reason when it aborts before `onSwap` is called; then nothing has changed.
    */
   rebuild(
     views: readonly string[],
     options: {
       readonly signal: AbortSignal;
       readonly onProgress: (progress: BuildProgress) => void;
-      /** From now on it cannot be canceled. */
-      readonly onTaking: () => void;
+      /** Called before the swap: from then on the rebuild cannot be canceled. */
+      readonly onSwap: () => void;
     },
   ): Promise<void>;
   /** Progress by view of the rebuild that runs. */
@@ -78,31 +79,31 @@ export interface Rebuilding {
 }
 
 export function createRebuilding(parts: RebuildingParts): Rebuilding {
-  const { replacement, readers, clear } = parts;
+  const { generationSwap, readers, removeStaging } = parts;
   let current:
     | { readonly views: readonly string[]; readonly progress: Record<string, RebuildProgress> }
     | undefined;
 
-  async function grow(
+  async function buildAndSwap(
     views: readonly string[],
-    { signal, onProgress, onTaking }: Parameters<Rebuilding["rebuild"]>[1],
+    { signal, onProgress, onSwap }: Parameters<Rebuilding["rebuild"]>[1],
   ): Promise<void> {
     const byView = current?.progress ?? {};
     const shared = views.some(parts.isShared);
-    const lanes = shared ? [views] : await parts.lanes(views);
-    const workers = parts.startWorkers(lanes, {
+    const groups = shared ? [views] : await parts.workerGroups(views);
+    const workers = parts.startWorkers(groups, {
       onProgress(progress) {
         const { position, head, recordsPerSecond } = progress;
         for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
-        if (!progress.beside) onProgress(progress);
+        if (!progress.otherViews) onProgress(progress);
       },
       compare: (found) => parts.verify({ ...found, views: Object.keys(found.staged) }, signal),
     });
     try {
       if (shared) {
         await orAborted(workers.near, signal);
-        onTaking();
-        await takeShared(views, workers);
+        onSwap();
+        await swapInServer(views, workers);
         return;
       }
       await orAborted(workers.near, signal);
@@ -111,40 +112,40 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
-        onTaking();
-        await take(views, parked, next);
+        onSwap();
+        await swapFiles(views, parked, next);
       } finally {
-        await next.drop();
+        await next.close();
       }
     } finally {
       await workers.end();
-      clear(views);
+      removeStaging(views);
     }
   }
 
-  async function take(
+  async function swapFiles(
     views: readonly string[],
     parked: readonly Parked[],
-    next: { take(): Promise<void> },
+    next: { swap(): Promise<void> },
   ): Promise<void> {
-    await replacement.prepare(views, parked);
-    await Promise.race([next.take(), delay(ANSWERS_MS_MAX)]);
+    await generationSwap.prepare(views, parked);
+    await Promise.race([next.swap(), delay(PENDING_READS_MS_MAX)]);
     try {
-      await replacement.release(views, true);
+      await generationSwap.release(views, true);
     } catch (error) {
       await readers.reopen(views);
       throw error;
     }
   }
 
-  async function takeShared(views: readonly string[], workers: StagingWorker): Promise<void> {
-    const upTo = await replacement.hold(views);
+  async function swapInServer(views: readonly string[], workers: StagingWorker): Promise<void> {
+    const upTo = await generationSwap.hold(views);
     try {
-      await replacement.prepare(views, await workers.finish(upTo));
-      await replacement.release(views, true);
+      await generationSwap.prepare(views, await workers.finish(upTo));
+      await generationSwap.release(views, true);
     } catch (error) {
       // The hold may be over.
-      await replacement.release(views, false).catch(() => {});
+      await generationSwap.release(views, false).catch(() => {});
       throw error;
     }
   }
@@ -158,8 +159,8 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       }
       current = { views, progress: {} };
       try {
-        clear(views);
-        await grow(views, options);
+        removeStaging(views);
+        await buildAndSwap(views, options);
       } finally {
         current = undefined;
       }
@@ -168,7 +169,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   };
 }
 
-/** Rejects with the signal's reason when it aborts. The work continues; its owner ends it. */
+/** Rejects with the signal's reason when it aborts. The work itself continues. */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);

@@ -50,7 +50,7 @@ export type ToStagingThread =
 
 export type FromStagingThread =
   | { readonly kind: "progress"; readonly progress: BuildProgress }
-  /** Views in servers stand still, to be compared with the log. */
+  /** Views in servers are paused, to be compared with the log. */
   | {
       readonly kind: "staged";
       readonly staged: Readonly<Record<string, Staged>>;
@@ -58,21 +58,21 @@ export type FromStagingThread =
     }
   /** The views are near the head of the log. */
   | { readonly kind: "near" }
-  /** The views are closed and ready to be put in place, or in place. */
+  /** The views are closed and ready for the swap, or live. */
   | { readonly kind: "finished"; readonly parked: readonly Parked[] }
   | ({ readonly kind: "failed" } & SerializedError);
 
-/** At a lower priority, a busy machine starves the thread, and it never reaches a moving head. */
+/** At a lower priority, the thread would not reach a moving head on a busy machine. */
 const NICENESS = 5;
 /** Minimum milliseconds between two progress messages. */
 const PROGRESS_MS_MIN = 100;
 
 const port = parentPort;
-assert(port !== null, "this file is a thread's own");
+assert(port !== null, "staging-thread.ts runs in a thread of its own");
 const send = (message: FromStagingThread) => port.postMessage(message);
 const stopping = new AbortController();
 let busy = false;
-let awaited = false;
+let finishing = false;
 
 lowerPriority(NICENESS);
 try {
@@ -84,15 +84,15 @@ try {
 }
 
 async function work({ module, config, views, threads }: StagingThreadData): Promise<void> {
-  const asked = Promise.withResolvers<Position>();
+  const finishAt = Promise.withResolvers<Position>();
   const compared = Promise.withResolvers<void>();
   // The build may fail before these are awaited.
-  for (const { promise } of [asked, compared]) promise.catch(() => {});
+  for (const { promise } of [finishAt, compared]) promise.catch(() => {});
   parentPort?.on("message", (message: ToStagingThread) => {
     if (message.kind === "finish") {
-      // Views may be held until it is done.
-      awaited = true;
-      return asked.resolve(message.upTo);
+      // Views may be paused until the build is finished.
+      finishing = true;
+      return finishAt.resolve(message.upTo);
     }
     if (message.kind === "compared") return compared.resolve();
     if (message.kind === "busy") {
@@ -100,7 +100,7 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
       return;
     }
     const reason = new CatalogError("unavailable", "the rebuild was canceled");
-    for (const one of [asked, compared]) one.reject(reason);
+    for (const one of [finishAt, compared]) one.reject(reason);
     stopping.abort(reason);
   });
   const stores: StagingStores = await import(
@@ -115,26 +115,26 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
   }
   const folded = views.filter((view) => stores.foldedViews.has(view));
   const first = views.filter((view) => !stores.foldedViews.has(view));
-  const inOneGo = folded.length === 0 || first.length === 0;
+  const onePass = folded.length === 0 || first.length === 0;
   try {
     const parked = await buildStaging({
       ...{ log, decode: decodeRecord, signal: stopping.signal },
       notes: { load: (view) => readParking(log, view) },
       views: await stores.openViews(config, {
-        ...{ names: inOneGo ? views : first, next: true, bulk: true },
+        ...{ names: onePass ? views : first, next: true, bulk: true },
       }),
-      made: inOneGo ? undefined : () => openMade(stores, config, { first, folded }),
+      openFolded: onePass ? undefined : () => openFolded(stores, config, { first, folded }),
       onProgress(progress) {
-        // The last one is the count of what was done.
+        // The last message has the final counts.
         const isLast = progress.position >= progress.head;
         if (!isLast && performance.now() - sentAt < PROGRESS_MS_MIN) return;
         sentAt = performance.now();
         send({ kind: "progress", progress });
       },
       // A low priority does not limit the use of memory and disk.
-      async rest(workedMs, haste) {
-        if (!busy || awaited) return;
-        const ms = (workedMs * restOf(threads)) / haste;
+      async pause(workedMs, speedup) {
+        if (!busy || finishing) return;
+        const ms = (workedMs * restOf(threads)) / speedup;
         await delay(ms, undefined, { signal: stopping.signal });
       },
       onStaged(staged, parked) {
@@ -143,9 +143,9 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
       },
       onNear() {
         send({ kind: "near" });
-        return asked.promise;
+        return finishAt.promise;
       },
-      onInPlace: finish,
+      onLive: finish,
     });
     finish(parked);
   } finally {
@@ -154,17 +154,17 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
 }
 
 /** Opens views that are built from the staging generations of others. */
-async function openMade(
+async function openFolded(
   { openViews }: StagingStores,
   config: unknown,
   { first, folded }: { readonly first: readonly string[]; readonly folded: readonly string[] },
 ) {
-  const again = await openViews(config, { names: first, next: true });
+  const reopened = await openViews(config, { names: first, next: true });
   try {
     const names = { names: folded, beside: first };
-    return { again, folded: await openViews(config, { ...names, next: true, bulk: true }) };
+    return { reopened, folded: await openViews(config, { ...names, next: true, bulk: true }) };
   } catch (error) {
-    for (const { sink } of again) await sink.close("discard");
+    for (const { sink } of reopened) await sink.close("discard");
     throw error;
   }
 }

@@ -17,7 +17,7 @@ export interface StagedViews {
 }
 
 export interface StagingWorker {
-  /** Resolves when the views are near the head of the log, and compared where they are in servers. */
+  /** Resolves when the views are near the head; those in servers are then compared with the log. */
   readonly near: Promise<void>;
   /** Builds them up to the position at least and closes them; resolves with their parked entities. */
   finish(upTo: Position): Promise<readonly Parked[]>;
@@ -83,28 +83,28 @@ function startStagingWorker(options: {
     },
     async end() {
       send({ kind: "discard" });
-      const impatience = setTimeout(() => void worker.terminate(), END_MS_MAX);
+      const timer = setTimeout(() => void worker.terminate(), END_MS_MAX);
       await exit.promise;
-      clearTimeout(impatience);
+      clearTimeout(timer);
     },
   };
 }
 
 /**
- * Starts one worker per lane and combines them. The first reports the progress: its views take
- * longest.
+ * Starts one worker per group of views and combines them. The job shows the progress of the first
+ * group, whose views take longest.
  */
 export function startStagingWorkers({
-  lanes,
+  groups,
   onProgress,
   ...options
 }: Omit<Parameters<typeof startStagingWorker>[0], "views" | "threads"> & {
-  readonly lanes: readonly (readonly string[])[];
+  readonly groups: readonly (readonly string[])[];
 }): StagingWorker {
-  const all = lanes.map((views, n) =>
+  const all = groups.map((views, n) =>
     startStagingWorker({
-      ...{ ...options, views, threads: lanes.length },
-      onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, beside: true }),
+      ...{ ...options, views, threads: groups.length },
+      onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, otherViews: true }),
     }),
   );
   const near = Promise.all(all.map((one) => one.near)).then(() => {});

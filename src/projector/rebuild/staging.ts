@@ -2,14 +2,14 @@
  * Builds staging generations: applies the log to new generations of views, from the first record to
  * near its head, while the live generations are in use. rebuilding.ts verifies them and swaps them in.
  *
- * Views that are made of others are built when those are near the head, from their state then: each
- * entity is folded once. After that they follow together.
+ * Folded views, such as search, are built from other views when these are near the head: each entity is
+ * folded once. After that, all views apply the log together.
  *
- * Views in servers are verified while they are open and stand still, and then brought near once more.
+ * Views in servers are verified while they are open and paused, and then brought near the head again.
  * Views in files are verified when they are closed (rebuilding.ts).
  *
- * Records that a view cannot apply are parked in memory and returned at the end: no one else sees them
- * before the swap.
+ * Records that a view cannot apply are parked in memory and returned at the end. The swap writes them to
+ * the log.
  */
 import { setTimeout as delay, setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
@@ -38,101 +38,106 @@ export interface StagingParts {
   /** Closed at the end, whatever the outcome. */
   readonly views: readonly View[];
   /**
-   * Opens views that are made of `views`, which are closed by then. `again` are `views` reopened for
-   * writing, so that the others can read them meanwhile. Closed at the end, too.
+   * Opens the views that are built from `views`, which are closed before. `reopened` are `views` again,
+   * open for writing while the folded views read them. All are closed at the end, too.
    */
-  readonly made?:
-    | (() => Promise<{ readonly again: readonly View[]; readonly folded: readonly View[] }>)
+  readonly openFolded?:
+    | (() => Promise<{ readonly reopened: readonly View[]; readonly folded: readonly View[] }>)
     | undefined;
   readonly onProgress: (progress: BuildProgress) => void;
-  /** Verifies views in servers, by name, without the parked entities. When it rejects, so does the build. */
+  /**
+   * Verifies views in servers, by name, without the parked entities. The build fails when it rejects.
+   */
   readonly onStaged?:
     | ((staged: Readonly<Record<string, Staged>>, parked: readonly Parked[]) => Promise<void>)
     | undefined;
   /** Called when the views are near the head; resolves with the position that they have to reach. */
   readonly onNear: () => Promise<Position>;
-  /** Called when views that are live before they are closed (Sink.publish) are live. */
-  readonly onInPlace?: ((parked: readonly Parked[]) => void) | undefined;
+  /** Called when views that become live before they are closed (Sink.publish) are live. */
+  readonly onLive?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called after each batch with its milliseconds of work (thread/cpu-time.ts): pauses, `haste` times shorter
-   * than usual.
+   * Called after each batch with its milliseconds of work (thread/cpu-time.ts). Pauses, `speedup` times
+   * shorter than usual.
    */
-  readonly rest?: ((ms: number, haste: number) => Promise<void>) | undefined;
+  readonly pause?: ((ms: number, speedup: number) => Promise<void>) | undefined;
   /** Records of a batch; BATCH_MAX when absent. */
   readonly batchMax?: number | undefined;
 }
 
-/** How far the build of one view is. */
+/** Progress of the build of one view. */
 export interface RebuildProgress {
   readonly position: Position;
   readonly head: Position;
   readonly recordsPerSecond: number;
 }
 
-/** How far the build of some views is, which reach the head together. */
+/** Progress of the build of views that reach the head together. */
 export interface BuildProgress extends RebuildProgress {
   readonly views: readonly string[];
   /** Records that these views have read, and records of the log up to the head. */
   readonly records: number;
   readonly total: number;
-  /** Records that views before them have read. */
-  readonly before: number;
+  /** Records that the previous passes over the log have read. */
+  readonly recordsBefore: number;
   /** Number of passes over the log that follow. */
-  readonly left: number;
-  /** Another worker builds other views, which reach the head later. */
-  readonly beside?: boolean | undefined;
+  readonly passesLeft: number;
+  /** Sent by another worker than the first; only the progress by view uses it. */
+  readonly otherViews?: boolean | undefined;
 }
 
 /**
- * Records behind the head that count as near: a batch or two. While the distance does not halve from turn
- * to turn, pauses become shorter. When they are shortest and it still does not halve, writers append faster
- * than views follow: that distance counts as near, too.
+ * Records behind the head that count as near: a batch or two. Pauses become shorter while the distance
+ * does not halve from round to round. If it does not halve with the shortest pauses either, writers
+ * append faster than views apply, and that distance counts as near.
  */
 const NEAR = 5_000;
-const HASTE_TIMES = 16;
+const SPEEDUP_STEP = 16;
 /** Small rows with random keys touch each page of an index once per batch: larger batches write less. */
 const BATCH_MAX = 5_000;
-/** Attempts to make a view in a server live, whose live generation another process may move meanwhile. */
+/** Maximum number of attempts to make a view in a server live while another process projects it. */
 const TRIES_MAX = 10;
-/** Pauses before a read of a log that is unavailable is repeated, first and at most. */
+/** Pauses before reads of an unavailable log are repeated: the first and the longest. */
 const PAUSE_MS = { first: 100, max: 10_000 };
 
 /**
- * Resolves, when the views are closed and durable, with everything that is parked in them. Rejects when
- * a view cannot be built, and with the signal's reason; then all are discarded.
+ * Resolves with the parked records and values when the views are closed and durable. Rejects when a
+ * view cannot be built, or with the signal's reason; then all views are discarded.
  */
 export async function buildStaging(parts: StagingParts): Promise<readonly Parked[]> {
-  const { signal, made } = parts;
-  const log = patient(parts.log, signal);
+  const { signal, openFolded } = parts;
+  const log = withRetries(parts.log, signal);
   let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
-  let haste = 1;
-  const rest = async (ms: number) => parts.rest?.(ms, haste);
+  let speedup = 1;
+  const rest = async (ms: number) => parts.pause?.(ms, speedup);
   const whole = { ...parts, log, rest };
   async function comeNear(building: Building): Promise<void> {
-    for (let [left, hasteMax] = [Infinity, haste * HASTE_TIMES]; ; ) {
+    for (let [left, speedupMax] = [Infinity, speedup * SPEEDUP_STEP]; ; ) {
       const before = left;
       await building.applyTo(await log.head());
       await building.tidy();
       left = recordsBetween(log, building.position(), await log.head());
       if (left <= NEAR) return;
       if (left < before / 2) continue;
-      if (haste >= hasteMax) return;
-      haste *= 2;
+      if (speedup >= speedupMax) return;
+      speedup *= 2;
     }
   }
   try {
-    const first = await begin(whole, open, { before: 0, left: made === undefined ? 0 : 1 });
+    const first = await startBuild(whole, open, {
+      recordsBefore: 0,
+      passesLeft: openFolded === undefined ? 0 : 1,
+    });
     await comeNear(first);
     let all: Building = first;
-    if (made !== undefined) {
+    if (openFolded !== undefined) {
       await closeAll(open, "keep");
       open = [];
-      const { again, folded } = await made();
-      open = [...again, ...folded];
-      const passes = { before: first.records(), left: 0 };
-      all = together(first.again(again), await begin(whole, folded, passes));
+      const { reopened, folded } = await openFolded();
+      open = [...reopened, ...folded];
+      const passes = { recordsBefore: first.records(), passesLeft: 0 };
+      all = combine(first.withViews(reopened), await startBuild(whole, folded, passes));
       await comeNear(all);
     }
     const staged = await stagedOf(open);
@@ -147,7 +152,7 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
     const parked = all.parked();
     if (open.every(({ sink }) => sink.publish !== undefined)) {
       await publishAll(open, log, (head) => all.applyTo(head));
-      parts.onInPlace?.(parked);
+      parts.onLive?.(parked);
     }
     return parked;
   } finally {
@@ -160,7 +165,7 @@ interface Building extends Applier {
 }
 
 /** Builds the views from START. */
-async function begin(
+async function startBuild(
   {
     log,
     decode,
@@ -173,8 +178,8 @@ async function begin(
     readonly rest: (ms: number) => Promise<void>;
   },
   views: readonly View[],
-  passes: Pick<BuildProgress, "before" | "left">,
-): Promise<Building & CountingApplier & { again(views: readonly View[]): Building }> {
+  passes: Pick<BuildProgress, "recordsBefore" | "passesLeft">,
+): Promise<Building & CountingApplier & { withViews(views: readonly View[]): Building }> {
   const parkings = await Promise.all(
     views.map((view) =>
       // Nothing is written to the log before the swap.
@@ -203,14 +208,14 @@ async function begin(
   });
   return {
     ...{ ...applier, parked },
-    again(same) {
+    withViews(same) {
       return { ...createApplier({ ...parts, views: same, from: applier.position() }), parked };
     },
   };
 }
 
-/** The second is made of the first. */
-function together(first: Building, second: Building): Building {
+/** The views of `second` are built from those of `first`, which apply each batch before. */
+function combine(first: Building, second: Building): Building {
   return {
     position: () => (first.position() < second.position() ? first.position() : second.position()),
     async applyTo(head) {
@@ -225,8 +230,8 @@ function together(first: Building, second: Building): Building {
   };
 }
 
-/** A log that is unavailable for a while does not end the build. */
-function patient(log: StagingParts["log"], signal: AbortSignal): StagingParts["log"] {
+/** Repeats reads while the log is unavailable, so that the build continues after an outage. */
+function withRetries(log: StagingParts["log"], signal: AbortSignal): StagingParts["log"] {
   async function retried<T>(read: () => Promise<T>): Promise<T> {
     for (let pauseMs = PAUSE_MS.first; ; pauseMs *= 2) {
       try {
@@ -246,7 +251,7 @@ function patient(log: StagingParts["log"], signal: AbortSignal): StagingParts["l
   };
 }
 
-const brokenOff = (at: Position, head: Position): LogDamaged =>
+const logTruncated = (at: Position, head: Position): LogDamaged =>
   new LogDamaged("unavailable", `the log ends at position ${at}, but its head was ${head}`, {
     hint: "It is damaged: restore it from a backup",
   });
@@ -261,8 +266,8 @@ async function stagedOf(views: readonly View[]): Promise<Readonly<Record<string,
 }
 
 /**
- * Makes views in servers live. The live generation may be further, since another process feeds it: then
- * the log is applied further, and this is repeated.
+ * Makes views in servers live. If another process has moved the live generation further, applies the log
+ * further and tries again.
  */
 async function publishAll(
   views: readonly View[],
@@ -282,7 +287,7 @@ async function publishAll(
   }
 }
 
-/** Closes views that are made of others first, which have those open. Each is closed, also if one fails. */
+/** Closes folded views before their sources. Closes every view, also if one close fails. */
 export async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
   const closing = views.toReversed().map(({ sink }) => sink.close(outcome));
   const failed = (await Promise.allSettled(closing)).find(({ status }) => status === "rejected");
@@ -297,12 +302,12 @@ export interface Applier {
    * a view cannot apply it and has no parking.
    */
   applyTo(end: Position): Promise<void>;
-  /** Does the work that the views have deferred. */
+  /** Does the deferred work of the views. */
   tidy(): Promise<void>;
 }
 
 interface CountingApplier extends Applier {
-  /** Records that were read: positions are not consecutive in every log. */
+  /** Number of records read. Positions do not count them: they are not consecutive in every log. */
   records(): number;
 }
 
@@ -311,7 +316,7 @@ export function createApplier(
     readonly log: Pick<ChangeLog, "readAll">;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
-    /** Of each view; undefined: a record that it cannot apply ends the work. */
+    /** Of each view; a view without one rejects with the first record that it cannot apply. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
     readonly rest?: ((ms: number) => Promise<void>) | undefined;
@@ -328,20 +333,20 @@ export function createApplier(
       while (position < head) {
         signal?.throwIfAborted();
         const before = workedMs();
-        // Records after the end are left out: the sources of views that are made of others are not there yet.
+        // Without records after the end, which the sources of folded views have not applied yet.
         const page = cut(await log.readAll(position, { limit: batchMax }), head);
-        if (page.length === 0) throw brokenOff(position, head);
+        if (page.length === 0) throw logTruncated(position, head);
         const changes = decodeBatch(page, decode, position);
-        // Past a record that cannot be decoded, which views park.
+        // Views park a record that cannot be decoded, and continue after it.
         const end = changes.poison?.position ?? changes.upTo;
         for (const [n, view] of views.entries()) {
-          await feedTo(end, view, changes, position, parkings[n]);
+          await applyUpTo(end, view, changes, position, parkings[n]);
         }
         if (changes.failure !== undefined && changes.poison === undefined) throw changes.failure;
         position = end;
         records += page.findLastIndex((record) => record.position <= end) + 1;
         const seconds = (performance.now() - begun) / 1_000;
-        // Views and logs may never wait: the thread has to receive its messages in between.
+        // Reads and writes may all be synchronous: yield, so that the thread receives its messages.
         await otherTurns();
         await parts.rest?.(workedMs() - before);
         const reached = position > head ? position : head;
@@ -356,7 +361,7 @@ export function createApplier(
   };
 }
 
-async function feedTo(
+async function applyUpTo(
   end: Position,
   view: View,
   changes: Batch<PlacedChange>,

@@ -31,7 +31,7 @@ export interface Progress {
 
 export interface Restoration {
   /**
-   * RestoreCalls entities from the log in all views, or in one. Resolves with those that failed; releases
+   * Restores entities from the log in all views, or in one. Resolves with those that failed; releases
    * the parked entities that succeeded. Rejects `unavailable` while no projector runs.
    */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
@@ -46,8 +46,8 @@ export interface Restoration {
   onRestored(listener: (urns: readonly string[] | "all") => void): void;
 }
 
-/** Replaces the live generation of views by the staging one (replacing.ts). */
-export interface Replacement {
+/** Replaces the live generation of views by the staging one (swap-generations.ts). */
+export interface GenerationSwap {
   /** Pauses the views; resolves with the highest of their positions. */
   hold(views: readonly string[]): Promise<Position>;
   /**

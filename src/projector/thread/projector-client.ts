@@ -18,14 +18,14 @@ import { type Connection, connect } from "../../core/thread-calls.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ProjectorProgress } from "../projector.ts";
-import type { Progress, Replacement, Restoration } from "./progress.ts";
+import type { GenerationSwap, Progress, Restoration } from "./progress.ts";
 import type { ProjectorOwner, ProjectorThread } from "./projector-thread.ts";
 import { startProjectorWorker } from "./projector-worker.ts";
 import { createRestoreCalls } from "./restore-calls.ts";
 import { createStuckViews } from "./stuck-views.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
-export interface ProjectorClient extends Progress, Restoration, Replacement {
+export interface ProjectorClient extends Progress, Restoration, GenerationSwap {
   /** Views that were built with another model: their rows may differ from those of this one. */
   stale(): readonly string[];
   /** Views whose files are damaged: their rows may be wrong until they are rebuilt. */

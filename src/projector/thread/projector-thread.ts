@@ -30,8 +30,8 @@ export interface ThreadStores<Config = unknown> {
       readonly next?: true;
     },
   ): Promise<readonly View[]>;
-  /** GenerationStore.putInPlace */
-  putInPlace?(config: Config, names: readonly string[]): Promise<() => Promise<void>>;
+  /** GenerationStore.makeLive */
+  makeLive?(config: Config, names: readonly string[]): Promise<() => Promise<void>>;
   openLogReader(config: Config): Promise<ChangeLog>;
 }
 
@@ -125,9 +125,9 @@ async function open(stores: ThreadStores, config: unknown): Promise<void> {
       load: (view) => readParking(log, view),
       write: (view, record) => owner.call("note", { view, record }),
     },
-    generations: stores.putInPlace && {
-      open: (names) => stores.openViews(config, { names, next: true, onStale }),
-      putInPlace: async (names) => (await stores.putInPlace?.(config, names)) ?? (async () => {}),
+    generations: stores.makeLive && {
+      openStaging: (names) => stores.openViews(config, { names, next: true, onStale }),
+      makeLive: async (names) => (await stores.makeLive?.(config, names)) ?? (async () => {}),
     },
     onProgress: (progress) => owner.notify("progress", progress),
   });

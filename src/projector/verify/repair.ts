@@ -9,7 +9,7 @@ import type { Verified } from "./verified-state.ts";
 export interface RepairParts {
   /** Verifies some views. */
   look(views: readonly string[]): Promise<readonly Verified[]>;
-  /** RestoreCalls entities in all views. Returns false if a view has no projector. */
+  /** Restores entities in all views. Returns false if a view has no projector. */
   restore(urns: readonly string[]): Promise<boolean>;
   /** Rebuilds views from the log. */
   rebuild(views: readonly string[]): Promise<void>;

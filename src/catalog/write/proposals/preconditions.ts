@@ -1,5 +1,7 @@
-/** Conditional headers of a proposal: preconditions on the aspect's current state. */
-
+/**
+ * Parses the conditional headers of a proposal (`If-Version-Match` and others), which are preconditions
+ * on the current value of the aspect. `core/decide.ts` checks them.
+ */
 import type { Conditions } from "../../../core/decide.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { parseTime } from "../../../lib/calendar.ts";

@@ -1,12 +1,12 @@
 /**
- * Replaces the live generations of a projector's views by staging ones, without a gap.
+ * Swaps the live generations of a projector's views for the staging ones, without a gap.
  *
- *   fed → held → fed
+ *   following → held → following
  *
- *   (fed)   the staging generation is opened and brought near the view's position          prepare
- *   held    the view is paused; the staging generation reaches its position and gets the
- *           same parked entities                                                           prepare
- *   fed     the staging generation becomes live, or the old one continues                  release
+ *   following   the staging generation is opened and brought near the view's position      prepare
+ *   held        the view is paused; the staging generation reaches its position and gets
+ *               the same parked entities                                                   prepare
+ *   following   the staging generation becomes live, or the old one continues              release
  *
  * While a view is held, both generations are equal, and readers can use either. In a server, a staging
  * generation becomes live when it is closed, so the view is held before (hold). A hold ends after
@@ -24,29 +24,29 @@ import type { View } from "../sink.ts";
 import type { Failure } from "../start-checkpoints.ts";
 import { createApplier } from "./staging.ts";
 
-/** The state of a replaceable view in the projector. */
-export interface Replaced {
+/** The state of a view whose generation can be swapped. */
+export interface SwappableView {
   view: View;
   position: Position;
-  /** The stored checkpoint; behind the position by at most some thousand records without writes. */
+  /** The stored checkpoint. Only records without writes lie between it and the position. */
   checkpoint: Position;
   /** Name of the record at the position; if undefined, the sink may have stored it. */
   record: string | undefined;
   failure: Failure | undefined;
   parking: Parking | undefined;
   /** Pending while a shared view applies a batch or a view is held; never rejects. */
-  feeding: Promise<void> | undefined;
+  busy: Promise<void> | undefined;
   readonly movedAt: number | undefined;
   hold: Hold | undefined;
 }
 
 export interface Hold {
-  readonly over: PromiseWithResolvers<void>;
+  readonly ended: PromiseWithResolvers<void>;
   readonly timer: NodeJS.Timeout;
-  next: Next | undefined;
+  staging: StagingView | undefined;
 }
 
-interface Next {
+interface StagingView {
   readonly view: View;
   readonly position: Position;
   readonly parking: Parking | undefined;
@@ -55,53 +55,53 @@ interface Next {
 /** The generations in the stores. */
 export interface GenerationStore {
   /** Opens the staging generations for writing, in the order of the names. */
-  open(names: readonly string[]): Promise<readonly View[]>;
+  openStaging(names: readonly string[]): Promise<readonly View[]>;
   /**
    * Makes the staging generations live. Returns a function that drops the old ones, for when their
    * writers have closed them.
    */
-  putInPlace(names: readonly string[]): Promise<() => Promise<void>>;
+  makeLive(names: readonly string[]): Promise<() => Promise<void>>;
 }
 
-export interface ReplacingParts {
-  readonly viewStates: readonly Replaced[];
+export interface GenerationSwapParts {
+  readonly viewStates: readonly SwappableView[];
   readonly generations: GenerationStore | undefined;
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;
   readonly decode: Decode;
-  /** Runs `work` when no view is being fed by this process. */
-  between<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs `work` when this process applies no batch. */
+  betweenTurns<T>(work: () => Promise<T>): Promise<T>;
   /** Reads the parking of a view from the log. */
   parkingOf(view: View): Promise<Parking | undefined>;
 }
 
 const HOLD_MS_MAX = 60_000;
 /** The views are held when the staging generations are at most so many records behind. */
-const CLOSE = 500;
-/** Attempts to get that close while the views move on. */
-const CLOSER_MAX = 100;
+const NEAR = 500;
+/** Maximum number of attempts to get that near while the views move. */
+const CATCH_UP_ROUNDS_MAX = 100;
 
-export function createReplacing(parts: ReplacingParts) {
+export function createGenerationSwap(parts: GenerationSwapParts) {
   const { viewStates, generations, log, decode, parkingOf } = parts;
-  const named = (names: readonly string[]): readonly Replaced[] =>
+  const statesOf = (names: readonly string[]): readonly SwappableView[] =>
     names.map((name) => {
       const found = viewStates.find(({ view }) => view.name === name);
-      if (found === undefined) throw notFed(name, "this process does not feed it");
+      if (found === undefined) throw cannotSwap(name, "this process does not project it");
       return found;
     });
 
-  function free(one: Replaced): void {
+  function endHold(one: SwappableView): void {
     if (one.hold === undefined) return;
     clearTimeout(one.hold.timer);
-    one.feeding = undefined;
-    one.hold.over.resolve();
+    one.busy = undefined;
+    one.hold.ended.resolve();
     one.hold = undefined;
   }
 
-  /** Resumes the live generations; the staging ones are closed and stay. */
-  async function giveUp(some: readonly Replaced[]): Promise<void> {
+  /** Resumes the live generations and closes the staging ones, whose files stay. */
+  async function resumeLive(some: readonly SwappableView[]): Promise<void> {
     for (const one of some) {
-      const next = one.hold?.next;
-      free(one);
+      const next = one.hold?.staging;
+      endHold(one);
       await next?.view.sink.close().catch(() => {});
     }
   }
@@ -110,7 +110,7 @@ export function createReplacing(parts: ReplacingParts) {
    * Adapts a staging generation to the parking in the log: restores the entities that only one of
    * the two parkings lists.
    */
-  async function settleParking(
+  async function reconcileParking(
     { view, position }: { readonly view: View; readonly position: Position },
     staged: Parking,
     parking: Parking,
@@ -129,11 +129,11 @@ export function createReplacing(parts: ReplacingParts) {
       }
       return;
     }
-    const unlike = [...urns].filter((urn) => {
+    const differing = [...urns].filter((urn) => {
       const at = staged.find(urn)?.position;
       return at !== parking.find(urn)?.position || parking.isDropped(at ?? START);
     });
-    for (const { urn, reason } of await restore(unlike)) {
+    for (const { urn, reason } of await restore(differing)) {
       const before = staged.find(urn);
       const own = parking.find(urn) ?? before;
       if (own === undefined) continue;
@@ -147,7 +147,7 @@ export function createReplacing(parts: ReplacingParts) {
   }
 
   /** The parking of a staging generation: these entities, and the drops in the log; writes nothing. */
-  async function openOwnParking(view: View, parked: readonly Parked[]): Promise<Parking> {
+  async function openStagingParking(view: View, parked: readonly Parked[]): Promise<Parking> {
     const dropped = (await parkingOf(view))?.dropped() ?? [];
     const records = parked
       .filter((one) => one.view === view.name)
@@ -156,67 +156,68 @@ export function createReplacing(parts: ReplacingParts) {
     return openParkingOf(view, { load, write: async () => {} }, Date.now);
   }
 
-  async function holdNow(asked: readonly Replaced[]): Promise<Position> {
+  async function holdViews(asked: readonly SwappableView[]): Promise<Position> {
     const held = asked.find(({ hold }) => hold !== undefined);
-    if (held !== undefined) throw notFed(held.view.name, "it is held already");
-    await Promise.all(asked.map(({ feeding }) => feeding));
+    if (held !== undefined) throw cannotSwap(held.view.name, "another swap has paused it");
+    await Promise.all(asked.map(({ busy: feeding }) => feeding));
     const watched = asked.find(({ movedAt }) => movedAt !== undefined);
-    if (watched !== undefined) throw notFed(watched.view.name, "another process feeds it");
+    if (watched !== undefined) throw cannotSwap(watched.view.name, "another process projects it");
     for (const one of asked) {
       const over = Promise.withResolvers<void>();
-      const timer = setTimeout(() => void giveUp([one]), HOLD_MS_MAX).unref();
-      one.hold = { over, timer, next: undefined };
-      one.feeding = over.promise;
+      const timer = setTimeout(() => void resumeLive([one]), HOLD_MS_MAX).unref();
+      one.hold = { ended: over, timer, staging: undefined };
+      one.busy = over.promise;
     }
-    return foremost(asked);
+    return highestPosition(asked);
   }
 
-  /** Brings the staging generations to the positions of the views, which are then held. */
-  async function meet(
-    asked: readonly Replaced[],
+  /** Brings the staging generations near the positions of the views, holds these, and finishes. */
+  async function catchUpAndHold(
+    asked: readonly SwappableView[],
     views: readonly View[],
     parked: readonly Parked[],
   ): Promise<void> {
-    const staged = await Promise.all(views.map((view) => openOwnParking(view, parked)));
+    const staged = await Promise.all(views.map((view) => openStagingParking(view, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
     const parkings = { parkings: staged, from: Math.min(...from) as Position };
     const applier = createApplier({ log, decode, views, ...parkings });
-    const behind = () => recordsBetween(log, applier.position(), foremost(asked));
-    for (let turn = 0; turn < CLOSER_MAX && behind() > CLOSE; turn++) {
-      await applier.applyTo(foremost(asked));
+    const behind = () => recordsBetween(log, applier.position(), highestPosition(asked));
+    for (let turn = 0; turn < CATCH_UP_ROUNDS_MAX && behind() > NEAR; turn++) {
+      await applier.applyTo(highestPosition(asked));
     }
-    if (asked.some(({ hold }) => hold === undefined)) await parts.between(() => holdNow(asked));
+    if (asked.some(({ hold }) => hold === undefined))
+      await parts.betweenTurns(() => holdViews(asked));
     const holds = asked.map(({ hold }) => hold);
-    await applier.applyTo(foremost(asked));
+    await applier.applyTo(highestPosition(asked));
     for (const [n, view] of views.entries()) {
       const position = await view.sink.position();
       const parking = await parkingOf(view);
       const own = staged[n];
       if (parking !== undefined && own !== undefined) {
-        await settleParking({ view, position }, own, parking);
+        await reconcileParking({ view, position }, own, parking);
       }
       const hold = holds[n];
-      if (hold === undefined || asked[n]?.hold !== hold) throw notHeld(view.name);
-      hold.next = { view, position, parking };
+      if (hold === undefined || asked[n]?.hold !== hold) throw holdEnded(view.name);
+      hold.staging = { view, position, parking };
     }
   }
 
   return {
     /** Resolves with the highest position of the views. */
     hold: (names: readonly string[]): Promise<Position> =>
-      parts.between(() => holdNow(named(names))),
+      parts.betweenTurns(() => holdViews(statesOf(names))),
 
-    /** Opens the staging generations, which are near; `parked`: their parked entities. */
+    /** Opens the staging generations, which are near the views; `parked`: their parked entities. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
-      const asked = named(names);
+      const asked = statesOf(names);
       if (generations === undefined)
-        throw notFed(names.join(", "), "its store has no staging generations");
-      const views = await generations.open(names);
+        throw cannotSwap(names.join(", "), "its store has no staging generations");
+      const views = await generations.openStaging(names);
       try {
-        await meet(asked, views, parked);
+        await catchUpAndHold(asked, views, parked);
       } catch (error) {
-        for (const { hold } of asked) if (hold !== undefined) hold.next = undefined;
-        await giveUp(asked);
+        for (const { hold } of asked) if (hold !== undefined) hold.staging = undefined;
+        await resumeLive(asked);
         for (const { sink } of views) await sink.close().catch(() => {});
         throw error;
       }
@@ -224,44 +225,46 @@ export function createReplacing(parts: ReplacingParts) {
 
     /** Continues with the staging generations (`take`), or with the old ones. */
     async release(names: readonly string[], take: boolean): Promise<void> {
-      const asked = named(names);
-      const nexts = asked.flatMap(({ hold }) => (hold?.next === undefined ? [] : [hold.next]));
+      const asked = statesOf(names);
+      const nexts = asked.flatMap(({ hold }) =>
+        hold?.staging === undefined ? [] : [hold.staging],
+      );
       if (!take || nexts.length < asked.length || generations === undefined) {
-        await giveUp(asked);
-        if (take) throw notFed(names.join(", "), "its staging generation is gone");
+        await resumeLive(asked);
+        if (take) throw cannotSwap(names.join(", "), "its staging generation was closed");
         return;
       }
       let drop: () => Promise<void>;
       try {
-        drop = await generations.putInPlace(names);
+        drop = await generations.makeLive(names);
       } catch (error) {
-        await giveUp(asked);
+        await resumeLive(asked);
         throw error;
       }
       for (const [n, one] of asked.entries()) {
-        const { view, position, parking } = nexts[n] as Next;
+        const { view, position, parking } = nexts[n] as StagingView;
         const old = one.view;
         Object.assign(one, { view, position, checkpoint: position, parking });
         Object.assign(one, { record: undefined, failure: undefined });
-        free(one);
+        endHold(one);
         await old.sink.close().catch(() => {});
       }
-      // The next start removes leftovers of the old ones.
+      // The next start removes what is left of the old generations.
       await drop().catch(() => {});
-      for (const { view } of viewStates) void view.letGo?.();
+      for (const { view } of viewStates) void view.followSources?.();
     },
 
     /** Ends all holds. */
-    freeAll: () => giveUp(viewStates.filter(({ hold }) => hold !== undefined)),
+    endHolds: () => resumeLive(viewStates.filter(({ hold }) => hold !== undefined)),
   };
 }
 
-const foremost = (some: readonly Replaced[]): Position =>
+const highestPosition = (some: readonly SwappableView[]): Position =>
   Math.max(START, ...some.map(({ position }) => position)) as Position;
 
-const notHeld = (view: string): CatalogError => notFed(view, "it is not held any more");
+const holdEnded = (view: string): CatalogError => cannotSwap(view, "its pause has ended");
 
-const notFed = (view: string, why: string): CatalogError =>
-  new CatalogError("conflict", `the view "${view}" cannot be replaced: ${why}`, {
-    hint: "Ask the process that feeds it, when nothing else replaces it",
+const cannotSwap = (view: string, why: string): CatalogError =>
+  new CatalogError("conflict", `the generation of the view "${view}" cannot be swapped: ${why}`, {
+    hint: "Send the request to the node that projects the view, when no other rebuild runs",
   });

@@ -1,5 +1,5 @@
 /**
- * A store that can be replaced while it is used. Pending calls finish on the old store, later calls go
+ * A store that can be swapped while it is used. Pending calls finish on the old store, later calls go
  * to the new one; the old store is closed when its last call ends.
  */
 import type { CatalogError } from "../../core/errors.ts";
@@ -8,12 +8,12 @@ interface Store {
   close(): Promise<void>;
 }
 
-export interface Replaceable<S> {
-  /** Has the methods of the store that it was made with. */
+export interface SwappableStore<S> {
+  /** Has the methods of the first store, and forwards them to the current one. */
   readonly store: S;
   /** Sends further calls to `next`; resolves when the pending ones are done. */
-  replace(next: S): Promise<void>;
-  /** Rejects all calls with this error; undefined ends that. */
+  swap(next: S): Promise<void>;
+  /** Rejects all calls with this error; with undefined, calls are answered again. */
   refuse(error: CatalogError | undefined): void;
   /** Repeats recent reads on another store, to warm its caches. */
   warm(next: S): Promise<void>;
@@ -22,7 +22,7 @@ export interface Replaceable<S> {
 interface Generation<S> {
   readonly store: S;
   /** Number of pending calls. */
-  asked: number;
+  pending: number;
   /** Resolves when the store is retired and has no pending calls. */
   readonly idle: PromiseWithResolvers<void>;
   retired: boolean;
@@ -31,50 +31,51 @@ interface Generation<S> {
 type Work = (...parameters: unknown[]) => unknown;
 
 /** Number of recent reads to repeat. */
-const LATELY_MAX = 16;
+const RECENT_READS_MAX = 16;
 
 /** `remembered`: the method whose recent calls `warm` repeats. */
-export function replaceable<S extends Store>(
+export function createSwappableStore<S extends Store>(
   first: S,
-  remembered?: keyof S & string,
-): Replaceable<S> {
+  repeatedMethod?: keyof S & string,
+): SwappableStore<S> {
   let generation = generationOf(first);
   let refused: CatalogError | undefined;
   let closed = false;
-  const lately: (readonly unknown[])[] = [];
+  const recentReads: (readonly unknown[])[] = [];
 
-  function done(of: Generation<S>): void {
-    of.asked--;
-    if (!of.retired || of.asked > 0) return;
+  function onDone(of: Generation<S>): void {
+    of.pending--;
+    if (!of.retired || of.pending > 0) return;
     of.idle.resolve();
     void of.store.close().catch(() => {});
   }
 
-  async function* all(of: Generation<S>, items: AsyncIterable<unknown>) {
-    of.asked++;
+  async function* iterate(of: Generation<S>, items: AsyncIterable<unknown>) {
+    of.pending++;
     try {
       yield* items;
     } finally {
-      done(of);
+      onDone(of);
     }
   }
 
-  function ask(name: string, parameters: unknown[]): unknown {
+  function call(name: string, parameters: unknown[]): unknown {
     if (refused !== undefined) return Promise.reject(refused);
-    if (name === remembered && lately.push(parameters) > LATELY_MAX) lately.shift();
+    if (name === repeatedMethod && recentReads.push(parameters) > RECENT_READS_MAX)
+      recentReads.shift();
     const of = generation;
     const result = methodOf(of.store, name)(...parameters);
     if (result instanceof Promise) {
-      of.asked++;
-      const end = () => done(of);
+      of.pending++;
+      const end = () => onDone(of);
       result.then(end, end);
-    } else if (isIterable(result)) return all(of, result);
+    } else if (isIterable(result)) return iterate(of, result);
     return result;
   }
 
   const methods = Object.entries(first).map(([name, member]) => [
     name,
-    typeof member === "function" ? (...parameters: unknown[]) => ask(name, parameters) : member,
+    typeof member === "function" ? (...parameters: unknown[]) => call(name, parameters) : member,
   ]);
   return {
     store: {
@@ -84,12 +85,12 @@ export function replaceable<S extends Store>(
         await generation.store.close();
       },
     } as S,
-    replace(next) {
+    swap(next) {
       const before = generation;
       generation = generationOf(next);
       before.retired = true;
-      before.asked++;
-      done(before);
+      before.pending++;
+      onDone(before);
       if (closed) void next.close().catch(() => {});
       return before.idle.promise;
     },
@@ -97,10 +98,10 @@ export function replaceable<S extends Store>(
       refused = error;
     },
     async warm(next) {
-      if (remembered === undefined) return;
-      for (const parameters of [...lately]) {
+      if (repeatedMethod === undefined) return;
+      for (const parameters of [...recentReads]) {
         try {
-          await methodOf(next, remembered)(...parameters);
+          await methodOf(next, repeatedMethod)(...parameters);
         } catch {
           // The next call of a client reports the error.
         }
@@ -110,7 +111,7 @@ export function replaceable<S extends Store>(
 }
 
 const generationOf = <S>(store: S): Generation<S> => ({
-  ...{ store, asked: 0, retired: false },
+  ...{ store, pending: 0, retired: false },
   idle: Promise.withResolvers<void>(),
 });
 

@@ -1,4 +1,4 @@
-/** A staging generation replaces the live generation of a view (src/projector/rebuild/replacing.ts). */
+/** A staging generation replaces the live generation of a view (src/projector/rebuild/swap-generations.ts). */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -41,8 +41,8 @@ async function run({ log, views, next, steps = [], parked }: Parts): Promise<Pro
       notes: { load: async () => parked, write: async (_, record) => void parked.push(record) },
     }),
     generations: {
-      open: async (names) => of(next.filter(({ name }) => names.includes(name))),
-      putInPlace: async (names) => {
+      openStaging: async (names) => of(next.filter(({ name }) => names.includes(name))),
+      makeLive: async (names) => {
         steps.push(`${names} in place`);
         return async () => void steps.push(`${names} dropped`);
       },
@@ -57,7 +57,7 @@ describe("a staging generation", () => {
     const log = createArrayLog(100);
     const [old, other, next] = [viewAt("a", 90), viewAt("b", 90), viewAt("a", 40)];
     const steps: string[] = [];
-    const made = { ...other, letGo: async () => void steps.push("a let go of") };
+    const made = { ...other, followSources: async () => void steps.push("b follows") };
     const projector = await run({ log, views: [old, made], next: [next], steps });
     await soon(() => expect(old.at).toBe(100));
     await projector.prepare(["a"], []);
@@ -67,7 +67,7 @@ describe("a staging generation", () => {
     // While the view is held, both generations stand still.
     expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);
     await projector.release(["a"], true);
-    expect(steps).toEqual(["a in place", "a dropped", "a let go of"]);
+    expect(steps).toEqual(["a in place", "a dropped", "b follows"]);
     expect(old.closed).toBe("keep");
     await soon(() => expect(next.at).toBe(120));
     expect(next.got).toEqual(range(1, 120));
@@ -95,10 +95,12 @@ describe("a staging generation", () => {
     };
     const projector = await run({ log, views: [old], next: [next] });
     await expect(projector.prepare(["a"], [])).rejects.toThrow("disk full");
-    await expect(projector.release(["a"], true)).rejects.toThrow("its staging generation is gone");
+    await expect(projector.release(["a"], true)).rejects.toThrow(
+      "its staging generation was closed",
+    );
     log.extend(5);
     await soon(() => expect(old.at).toBe(55));
-    await expect(projector.prepare(["nobody's"], [])).rejects.toThrow("does not feed it");
+    await expect(projector.prepare(["nobody's"], [])).rejects.toThrow("does not project it");
     await projector.stop();
   });
 
@@ -162,8 +164,9 @@ describe("a staging generation", () => {
           ...{ log, decode, views: current as readonly unknown[] as readonly View[] },
           ...{ retryMs: { first: 1, max: 2 }, idleMs: 1, batchMax: 7, onProgress: () => {} },
           generations: {
-            open: async ([name = ""]) => [next.get(name)] as readonly unknown[] as readonly View[],
-            putInPlace: async () => async () => {},
+            openStaging: async ([name = ""]) =>
+              [next.get(name)] as readonly unknown[] as readonly View[],
+            makeLive: async () => async () => {},
           },
         });
         for (const step of all) {

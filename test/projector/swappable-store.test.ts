@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { replaceable } from "../../src/projector/rebuild/replaceable.ts";
+import { createSwappableStore } from "../../src/projector/rebuild/swappable-store.ts";
 
 function openStore(name: string) {
   const gates: PromiseWithResolvers<void>[] = [];
@@ -31,7 +31,7 @@ const closed = new Set<string>();
 test("operations finish on the store that they began with, which is then closed", async () => {
   closed.clear();
   const [old, next] = [openStore("old"), openStore("next")];
-  const { store, replace } = replaceable(old);
+  const { store, swap: replace } = createSwappableStore(old);
   const before = store.find("a");
   const listing = store.all();
   expect((await listing.next()).value).toBe("old: 1");
@@ -56,14 +56,14 @@ test("operations finish on the store that they began with, which is then closed"
 
 test("an unused store is closed at once", async () => {
   closed.clear();
-  const { replace } = replaceable(openStore("old"));
+  const { swap: replace } = createSwappableStore(openStore("old"));
   await replace(openStore("next"));
   expect(closed.has("old")).toBe(true);
 });
 
 test("a new store is warmed up with the latest queries of the old one", async () => {
   const [old, next] = [openStore("old"), openStore("next")];
-  const { store, warm } = replaceable(old, "find");
+  const { store, warm } = createSwappableStore(old, "find");
   for (let n = 0; n < 20; n++) void store.find(`q${n}`);
   const warming = warm(next);
   for (let n = 0; n < 16; n++) {
@@ -77,7 +77,7 @@ test("a new store is warmed up with the latest queries of the old one", async ()
 
 test("queries are rejected until the rejection is lifted", async () => {
   const old = openStore("old");
-  const { store, refuse } = replaceable(old);
+  const { store, refuse } = createSwappableStore(old);
   refuse(new CatalogError("unavailable", "of another model"));
   await expect(store.find("a")).rejects.toThrow("of another model");
   refuse(undefined);
