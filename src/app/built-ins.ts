@@ -1,4 +1,5 @@
-/** Writes the built-in entities of a service to its log, and returns the fixed policies. */
+/** Writes the built-in entities of a service to its log, and returns those with rules for writes. */
+import { undeletableOf } from "../auth/access/undeletable-entities.ts";
 import { type FixedPolicies, fixedPoliciesOf } from "../auth/policies/fixed-policies.ts";
 import { readBuiltInEntities, writeBuiltInEntities } from "../catalog/access/built-in-entities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -6,6 +7,12 @@ import type { Config } from "../config/config.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { LogAndViews } from "./log-and-views.ts";
+
+interface BuiltIns {
+  readonly fixedPolicies: FixedPolicies;
+  /** Urns. */
+  readonly undeletableEntities: ReadonlySet<string>;
+}
 
 interface Parts {
   readonly catalog: Pick<Catalog, "ingest">;
@@ -21,7 +28,7 @@ export async function openBuiltIns(
   config: Config,
   { model, log }: Pick<LogAndViews, "model" | "log">,
   { catalog, logger, systemActor }: Parts,
-): Promise<FixedPolicies> {
+): Promise<BuiltIns> {
   const stamp = { time: Date.now(), actor: systemActor };
   const entities = readBuiltInEntities(model, config.urnNamespace, stamp);
   if (config.roles.includes("api") && config.builtInEntities === "on") {
@@ -33,5 +40,8 @@ export async function openBuiltIns(
       logger.warn({ err: error }, "built-in entities not written; the next start tries again");
     }
   }
-  return fixedPoliciesOf(entities);
+  return {
+    fixedPolicies: fixedPoliciesOf(entities),
+    undeletableEntities: undeletableOf(entities),
+  };
 }

@@ -96,7 +96,7 @@ export async function openCatalogAndHttp(
     below,
     { ...opening, bodyThread },
   );
-  const fixedPolicies = await openBuiltIns(config, below, {
+  const { fixedPolicies, undeletableEntities } = await openBuiltIns(config, below, {
     catalog,
     logger,
     systemActor: systemActorOf(config),
@@ -158,7 +158,7 @@ export async function openCatalogAndHttp(
     catalog,
     access,
     required,
-    fixedPolicies,
+    ...{ fixedPolicies, undeletableEntities },
     ...judgingParts(config, below, { required, logger }),
   });
   const graphql = createLazyGraphqlServer({

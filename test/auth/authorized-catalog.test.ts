@@ -41,16 +41,17 @@ test("with authentication, proposals of a topic may not change policies or roles
       tokens: { list: async () => [], revoke: unused } as never,
     },
     ...{ model, namespace: "li", now: Date.now },
+    ...{ fixedPolicies: new Map(), undeletableEntities: new Set<string>() },
     urnOf: ({ entityUrn }: Proposal) => entityUrn,
     proposalsOf: unused,
   };
-  const guarded = authorizeCatalog({ ...parts, required: true, fixedPolicies: new Map() }).catalog;
+  const guarded = authorizeCatalog({ ...parts, required: true }).catalog;
   for (const forbidden of [one, roles]) {
     await expect(guarded.ingest([tag, forbidden] as never, {})).rejects.toThrow("privilege");
   }
   expect(written).toEqual([]);
   await guarded.ingest([tag] as never, {});
-  const open = authorizeCatalog({ ...parts, required: false, fixedPolicies: new Map() }).catalog;
+  const open = authorizeCatalog({ ...parts, required: false }).catalog;
   await open.ingest([one] as never, {});
   expect(written).toEqual([tag, one]);
 });

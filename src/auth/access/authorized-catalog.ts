@@ -18,6 +18,7 @@ import { endTokensWithUsers } from "../tokens/revoke-on-user-delete.ts";
 import { authorizePrivilegedWrites, privilegedTypes } from "./privileged-writes.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import { restrictedNames } from "./restricted-entities.ts";
+import { keepUndeletable } from "./undeletable-entities.ts";
 import { authorizeWrites } from "./write-authority.ts";
 
 interface AuthorizedCatalog {
@@ -40,6 +41,7 @@ interface Parts {
   readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly fixedPolicies: FixedPolicies;
+  readonly undeletableEntities: ReadonlySet<string>;
   /** True with token authentication. */
   readonly required: boolean;
   /** Absent without read authorization. */
@@ -56,11 +58,14 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
   const ending = { tokens, urnOf, namespace, systemActor };
-  const { fixedPolicies } = parts;
+  const { fixedPolicies, undeletableEntities } = parts;
   const own = { fixedPolicies, urnOf, proposalsOf, namespace, systemActor };
   const { entities } = access;
-  const whole = <C extends Catalog>(one: C): C =>
-    sealWrites(endTokensWithUsers(keepFixedPolicies(one, own), ending), { ...own, entities });
+  const keeping = { undeletableEntities, entities, model, urnOf, namespace };
+  const whole = <C extends Catalog>(one: C): C => {
+    const kept = keepFixedPolicies(keepUndeletable(one, keeping), own);
+    return sealWrites(endTokensWithUsers(kept, ending), { ...own, entities });
+  };
   const catalog = whole(parts.catalog);
   const coveredTypes = new Set(
     Object.entries(privilegedTypes).flatMap(([n, { aspects }]) => (aspects ? [] : [n])),

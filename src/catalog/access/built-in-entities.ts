@@ -2,7 +2,7 @@
  * The entities that every catalog has from its first start: data platforms, data types, ownership types,
  * roles, policies, the home page and the root user of avro/built-in-entities.json, and one `entityType`
  * for each entity type of the model. They are ordinary entities, written by the system actor. A user
- * may change or delete them. A later start writes only those without a stream in the log.
+ * may change or delete most of them (auth/access/undeletable-entities.ts). A later start writes only those without a stream in the log.
  */
 import { readFileSync } from "node:fs";
 import { CatalogError } from "../../core/errors.ts";

@@ -127,6 +127,8 @@ export async function remove(urn: string, viewer: Viewer, required?: Required): 
   const { catalog, wrote, loader } = viewer;
   const caller = { actor: viewer.actor, [REQUIRED]: required };
   await refuseMissing([urn], viewer);
+  // An entity that cannot be deleted keeps its references.
+  await catalog.delete({ urn, dryRun: true }, caller);
   // Deletes the references to it first, like DataHub.
   const { position: unlinked } = await catalog.deleteReferences({ urn }, caller);
   const { position } = await catalog.delete({ urn }, caller);
