@@ -1,5 +1,5 @@
 /** Facets with counts. A value is a filter; values of one facet are alternatives. */
-import { useState } from "react";
+import { memo, useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import type { Facet } from "../../api/search.ts";
 import { typeLabels } from "../../api/type-names.ts";
@@ -38,7 +38,7 @@ const labels = new Map<string, string>([
 const order = [...labels.keys()];
 const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
 
-export function FacetPanel({ facets, filters, onChange }: PanelProps) {
+export const FacetPanel = memo(function FacetPanel({ facets, filters, onChange }: PanelProps) {
   const [open, setOpen] = useState(false);
   const shown = facets
     .map((facet) => ({
@@ -80,7 +80,7 @@ export function FacetPanel({ facets, filters, onChange }: PanelProps) {
       </div>
     </aside>
   );
-}
+});
 
 interface GroupProps {
   readonly facet: Facet;

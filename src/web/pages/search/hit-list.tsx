@@ -1,6 +1,6 @@
 /** The results of a search, with highlighted matches and movement by arrow keys. */
 import { Link } from "@tanstack/react-router";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, memo, useMemo } from "react";
 import { useSummary } from "../../api/entities.ts";
 import type { Hit } from "../../api/search.ts";
 import { sentenceCase, typeLabel } from "../../api/type-names.ts";
@@ -13,8 +13,9 @@ interface ListProps {
   readonly query: string;
 }
 
-export function HitList({ hits, query }: ListProps) {
-  const words = wordsOfQuery(query);
+/** Rendered when results arrive, not at each keystroke. */
+export const HitList = memo(function HitList({ hits, query }: ListProps) {
+  const words = useMemo(() => wordsOfQuery(query), [query]);
   return (
     <ol className="hits" onKeyDown={moveFocus}>
       {hits.map((hit) => (
@@ -22,7 +23,7 @@ export function HitList({ hits, query }: ListProps) {
       ))}
     </ol>
   );
-}
+});
 
 /** Arrow keys move between results; up from the first one leads back to the field. */
 function moveFocus(event: KeyboardEvent<HTMLOListElement>): void {
@@ -40,7 +41,13 @@ const shownFields: ReadonlySet<string> = new Set([
   ..."urn name displayName fullName title id description definition editedDescription".split(" "),
 ]);
 
-function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly string[] }) {
+const HitRow = memo(function HitRow({
+  hit,
+  words,
+}: {
+  readonly hit: Hit;
+  readonly words: readonly string[];
+}) {
   const summary = useSummary(hit.urn);
   const more = hit.matches.filter(
     ({ name, value }) => !shownFields.has(name) && !value.startsWith("urn:li:"),
@@ -112,7 +119,7 @@ function HitRow({ hit, words }: { readonly hit: Hit; readonly words: readonly st
       </div>
     </li>
   );
-}
+});
 
 const fieldLabel = (name: string): string =>
   name === "fieldPaths" ? "Column" : sentenceCase(name.replace(/\.keyword$/, ""));

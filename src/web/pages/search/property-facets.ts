@@ -41,9 +41,12 @@ async function readFacets(
     .map(({ field, aggregations }) => ({ name: field, label: field, values: aggregations }));
 }
 
+/** One list for all renders. */
+const none: readonly never[] = [];
+
 /** Empty until they are loaded: results do not wait for them. */
 export function usePropertyFacets(query: string, filters: Filters): readonly Facet[] {
-  const { data: names = [] } = useQuery({
+  const { data: names = none } = useQuery({
     queryKey: ["search", "properties"],
     queryFn: async ({ signal }) => {
       const types = ["structuredProperty"];
@@ -52,7 +55,7 @@ export function usePropertyFacets(query: string, filters: Filters): readonly Fac
     },
     staleTime: 60_000,
   });
-  const { data: facets = [] } = useQuery({
+  const { data: facets = none } = useQuery({
     queryKey: ["search", "property facets", query, filterTexts(filters), names],
     queryFn: () => readFacets(query, filters, names),
     placeholderData: keepPreviousData,

@@ -1,7 +1,7 @@
 /** The search page: results as the user types, facets, sorting, paging and export. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useId } from "react";
+import { useCallback, useId, useMemo } from "react";
 import { type SearchRequest, type Sort, search } from "../../api/search.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
@@ -25,7 +25,8 @@ export default function SearchPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
   const navigate = useNavigate();
   const text = listOf(url.q)[0] ?? "";
-  const filters = filtersOf(listOf(url.f));
+  // The router keeps equal members of the URL, so a keystroke does not render the facets again.
+  const filters = useMemo(() => filtersOf(listOf(url.f)), [url.f]);
   const page = Math.max(1, Number(listOf(url.page)[0] ?? "1") || 1);
   const order = listOf(url.sort)[0] ?? "";
   const request: SearchRequest = {
@@ -38,23 +39,27 @@ export default function SearchPage() {
   };
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     queryKey: ["search", text, filterTexts(filters), page, order],
-    queryFn: ({ signal }) => search({ ...request, signal }),
+    queryFn: async ({ signal }) => ({ ...(await search({ ...request, signal })), text }),
     placeholderData: keepPreviousData,
   });
   const propertyFacets = usePropertyFacets(request.query, filters);
-  const propertyNames = new Set(propertyFacets.map(({ name }) => name));
-  const otherFacets = (data?.facets ?? []).filter(({ name }) => !propertyNames.has(name));
-  const show = (change: UrlQuery) =>
-    void navigate({ to: "/ui/search", search: { ...url, page: undefined, ...change } });
-  const showFilters = (next: Filters) => show({ f: filterTexts(next) });
+  const facets = useMemo(() => {
+    const names = new Set(propertyFacets.map(({ name }) => name));
+    return [...(data?.facets ?? []).filter(({ name }) => !names.has(name)), ...propertyFacets];
+  }, [data?.facets, propertyFacets]);
+  const show = useCallback(
+    (change: UrlQuery) =>
+      void navigate({
+        to: "/ui/search",
+        search: (before: UrlQuery) => ({ ...before, page: undefined, ...change }),
+      }),
+    [navigate],
+  );
+  const showFilters = useCallback((next: Filters) => show({ f: filterTexts(next) }), [show]);
   return (
     <div className="page search-page">
       <h1 className="hidden-text">Search</h1>
-      <FacetPanel
-        facets={[...otherFacets, ...propertyFacets]}
-        filters={filters}
-        onChange={showFilters}
-      />
+      <FacetPanel facets={facets} filters={filters} onChange={showFilters} />
       <section
         className="results"
         aria-label="Results"
@@ -71,7 +76,7 @@ export default function SearchPage() {
         {data === undefined && error === null && <Loading lines={12} />}
         {data !== undefined && error === null && (
           <>
-            <HitList hits={data.hits} query={text} />
+            <HitList hits={data.hits} query={data.text} />
             {data.total === 0 && (
               <NothingFound
                 suggestions={data.suggestions}
