@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { batchesOf } from "../../src/web/api/ingest.ts";
 import { edgesOfPaths } from "../../src/web/api/lineage.ts";
 import { serviceStateOf } from "../../src/web/api/metrics.ts";
+import { summaryOf } from "../../src/web/api/summary.ts";
 import { nameOfUrn, partsOf, platformOfUrn } from "../../src/web/api/urn.ts";
 import { formatUrlQuery, parseUrlQuery } from "../../src/web/app/url-query.ts";
 import { csvOf } from "../../src/web/components/csv.ts";
@@ -126,6 +127,20 @@ test("a difference aligns equal lines and shortens long runs of them", () => {
   expect(rows.filter(({ kind }) => kind === "changed")).toEqual([
     { kind: "changed", before: undefined, after: "new" },
   ]);
+});
+
+test("a difference shows a single equal line in place of its number", () => {
+  const lines = ["0", "1", "2"];
+  const rows = alignLines(lines, [...lines, "new"]);
+  expect(rows.map(({ kind }) => kind)).toEqual(["equal", "equal", "equal", "changed"]);
+});
+
+test("the description of a document is its text", () => {
+  const aspects = new Map([
+    aspect("documentInfo", { title: "Cold store", contents: { text: "Close the doors" } }),
+  ]);
+  const { name, description, exists } = summaryOf("urn:li:document:cold-store", aspects);
+  expect([name, description, exists]).toEqual(["Cold store", "Close the doors", true]);
 });
 
 describe("lineage", () => {

@@ -111,17 +111,43 @@ function privilegesToWrite(urn: string, aspect: string): readonly string[] {
   return present(["EDIT_ENTITY", aspectPrivileges.get(aspect), manager]);
 }
 
-/** The aspect that holds the description written by users; `dataJob` → `editableDataJobProperties`. */
-export const descriptionAspect = (type: string): string =>
-  `editable${type.charAt(0).toUpperCase()}${type.slice(1)}Properties`;
+/** The aspects that an edit of the description writes. Descriptions of other types are not edited. */
+const descriptionAspects = new Map<string, string>([
+  ["dataset", "editableDatasetProperties"],
+  ["chart", "editableChartProperties"],
+  ["dashboard", "editableDashboardProperties"],
+  ["dataJob", "editableDataJobProperties"],
+  ["dataFlow", "editableDataFlowProperties"],
+  ["container", "editableContainerProperties"],
+  ["corpGroup", "corpGroupEditableInfo"],
+  ["domain", "domainProperties"],
+  ["dataProduct", "dataProductProperties"],
+  ["glossaryTerm", "glossaryTermInfo"],
+  ["glossaryNode", "glossaryNodeInfo"],
+  ["tag", "tagProperties"],
+  ["mlModel", "editableMlModelProperties"],
+  ["mlModelGroup", "editableMlModelGroupProperties"],
+  ["mlFeature", "editableMlFeatureProperties"],
+  ["mlFeatureTable", "editableMlFeatureTableProperties"],
+  ["mlPrimaryKey", "editableMlPrimaryKeyProperties"],
+  ["notebook", "editableNotebookProperties"],
+  ["document", "documentInfo"],
+]);
 
-/** The aspects of an entity that the user may write. */
+/** True for an aspect of the entity that the user may write. */
 export function useMayWrite(urn: string): (aspect: string) => boolean {
   const may = useMay(urn);
   return (aspect) => may(...privilegesToWrite(urn, aspect));
 }
 
-/** The aspects of an entity that the user may delete. */
+/** True where the user may edit the description of the entity. */
+export function useMayDescribe(urn: string): boolean {
+  const mayWrite = useMayWrite(urn);
+  const aspect = descriptionAspects.get(typeOf(urn));
+  return aspect !== undefined && mayWrite(aspect);
+}
+
+/** True where the user may delete aspects of the entity. */
 export function useMayDelete(urn: string): boolean {
   const may = useMay(urn);
   const type = typeOf(urn);

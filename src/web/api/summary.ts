@@ -25,6 +25,8 @@ export interface Summary {
   readonly domain: string | undefined;
   readonly deprecated: boolean;
   readonly removed: boolean;
+  /** False: the service answered with the key alone, from the urn. */
+  readonly exists: boolean;
   readonly color: string | undefined;
 }
 
@@ -119,7 +121,10 @@ export function summaryOf(urn: string, aspects: Aspects): Summary {
     urn,
     type,
     name: firstText(aspects, nameMembers) ?? nameOfUrn(urn),
-    description: firstText(aspects, descriptionMembers) ?? "",
+    description:
+      firstText(aspects, descriptionMembers) ??
+      textAt(aspectValue("documentInfo"), "contents", "text") ??
+      "",
     subType: textsAt(listAt(aspectValue("subTypes"), "typeNames"))[0],
     platform: textAt(aspectValue("dataPlatformInstance"), "platform") ?? platformOfUrn(urn),
     environment: type === "dataset" ? partsOf(urn)[2] : undefined,
@@ -134,6 +139,7 @@ export function summaryOf(urn: string, aspects: Aspects): Summary {
     domain: textsAt(listAt(aspectValue("domains"), "domains"))[0],
     deprecated: at(aspectValue("deprecation"), "deprecated") === true,
     removed: at(aspectValue("status"), "removed") === true,
+    exists: [...aspects.values()].some(({ version }) => version !== ""),
     color: textAt(aspectValue("tagProperties"), "colorHex"),
   };
 }

@@ -60,10 +60,17 @@ export const unsetDomain = (entityUrn: string): Promise<unknown> =>
     entityUrn,
   });
 
+/** The description of a document is its text. */
 export const updateDescription = (target: Target, description: string): Promise<unknown> =>
-  mutateGraphql("mutation ($input: DescriptionUpdateInput!) { updateDescription(input: $input) }", {
-    input: { description, ...resourceOf(target) },
-  });
+  typeOf(target.urn) === "document"
+    ? mutateGraphql(
+        "mutation ($input: UpdateDocumentContentsInput!) { updateDocumentContents(input: $input) }",
+        { input: { urn: target.urn, contents: { text: description } } },
+      )
+    : mutateGraphql(
+        "mutation ($input: DescriptionUpdateInput!) { updateDescription(input: $input) }",
+        { input: { description, ...resourceOf(target) } },
+      );
 
 export const updateDeprecation = (
   urn: string,

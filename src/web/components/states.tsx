@@ -58,7 +58,7 @@ function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return "This part of the page failed";
   if (error.status === 0) return "No connection to the service";
   if (error.status === 401) return "Sign in to see this";
-  if (error.status === 403) return "You may not do this";
+  if (error.status === 403) return "A privilege is missing";
   if (error.status === 404) return "Not found";
   if (error.status === 409 || error.status === 412) return "Somebody else changed this meanwhile";
   if (error.status === 503) return "The service is not ready";

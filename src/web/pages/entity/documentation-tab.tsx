@@ -4,11 +4,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Entity } from "../../api/entities.ts";
 import { at, isObject } from "../../api/json.ts";
-import { descriptionAspect, useMayWrite } from "../../api/privileges.ts";
+import { useMayDescribe } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
-import { typeOf } from "../../api/urn.ts";
 import { updateDescription } from "../../api/writes.ts";
 import { DialogButtons } from "../../components/dialog.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
@@ -56,7 +55,7 @@ interface DescriptionProps {
 function Description({ urn, text, readOnly, differs: marked }: DescriptionProps) {
   const [draft, setDraft] = useState<string>();
   const edit = useEdit(urn);
-  const mayEdit = useMayWrite(urn)(descriptionAspect(typeOf(urn)));
+  const mayEdit = useMayDescribe(urn) && !readOnly;
   if (draft !== undefined) {
     return (
       <form
@@ -94,7 +93,7 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
       <header>
         <h2>Description</h2>
         {marked && <DiffersBadge />}
-        {!readOnly && mayEdit && (
+        {mayEdit && (
           <button type="button" className="button quiet" onClick={() => setDraft(text)}>
             <Icon name="edit" /> Edit
           </button>
@@ -102,7 +101,7 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
       </header>
       {text === "" ? (
         <Empty title="No description">
-          {readOnly ? null : "Say what this is, where it comes from and how to use it."}
+          {mayEdit ? "Say what this is, where it comes from and how to use it." : null}
         </Empty>
       ) : (
         <div className="panel-body">
@@ -181,18 +180,21 @@ function Facts({ entity, readOnly }: Omit<TabProps, "now">) {
     const found = at(value, "customProperties");
     return isObject(found) ? Object.entries(found) : [];
   });
-  const last = aspects.toSorted((a, b) => b.time - a.time)[0];
+  // The key of an entity that does not exist has no version.
+  const last = aspects
+    .filter(({ version }) => version !== "")
+    .toSorted((a, b) => b.time - a.time)[0];
   return (
     <aside className="stack" aria-label="Properties">
-      <section className="panel">
-        <header>
-          <h2>Properties</h2>
-        </header>
-        <dl className="facts">
-          {facts.map(([name, value]) => (
-            <Fact key={name} name={sentenceCase(name)} value={value} />
-          ))}
-          {last !== undefined && (
+      {last !== undefined && (
+        <section className="panel">
+          <header>
+            <h2>Properties</h2>
+          </header>
+          <dl className="facts">
+            {facts.map(([name, value]) => (
+              <Fact key={name} name={sentenceCase(name)} value={value} />
+            ))}
             <div>
               <dt>Last change</dt>
               <dd>
@@ -200,9 +202,9 @@ function Facts({ entity, readOnly }: Omit<TabProps, "now">) {
                 <EntityLink urn={last.actor} />
               </dd>
             </div>
-          )}
-        </dl>
-      </section>
+          </dl>
+        </section>
+      )}
       {custom.length > 0 && (
         <section className="panel">
           <header>

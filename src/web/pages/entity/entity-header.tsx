@@ -47,9 +47,16 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
         <div className="entity-tools">
           <CopyButton text={urn} label="Copy urn" />
           <AsOfControl asOf={asOf} onChange={onAsOf} />
-          {asOf === undefined && <EntityActions summary={summary} />}
+          {asOf === undefined && summary.exists && <EntityActions summary={summary} />}
         </div>
       </div>
+      {!summary.exists && (
+        <p className="notice">
+          {asOf === undefined
+            ? "This entity does not exist. If it was deleted, the history shows its versions."
+            : "This entity did not exist at this point."}
+        </p>
+      )}
       {summary.removed && (
         <p className="notice">This entity is soft-deleted: searches do not show it.</p>
       )}
@@ -66,7 +73,7 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
       {asOf !== undefined && <DifferenceToNow entity={entity} asOf={asOf} />}
       <Labels
         summary={summary}
-        readOnly={asOf !== undefined}
+        readOnly={asOf !== undefined || !summary.exists}
         properties={assignmentsOf(entity.aspects)}
       />
       <Links entity={entity} />

@@ -85,7 +85,7 @@ export default function EntityPage() {
       <EntityHeader entity={data} summary={summary} asOf={asOf} onAsOf={showAsOf} />
       <TabBar urn={urn} tabs={tabs} current={tab} asOf={asOf} />
       <Suspense fallback={<Loading lines={8} />}>
-        <TabBody tab={tab} entity={data} asOf={asOf} />
+        <TabBody tab={tab} entity={data} asOf={asOf} exists={summary.exists} />
       </Suspense>
     </div>
   );
@@ -128,15 +128,17 @@ interface BodyProps {
   readonly tab: string;
   readonly entity: Entity;
   readonly asOf: string | undefined;
+  readonly exists: boolean;
 }
 
-function TabBody({ tab, entity, asOf }: BodyProps) {
+function TabBody({ tab, entity, asOf, exists }: BodyProps) {
   const past = asOf !== undefined;
+  const readOnly = past || !exists;
   const { urn } = entity;
   const now = useNow(urn, asOf);
   switch (tab) {
     case "columns":
-      return <ColumnsTab key={urn} entity={entity} readOnly={past} now={now} />;
+      return <ColumnsTab key={urn} entity={entity} readOnly={readOnly} now={now} />;
     case "lineage":
       return (
         <>
@@ -158,7 +160,7 @@ function TabBody({ tab, entity, asOf }: BodyProps) {
     case "aspects":
       return <AspectsTab key={urn} entity={entity} asOf={asOf} now={now} />;
     default:
-      return <DocumentationTab key={urn} entity={entity} readOnly={past} now={now} />;
+      return <DocumentationTab key={urn} entity={entity} readOnly={readOnly} now={now} />;
   }
 }
 

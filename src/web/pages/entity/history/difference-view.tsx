@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { isObject } from "../../../api/json.ts";
 import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { differences } from "../../../words/change-words.ts";
-import { alignLines, linesOf } from "./line-difference.ts";
+import { alignLines, type DifferenceRow, linesOf } from "./line-difference.ts";
 
 interface ViewProps {
   readonly before: unknown;
@@ -40,18 +40,8 @@ export function DifferenceView({ before, after }: ViewProps) {
                   </td>
                 ) : (
                   <>
-                    <td
-                      className={
-                        row.kind === "changed" && row.before !== undefined ? "removed" : ""
-                      }
-                    >
-                      {row.before ?? ""}
-                    </td>
-                    <td
-                      className={row.kind === "changed" && row.after !== undefined ? "added" : ""}
-                    >
-                      {row.after ?? ""}
-                    </td>
+                    <td className={classOf(row, row.before, "removed")}>{row.before ?? ""}</td>
+                    <td className={classOf(row, row.after, "added")}>{row.after ?? ""}</td>
                   </>
                 )}
               </tr>
@@ -62,3 +52,7 @@ export function DifferenceView({ before, after }: ViewProps) {
     </div>
   );
 }
+
+/** The side of an equal line, of a changed one, or the empty side of a line that has no counterpart. */
+const classOf = (row: DifferenceRow, side: string | undefined, changed: string): string =>
+  row.kind === "equal" ? "equal" : side === undefined ? "" : changed;
