@@ -6,13 +6,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken } from "../graphql/graphql-client.ts";
 import { encoded } from "../support/client.ts";
 import { follow } from "../support/feed-client.ts";
-import { type GuardedService, guardedService, writeAsOperator } from "./guarded-service.ts";
+import {
+  type GuardedService,
+  grantPolling,
+  guardedService,
+  writeAsOperator,
+} from "./guarded-service.ts";
 
 let service: GuardedService;
 let users = 0;
 
 beforeAll(async () => {
   service = await guardedService();
+  await grantPolling(service);
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 

@@ -39,6 +39,13 @@ export async function writeAsOperator(
   return reply.position ?? 0;
 }
 
+/** Grants every user the privilege to poll the topics of changes. */
+export const grantPolling = (service: GuardedService): Promise<number> =>
+  writeAsOperator(service, "urn:li:dataHubPolicy:polling", "dataHubPolicyInfo", {
+    ...{ displayName: "polling", description: "", type: "PLATFORM", state: "ACTIVE" },
+    ...{ privileges: ["GET_METADATA_CHANGE_LOG_EVENTS"], actors: { allUsers: true } },
+  });
+
 /** The user that the service authenticates with a token, or the status of the rejection. */
 export async function whoIs(client: Client, token: string): Promise<string | number> {
   const query = "{ me { corpUser { urn } } }";

@@ -8,7 +8,7 @@ import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
-import { type GuardedService, guardedService } from "./guarded-service.ts";
+import { type GuardedService, grantPolling, guardedService } from "./guarded-service.ts";
 
 const MINA = "urn:li:corpuser:mina";
 const SECRET = "urn:li:dataHubSecret:warehouse";
@@ -63,6 +63,7 @@ const current = (headers: Record<string, string>) => ({
 
 beforeAll(async () => {
   service = await guardedService();
+  await grantPolling(service);
   const { token } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
   mina = asBearer(token);
   const made = await makeToken(service.client, { name: "of the root" }, service.operator);

@@ -23,9 +23,11 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
+const pollOf = (topic: string): string =>
+  `/openapi/v1/events/poll?topic=${topic}&offsetId=0&pollTimeoutSeconds=0&limit=5000`;
+
 async function poll(from: Client, topic: string, headers?: Record<string, string>) {
-  const path = `/openapi/v1/events/poll?topic=${topic}&offsetId=0&pollTimeoutSeconds=0&limit=5000`;
-  const { body } = await from.call("GET", path, undefined, headers);
+  const { body } = await from.call("GET", pollOf(topic), undefined, headers);
   return (body.events as readonly { value: string }[]).map(({ value }) => JSON.parse(value));
 }
 
@@ -145,7 +147,7 @@ describe("a rejected event is not written", () => {
   });
 });
 
-test("producing needs its privilege, and a user with few rights reads no events", async () => {
+test("producing and polling need privileges, and a user with few rights reads no events", async () => {
   await using guarded = await guardedService({ readAuthorization: "on" });
   const { client, operator } = guarded;
   const all = (state: string) => ({
@@ -169,13 +171,24 @@ test("producing needs its privilege, and a user with few rights reads no events"
       all("INACTIVE"),
     );
   }
+  const grant = (privilege: string) =>
+    writeAsOperator(guarded, `urn:li:dataHubPolicy:${privilege}`, "dataHubPolicyInfo", {
+      ...{ displayName: privilege, description: "", type: "PLATFORM", state: "ACTIVE" },
+      ...{ privileges: [privilege], actors: { allUsers: true } },
+    });
+  const statusOf = async (topic: string) =>
+    (await client.call("GET", pollOf(topic), undefined, mina)).status;
+  const polled = [topics.platformEvents, topics.versioned, topics.timeseries] as const;
+  const statuses = () => Promise.all(polled.map(statusOf));
+  expect(await statuses()).toEqual([403, 403, 403]);
+  await grant("GET_PLATFORM_EVENTS");
+  await expect.poll(statuses).toEqual([200, 403, 403]);
   expect(await namesFor(operator)).toContain("loaded");
   expect(await namesFor(mina)).not.toContain("loaded");
+  await grant("GET_METADATA_CHANGE_LOG_EVENTS");
+  await expect.poll(statuses).toEqual([200, 200, 200]);
 
-  await writeAsOperator(guarded, "urn:li:dataHubPolicy:producers", "dataHubPolicyInfo", {
-    ...{ displayName: "producers", description: "", type: "PLATFORM", state: "ACTIVE" },
-    ...{ privileges: ["PRODUCE_PLATFORM_EVENT_PRIVILEGE"], actors: { allUsers: true } },
-  });
+  await grant("PRODUCE_PLATFORM_EVENT_PRIVILEGE");
   await expect.poll(async () => (await produce(client, produced, mina)).status).toBe(200);
 });
 

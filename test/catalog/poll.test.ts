@@ -103,7 +103,7 @@ test("a window longer than the log does not read the whole log", async () => {
       }),
     },
   } as unknown as Parameters<typeof createPoll>[0]);
-  const { position } = await poll({ kind: "versioned", since: 999, waitMs: 0 });
+  const { position } = await poll({ kind: "versioned", since: 999, waitMs: 0 }, {});
   expect([position, read]).toEqual([0, [0]]);
 });
 

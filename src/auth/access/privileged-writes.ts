@@ -1,6 +1,7 @@
 /**
  * The catalog with token authentication: writes to access control (policies, roles, tokens, the state
- * and memberships of users), rollbacks and platform events need privileges. All other writes pass.
+ * and memberships of users), rollbacks, platform events and polls of topics need privileges. All other
+ * writes pass.
  *
  * The check comes before validation and uses the model's own names, so that another spelling of a
  * name does not bypass it.
@@ -35,6 +36,14 @@ const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership
 const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 
 const toProduceEvents: PrivilegeAlternatives = [["PRODUCE_PLATFORM_EVENT_PRIVILEGE"]];
+
+const toPoll: Readonly<
+  Record<Parameters<Catalog["pollChanges"]>[0]["kind"], PrivilegeAlternatives>
+> = {
+  events: [["GET_PLATFORM_EVENTS"]],
+  versioned: [["GET_METADATA_CHANGE_LOG_EVENTS"]],
+  timeseries: [["GET_METADATA_CHANGE_LOG_EVENTS"]],
+};
 
 /** By entity type. */
 export const privilegedTypes: Readonly<Record<string, Rule>> = {
@@ -137,6 +146,12 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
         hint: "Ask an administrator for the privilege",
       });
       return catalog.producePlatformEvent(event, caller);
+    },
+    async pollChanges(query, caller) {
+      await requirePrivilege(caller, toPoll[query.kind], {
+        hint: "Ask an administrator for the privilege, or read /changes",
+      });
+      return catalog.pollChanges(query, caller);
     },
     async deleteReferences(request, caller) {
       await admit(caller, askedOf(request.urn));

@@ -23,6 +23,8 @@ export const privileges = {
   MANAGE_GLOSSARIES: "Manage Glossaries",
   MANAGE_SYSTEM_OPERATIONS: "Manage System Operations",
   MANAGE_SCHEMA_REGISTRY: "Manage Schema Registry",
+  GET_PLATFORM_EVENTS: "Get Platform Events",
+  GET_METADATA_CHANGE_LOG_EVENTS: "Get Metadata Change Log Events",
   PRODUCE_PLATFORM_EVENT_PRIVILEGE: "Produce Platform Event",
   RESTORE_INDICES_PRIVILEGE: "Restore Indices",
   GET_ES_TASK_STATUS_PRIVILEGE: "Get Task Status",

@@ -6,6 +6,7 @@ import type { JsonDiffOperation } from "../../core/patch/json-diff.ts";
 import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import type { SemanticChange, SemanticChangeType } from "../../core/timeline/semantic-changes.ts";
+import type { Caller } from "../write/writes.ts";
 
 /** Maximum number of changes in a page. */
 export const changesMax = 1_000;
@@ -59,7 +60,7 @@ export interface ChangeTransaction {
 
 export interface ChangeReads {
   /**
-   * A page of changes after a position, or from the start of the log: in the order of the log, at most
+   * A page of changes after a position, since a time, or from the start of the log: in the order of the log, at most
    * `limit`, without records that only confirm a value. `end`: no change follows at present. Without
    * it, continue after `position`, even if the page has no changes. A position beyond the head of the
    * log is `invalid`. A page ends before an unreadable record; a page that would begin with it is
@@ -71,6 +72,8 @@ export interface ChangeReads {
   readChanges(
     query: ChangesFilter & {
       readonly after?: Position | undefined;
+      /** Without `after`: epoch milliseconds. */
+      readonly since?: number | undefined;
       /** 1 to changesMax; 100 when absent. */
       readonly limit?: number | undefined;
     },
@@ -89,18 +92,21 @@ export interface ChangeReads {
    * timeseries with their previous values, or the platform `events` of both and of producers, in
    * order (feed/platform-events.ts). Continue with `position`.
    */
-  pollChanges(query: {
-    readonly kind: "versioned" | "timeseries" | "events";
-    /** Absent: from the head, or from `since` (epoch milliseconds). */
-    readonly after?: Position | undefined;
-    readonly since?: number | undefined;
-    /** Maximum number of changes, 1 to 5,000; 100 when absent. */
-    readonly limit?: number | undefined;
-    /** At most 10,000, which is also the default. */
-    readonly waitMs?: number | undefined;
-    /** Ends the wait early. */
-    readonly signal?: AbortSignal | undefined;
-  }): Promise<ChangePage & { readonly events: readonly PlatformEvent[] }>;
+  pollChanges(
+    query: {
+      readonly kind: "versioned" | "timeseries" | "events";
+      /** Absent: from the head, or from `since` (epoch milliseconds). */
+      readonly after?: Position | undefined;
+      readonly since?: number | undefined;
+      /** Maximum number of changes, 1 to 5,000; 100 when absent. */
+      readonly limit?: number | undefined;
+      /** At most 10,000, which is also the default. */
+      readonly waitMs?: number | undefined;
+      /** Ends the wait early. */
+      readonly signal?: AbortSignal | undefined;
+    },
+    caller: Caller,
+  ): Promise<ChangePage & { readonly events: readonly PlatformEvent[] }>;
 
   /**
    * The changes of an entity in some categories (core/timeline/semantic-facts.ts) since its last hard delete,

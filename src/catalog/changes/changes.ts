@@ -20,6 +20,7 @@ import type { Model } from "../../model/model.ts";
 import { type Addresses, unknownEntityType } from "../address.ts";
 import { type Catalog, type ChangeEntry, type ChangesFilter, changesMax } from "../catalog.ts";
 import { unknownAspect } from "../read/unknown-aspect.ts";
+import { positionBefore } from "./position-before.ts";
 
 type Changes = Pick<Catalog, "readChanges" | "followChanges">;
 
@@ -171,13 +172,14 @@ export function createChanges(dependencies: Dependencies): Changes {
   }
 
   return {
-    async readChanges({ after = START, limit = limitDefault, ...filter }) {
+    async readChanges({ after, since, limit = limitDefault, ...filter }) {
       if (!(limit >= 1 && limit <= changesMax)) {
         throw new CatalogError("malformed", `limit is ${formatNumber(limit)}`, {
           hint: `Send 1 to ${changesMax}`,
         });
       }
-      const from = await checked(after);
+      const begin = since === undefined ? START : await positionBefore(since, dependencies);
+      const from = await checked(after ?? begin);
       const { changes, position } = await readPage(filter, from, limit);
       const end = position >= (await log.head());
       return { changes: await withPrevious(changes, filter.previous), position, end };

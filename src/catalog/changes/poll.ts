@@ -7,12 +7,11 @@ import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
-import { START } from "../../core/position.ts";
 import type { PlatformEventsOf } from "../../feed/platform-events.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/codecs/try-decode.ts";
 import { type Catalog, type ChangeEntry, changesMax } from "../catalog.ts";
+import { positionBefore } from "./position-before.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "head">;
@@ -34,7 +33,6 @@ const waitMsMax = 10_000;
 const waitersMax = 100;
 /** Milliseconds to search for changes of a rare kind before the reply reports progress. */
 const lookMsMax = 5_000;
-const pageMax = 500;
 /** Bytes of values in a reply after which no further page is read. */
 const valueBytesMax = 4 * 1024 * 1024;
 /** Platform events in a reply; exceeded only by those of its last change. */
@@ -42,29 +40,6 @@ const eventsMax = 10_000;
 
 export function createPoll({ log, decode, platformEventsOf, changes }: Dependencies): Poll {
   let waiting = 0;
-
-  /** The position after which every record is at least as new as the time. */
-  async function positionBefore(time: number): Promise<Position> {
-    // Most time windows cover the whole log: check its beginning first.
-    const first = (await log.readAll(START, { limit: 1 })).at(0);
-    const beginning = first && readable(decode, first);
-    if (beginning !== undefined && beginning.created.time >= time) return START;
-    let from: Position | "end" = "end";
-    for (;;) {
-      const page: readonly LogRecord[] = await log.readAll(from, {
-        limit: pageMax,
-        backward: true,
-      });
-      for (const record of page) {
-        const change = readable(decode, record);
-        if (change !== undefined && change.created.time < time) return record.position;
-      }
-      const oldest = page.at(-1);
-      if (oldest === undefined) return START;
-      from = oldest.position;
-      await turn();
-    }
-  }
 
   const isRequested = ({ kind }: Query, { change }: ChangeEntry): boolean =>
     kind === "events" || change.timeseries === (kind === "timeseries");
@@ -134,7 +109,9 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
       });
     }
     const { after, since } = query;
-    const from = after ?? (since === undefined ? await log.head() : await positionBefore(since));
+    const from =
+      after ??
+      (since === undefined ? await log.head() : await positionBefore(since, { log, decode }));
     let page = await read(query, from, limit);
     if (page.found.length === 0 && waitMs > 0 && waiting < waitersMax) {
       waiting++;

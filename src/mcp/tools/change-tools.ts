@@ -50,31 +50,20 @@ const getChanges = defineTool({
   input: {
     after,
     since: isoTimeText.optional().describe("ISO 8601 time; ignored if after is present"),
-    types: z
-      .array(z.string().max(200))
-      .max(100)
-      .optional()
-      .describe("Entity types; only with after"),
-    aspects: z.array(z.string().max(200)).max(100).optional().describe("Only with after"),
+    types: z.array(z.string().max(200)).max(100).optional().describe("Entity types"),
+    aspects: z.array(z.string().max(200)).max(100).optional(),
     count: changesCount,
     max_characters: maxCharacters,
   },
   async run({ after, since, types, aspects, count, max_characters }, { catalog }) {
-    const page =
-      after === undefined && since !== undefined
-        ? await catalog.pollChanges({
-            kind: "versioned",
-            since: parseTime("since", since),
-            limit: count,
-            waitMs: 0,
-          })
-        : await catalog.readChanges({
-            entityTypes: types,
-            aspects,
-            previous: true,
-            after: after === undefined ? undefined : position(after),
-            limit: count,
-          });
+    const page = await catalog.readChanges({
+      entityTypes: types,
+      aspects,
+      previous: true,
+      after: after === undefined ? undefined : position(after),
+      since: since === undefined ? undefined : parseTime("since", since),
+      limit: count,
+    });
     return {
       position: page.position,
       changes: page.changes.map((entry) => changeResult(entry, max_characters)),

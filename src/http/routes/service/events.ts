@@ -40,7 +40,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     name: "pollEvents",
     summary: "Poll events of a topic without Kafka",
     about:
-      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`) and changed edges (`relationshipChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`.",
+      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`) and changed edges (`relationshipChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`. With token authentication, `PlatformEvent_v1` needs the privilege Get Platform Events, the other topics Get Metadata Change Log Events.",
     parameters: [
       {
         name: "topic",
@@ -100,11 +100,12 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         code: "malformed",
         when: "the topic is missing or unknown, or a parameter is negative or of the wrong type",
       },
+      { code: "forbidden", when: "the caller lacks the privilege for the topic" },
       { code: "invalid", when: "the log does not have the offset" },
       { code: "unavailable", when: "previous values are not available yet" },
       unreadable,
     ],
-    async handle({ parameters, signal }, { catalog, now }) {
+    async handle({ parameters, signal, caller }, { catalog, now }) {
       const asked = parameters as Asked;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
@@ -112,14 +113,17 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         changes,
         events: platformEvents,
         position,
-      } = await catalog.pollChanges({
-        kind: kindOf(asked.topic),
-        after: offsetOf(asked.offsetId),
-        limit,
-        since: days === undefined ? undefined : now() - days * dayMs,
-        waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
-        signal: signal?.(),
-      });
+      } = await catalog.pollChanges(
+        {
+          kind: kindOf(asked.topic),
+          after: offsetOf(asked.offsetId),
+          limit,
+          since: days === undefined ? undefined : now() - days * dayMs,
+          waitMs: pollTimeoutSeconds === undefined ? undefined : pollTimeoutSeconds * 1_000,
+          signal: signal?.(),
+        },
+        caller,
+      );
       const values = [
         ...changes.map((one: ChangeEntry) => texts.change(one)),
         ...platformEvents.map((one) => texts.platformEvent(one)),
