@@ -202,6 +202,36 @@ describe("an access filter", () => {
     ]);
   });
 
+  test("on structured properties evaluates entities one by one", () => {
+    const propertyUrn = "urn:li:structuredProperty:level";
+    const structuredPropertyValues = [{ propertyUrn, values: ["open"] }];
+    const filter = {
+      criteria: [{ field: "STRUCTURED_PROPERTY", values: [], structuredPropertyValues }],
+    };
+    const { condition, perhaps, sees } = accessFilterOf(
+      [
+        {
+          ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
+          ...{ actors: { users: [MINA] }, resources: { filter } },
+        },
+      ],
+      principal,
+      fields,
+    );
+    const chart = "urn:li:chart:(looker,a)";
+    expect(holds(condition, documentOf(chart))).toBe(false);
+    expect(holds(perhaps ?? condition, documentOf(chart))).toBe(true);
+    const of = (value: string) =>
+      stateOf(chart, {
+        structuredProperties: { properties: [{ propertyUrn, values: [{ string: value }] }] },
+      });
+    expect([sees(of("open")), sees(of("secret")), sees(stateOf(chart))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   test("always permits the own user, and nothing else without policies", () => {
     const accessFilter = accessFilterOf([], principal, fields);
     expect(accessFilter.sees(stateOf(MINA))).toBe(true);

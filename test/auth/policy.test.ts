@@ -41,6 +41,35 @@ const dataset: Resource = {
   },
 };
 
+describe("a criterion on structured properties", () => {
+  const property = (id: string) => `urn:li:structuredProperty:${id}`;
+  const resource = {
+    owners: [],
+    fields: { STRUCTURED_PROPERTY: [`${property("level")} secret`, `${property("days")} 30`] },
+  };
+  const criterion = (condition: string, ...named: readonly (readonly [string, string])[]) => ({
+    ...{ field: "STRUCTURED_PROPERTY", values: [], condition },
+    structuredPropertyValues: named.map(([id, value]) => ({
+      ...{ propertyUrn: property(id), values: [value, "none"] },
+    })),
+  });
+  test.each([
+    ["one of the values", criterion("EQUALS", ["level", "secret"]), true],
+    ["any of several properties", criterion("EQUALS", ["level", "open"], ["days", "30"]), true],
+    ["a value of another property", criterion("EQUALS", ["days", "secret"]), false],
+    ["the beginning of a value", criterion("STARTS_WITH", ["level", "sec"]), true],
+    ["another value", criterion("NOT_EQUALS", ["level", "open"]), true],
+    ["not its value", criterion("NOT_EQUALS", ["level", "secret"]), false],
+    ["no property", criterion("EQUALS"), false],
+    ["no property, negated", criterion("NOT_EQUALS"), false],
+    ["values without a property", { field: "STRUCTURED_PROPERTY", values: ["secret"] }, false],
+  ])("%s", (_, one, expected) => {
+    const resources = { filter: { criteria: [one] } };
+    const only = policy(allUsersActor, { type: "METADATA", resources });
+    expect(meets([only], mira, alternatives, resource)).toBe(expected);
+  });
+});
+
 describe("the actors of a policy", () => {
   test.each<[string, Policy["actors"], boolean]>([
     ["no actors", {}, false],

@@ -154,6 +154,22 @@ describe("a policy criterion reads", () => {
     ],
     ["a platform instance itself", "DATA_PLATFORM_INSTANCE", INSTANCE, {}, [INSTANCE]],
     [
+      "values of structured properties",
+      "STRUCTURED_PROPERTY",
+      DATASET,
+      {
+        structuredProperties: {
+          properties: [
+            {
+              propertyUrn: "urn:li:structuredProperty:a",
+              values: [{ string: "x y" }, { double: 5 }],
+            },
+          ],
+        },
+      },
+      ["urn:li:structuredProperty:a x y", "urn:li:structuredProperty:a 5"],
+    ],
+    [
       "group memberships of both kinds",
       "GROUP_MEMBERSHIP",
       MINA,

@@ -1,8 +1,8 @@
 /**
  * The access filter of a user, from policies: a rule for each active policy that grants a privilege
  * to read and whose actors include the user. A rule becomes a condition on search documents when its
- * criteria are fields of documents. For other criteria (owners of a type, members of a group) the
- * candidates are checked one by one.
+ * criteria are fields of documents. For other criteria (owners of a type, members of a group, values
+ * of structured properties) the candidates are checked one by one.
  *
  *   visible ⇐ it is the user, or a rule holds: all its criteria, and ownership if the rule asks for it
  */
@@ -45,7 +45,10 @@ const places: Readonly<Record<string, readonly [field: string, aspect: string, p
 };
 
 /** All fields of criteria. */
-const criterionFields = new Set([...Object.keys(places), "TYPE", "URN", "GROUP_MEMBERSHIP"]);
+const criterionFields = new Set([
+  ...Object.keys(places),
+  ...["TYPE", "URN", "GROUP_MEMBERSHIP", "STRUCTURED_PROPERTY"],
+]);
 
 /** The sources of document fields in the model. */
 type FieldSources = Readonly<

@@ -46,10 +46,21 @@ interface PolicyFilter {
 export interface PolicyCriterion {
   readonly field: string;
   readonly values: readonly string[];
+  /** Of the field STRUCTURED_PROPERTY, in place of `values`: any value of any of these properties. */
+  readonly structuredPropertyValues?: readonly PropertyValues[] | undefined;
   readonly condition?: string | undefined;
   /** Descendants of the values after expansion (policy-expansion.ts); they count like values. */
   readonly below?: ReadonlySet<string> | undefined;
 }
+
+export interface PropertyValues {
+  readonly propertyUrn: string;
+  readonly values: readonly string[];
+}
+
+/** A property with one of its values, for comparison as one text; urns of properties have no blanks. */
+export const propertyTexts = ({ propertyUrn, values }: PropertyValues): readonly string[] =>
+  values.map((value) => `${propertyUrn} ${value}`);
 
 /** The acting user. Roles are the user's own and those of the groups. */
 export interface Principal {
@@ -161,9 +172,21 @@ export function criterionField(field: string): string {
   return RENAMED.get(name) ?? name;
 }
 
+function valuesOf(
+  name: string,
+  { values, structuredPropertyValues = [] }: PolicyCriterion,
+): readonly string[] | undefined {
+  if (name !== "STRUCTURED_PROPERTY") return values;
+  const texts = structuredPropertyValues.flatMap(propertyTexts);
+  return texts.length === 0 ? undefined : texts;
+}
+
 function matches(criterion: PolicyCriterion, of: Resource): boolean {
-  const { field, values, condition = "EQUALS", below } = criterion;
+  const { field, condition = "EQUALS", below } = criterion;
   const name = criterionField(field);
+  const values = valuesOf(name, criterion);
+  // A criterion that names no property matches nothing, not even with NOT_EQUALS.
+  if (values === undefined) return false;
   // An unknown field matches no criterion, not even NOT_EQUALS.
   const found = ownValue(of.fields, name);
   if (found === undefined) return false;

@@ -1,7 +1,7 @@
 /** Principals and resources of policy checks, from the stored aspects. */
 
 import type { Stored, StoredEntities } from "../stored-entities.ts";
-import type { Principal, Resource } from "./policy.ts";
+import { type Principal, propertyTexts, type Resource } from "./policy.ts";
 
 /** Last part of the urn of the first user. */
 export const rootUserId = "datahub";
@@ -112,6 +112,9 @@ export function resourceOf(
         const own = entityType === "dataPlatformInstance" && urn !== undefined ? [urn] : [];
         return [...own, ...urnIn(entity, "dataPlatformInstance", "instance")];
       },
+      get STRUCTURED_PROPERTY() {
+        return propertiesOf(entity);
+      },
       get GROUP_MEMBERSHIP() {
         return [
           ...urnsIn(entity, "groupMembership", "groups"),
@@ -120,6 +123,22 @@ export function resourceOf(
       },
     },
   };
+}
+
+/** The values of structured properties, as propertyTexts of criteria. */
+function propertiesOf(entity: Stored | undefined): readonly string[] {
+  const found = memberOf(entity, "structuredProperties", "properties");
+  const properties = (found ?? []) as readonly {
+    readonly propertyUrn: string;
+    /** Each is an object with one member: {"string": "a"}, {"double": 5}. */
+    readonly values: readonly Readonly<Record<string, unknown>>[];
+  }[];
+  return properties.flatMap(({ propertyUrn, values }) =>
+    propertyTexts({
+      propertyUrn,
+      values: values.flatMap((value) => Object.values(value).map(String)),
+    }),
+  );
 }
 
 interface Hierarchy {

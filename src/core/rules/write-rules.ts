@@ -117,7 +117,7 @@ function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObj
 /** Fields of a resource filter in a policy; the first two are the older names of TYPE and URN. */
 const policyFields: readonly string[] = [
   ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
-  ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP"],
+  ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP", "STRUCTURED_PROPERTY"],
 ];
 
 /** A criterion on an unknown field would never match, without an error. */
