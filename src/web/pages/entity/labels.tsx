@@ -223,11 +223,10 @@ interface AddProps {
   readonly onCreate?: (name: string) => void;
 }
 
-/** A small button that opens a picker, which creates an entity for those who may. */
-export function AddLabel({ noun, types, onAdd, onCreate }: AddProps) {
-  const mayCreate = useMay()(...types.flatMap(privilegesToCreate));
+/** A small button that opens a picker. */
+export function AddLabel(props: AddProps) {
   const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const { noun } = props;
   return (
     <>
       <button
@@ -237,27 +236,30 @@ export function AddLabel({ noun, types, onAdd, onCreate }: AddProps) {
         title={`Add a ${noun}`}
         onClick={() => setOpen(true)}
       />
-      {open && (
-        <Dialog title={`Add a ${noun}`} onClose={close}>
-          <EntityPicker
-            types={types}
-            label={`Find a ${noun}`}
-            onPick={(urn) => {
-              close();
-              onAdd(urn);
-            }}
-            onCreate={
-              onCreate && mayCreate
-                ? (name) => {
-                    close();
-                    onCreate(name);
-                  }
-                : undefined
-            }
-          />
-        </Dialog>
-      )}
+      {open && <AddDialog {...props} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+/** Picks a label, or creates one where the user may. */
+function AddDialog({ noun, types, onAdd, onCreate, onClose }: AddProps & { onClose: () => void }) {
+  const mayCreate = useMay()(...types.flatMap(privilegesToCreate));
+  const create = (name: string) => {
+    onClose();
+    onCreate?.(name);
+  };
+  return (
+    <Dialog title={`Add a ${noun}`} onClose={onClose}>
+      <EntityPicker
+        types={types}
+        label={`Find a ${noun}`}
+        onPick={(urn) => {
+          onClose();
+          onAdd(urn);
+        }}
+        onCreate={onCreate !== undefined && mayCreate ? create : undefined}
+      />
+    </Dialog>
   );
 }
 
