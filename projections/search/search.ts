@@ -125,7 +125,7 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
       draft.add(ofRuns, runsOf(state));
       const failure = fillAll(draft, inputs, failed);
       if (failure === undefined) {
-        policy?.settle(failed);
+        policy?.reportFailed(failed);
         return draft.document(state.urn, entityType);
       }
       if (policy === undefined) throw failure.error;

@@ -107,7 +107,7 @@ export async function openCatalogAndHttp(
     days: config.auditDays,
     now: Date.now,
     logger,
-    onAppended: below.projector.poke,
+    onAppended: below.projector.notifyAppended,
   });
   opened.push(() => audit.close());
   const operations = await openOperations({

@@ -9,7 +9,7 @@ import { CatalogError, saidBy } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { checkNamespace } from "../log/written-namespace.ts";
-import { noteParking } from "../projector/parking/parking.ts";
+import { writeParking } from "../projector/parking/parking.ts";
 import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
 import { catchUp } from "../projector/thread/catch-up.ts";
 import type { Progress } from "../projector/thread/progress.ts";
@@ -37,9 +37,9 @@ const ASPECTS: ViewName = "aspects";
 /** How a start waits for the views to catch up after a crash. */
 const catchUpLimits = {
   waitMsMax: Number.POSITIVE_INFINITY,
-  stillMsMax: 600_000,
+  stalledMsMax: 600_000,
   failingMsMax: 5_000,
-  lookMs: 500,
+  pollMs: 500,
 };
 /** A view that lacks more records is being built; a crash leaves fewer. */
 const FAR_BEHIND = 20_000;
@@ -87,7 +87,7 @@ export async function openLogAndViews(
   const unclean = uncleanViews(config);
   const starting = startProjectorThread({
     stores,
-    note: (view, record) => noteParking(log, view, record),
+    writeParking: (view, record) => writeParking(log, view, record),
     worker: projectorWorker,
     logger,
   });

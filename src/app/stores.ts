@@ -149,10 +149,10 @@ export async function openViews(
   options: {
     readonly names?: readonly ViewName[];
     readonly bulk?: boolean;
-    /** Of those in the data directory the generation beside the one in place. */
+    /** Of those in the data directory the generation stagedSources the one in place. */
     readonly next?: boolean;
     /** Views of the data directory of whose next generations folded ones are made. */
-    readonly beside?: readonly ViewName[];
+    readonly stagedSources?: readonly ViewName[];
     /** Called for a view that was made of something else, and is empty now. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
     /**
@@ -164,7 +164,7 @@ export async function openViews(
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
   // Nothing reads views that are built from nothing.
-  const { beside = next && !bulk ? names : [] } = options;
+  const { stagedSources = next && !bulk ? names : [] } = options;
   const leads = bulk === true || config.roles.includes("projector");
   const opened: View[] = [];
   try {
@@ -188,12 +188,12 @@ export async function openViews(
           shared || config.onModelChange === "refuse" ? 1 : positionAfter(KEPT_MIN, config.origin),
         bulk,
         next,
-        beside,
+        stagedSources,
       });
       const follows = {
-        shared: leads ? "led" : "watched",
+        shared: leads ? "leader" : "standby",
         awaited: true,
-        ofAnotherModel: () => stale,
+        builtWithAnotherModel: () => stale,
       } as const;
       opened.push(shared ? { ...view, ...follows } : view);
     }
@@ -227,7 +227,7 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
     const open = () => openKafkaFeedSink({ ...placeAt(config, config.kafka), ...parts });
     const sink = openLazily(KAFKA, open, sinkMethods);
     const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
-    return [{ ...view, shared: "led" } as View];
+    return [{ ...view, shared: "leader" } as View];
   } catch (error) {
     await history.close();
     throw error;
@@ -246,13 +246,13 @@ export async function openIngestion(
 export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
   config.kafka !== "" && config.roles.includes("feed");
 
-/** `beside`: views of which the next generation is read where one is made of them. */
+/** `stagedSources`: views of which the next generation is read where one is made of them. */
 interface Origin extends ViewOrigin {
-  readonly beside: readonly ViewName[];
+  readonly stagedSources: readonly ViewName[];
 }
 
 async function openView(config: StoresConfig, name: ViewName, whole: Origin): Promise<View> {
-  const { beside, ...origin } = whole;
+  const { stagedSources, ...origin } = whole;
   const { keyAspects, graph } = config.rules;
   const keyAspectOf = (type: string) => ownValue(keyAspects, type);
   switch (name) {
@@ -273,27 +273,27 @@ async function openView(config: StoresConfig, name: ViewName, whole: Origin): Pr
         name,
         project: createGraphProjection(graph, keyAspectOf),
         sink: await openGraphSink(config, origin),
-        bearing: forgettingOf,
+        relatedStreams: forgettingOf,
       } as View;
     case "search":
-      return openSearchView(config, origin, beside);
+      return openSearchView(config, origin, stagedSources);
   }
 }
 
 /** For who feeds other views from the aspect view. */
 const openAspectHistory = (
   config: Places,
-  beside: readonly ViewName[] = [],
+  stagedSources: readonly ViewName[] = [],
 ): Promise<AspectReader> =>
   followGenerations(config, "aspects", {
-    beside,
+    stagedSources,
     openPlace: openAspectReader,
     open: openSqliteAspectReader,
   });
 
 /**
  * Follows the live generation of a view, and starts with the staging generation where one is built
- * beside it.
+ * stagedSources it.
  */
 async function followGenerations<
   R extends { position(): Promise<Position>; close(): Promise<void> },
@@ -301,18 +301,18 @@ async function followGenerations<
   config: Places,
   name: ViewName,
   {
-    beside,
+    stagedSources,
     openPlace,
     open,
   }: {
-    readonly beside: readonly ViewName[];
+    readonly stagedSources: readonly ViewName[];
     readonly openPlace: (config: Places) => Promise<R>;
     readonly open: (path: string) => R;
   },
 ): Promise<R> {
   if (sharedView(config, name)) return openPlace(config);
   const path = fileOf(config, name);
-  const opened = beside.includes(name) ? open(stagingPath(path)) : await openPlace(config);
+  const opened = stagedSources.includes(name) ? open(stagingPath(path)) : await openPlace(config);
   const { store, swap: replace } = createSwappableStore(opened);
   let file = fileInPlace(path);
   return {
@@ -335,20 +335,20 @@ function statesMsMax(config: Places): number {
 async function openSearchView(
   config: StoresConfig,
   origin: ViewOrigin,
-  beside: readonly ViewName[],
+  stagedSources: readonly ViewName[],
 ): Promise<View> {
   const { search } = config.rules;
   const project = createSearchProjection(search);
   const sink = await openSearchSink(config, origin);
   const { position, latest, close } = await followGenerations(config, "timeseries", {
-    beside,
+    stagedSources,
     openPlace: openTimeseriesReader,
     open: openSqliteTimeseriesReader,
   });
   return createDocumentView<SearchWrite>({
     name: "search",
     sink,
-    states: await openAspectHistory(config, beside),
+    states: await openAspectHistory(config, stagedSources),
     events: {
       position,
       latest,
@@ -357,18 +357,18 @@ async function openSearchView(
       holding: (entityType, aspect, from) =>
         sink.holding(entityType, fieldsOfEvents(search, aspect), from),
       amend: (writes) => sink.amend(writes),
-      moves: sharedView(config, "timeseries"),
+      coversIgnored: sharedView(config, "timeseries"),
     },
     // In a rebuild, the aspect view is complete: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_IN_REBUILD_MAX : undefined,
-    // While it is built beside the live view, another thread applies changes to the aspect view.
+    // While it is built stagedSources the live view, another thread applies changes to the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
     make: (write) => write.op === "put" && write.document,
     fold(state, entityType, at, events, policy) {
       const written = { position: at, urn: state.urn };
       const make = project(state, entityType, events, policy);
       if (make === undefined) {
-        policy?.settle([]);
+        policy?.reportFailed([]);
         return { op: "remove", ...written };
       }
       return {

@@ -7,7 +7,7 @@ import { type Position, START } from "../core/position.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { promptHead } from "../log/cached-head.ts";
 import { watchLog } from "../log/log-health.ts";
-import { parkingNow } from "../projector/parking/parking.ts";
+import { readOnlyParking } from "../projector/parking/parking.ts";
 import type { AccessContext } from "./access/access-filter.ts";
 import { readBuiltInEntities } from "./access/built-in-entities.ts";
 import type { ReadPorts } from "./access/filtered-readers.ts";
@@ -115,7 +115,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     fold,
     async parkedAmong(urns) {
       if ((progress.parked()[ASPECTS] ?? 0) === 0) return new Set();
-      const parking = await parkingNow(log, ASPECTS);
+      const parking = await readOnlyParking(log, ASPECTS);
       return new Set(urns.filter((urn) => parking.find(urn) !== undefined));
     },
     behind: parts.sharedLog ? undefined : await entitiesBehind(log, progress.positions()[ASPECTS]),
@@ -160,12 +160,12 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       // With a shared log the entity is folded from its stream.
       if (parts.sharedLog) return;
       const position = await log.head();
-      progress.poke(position);
+      progress.notifyAppended(position);
       await reached(ASPECTS)(position);
     },
     definitionRemoval: () => definitionRemoval,
     async parkedFor(urn) {
-      return (await parkingNow(log, ASPECTS)).find(urn)?.reason;
+      return (await readOnlyParking(log, ASPECTS)).find(urn)?.reason;
     },
     async countEvents(urn, aspect) {
       await complete(TIMESERIES)();
@@ -193,7 +193,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       if (of.timeseries && position > (answered[TIMESERIES] ?? START)) {
         answered[TIMESERIES] = position;
       }
-      progress.poke(position);
+      progress.notifyAppended(position);
     },
   });
 
@@ -287,7 +287,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     deleteReferences: deletingReferences(ports),
     producePlatformEvent: createProduceEvent({
       ...{ log, encode: parts.encode, systemActor, now },
-      onAppended: (at) => progress.poke(at),
+      onAppended: (at) => progress.notifyAppended(at),
     }),
 
     ...createReading(tools, ports),

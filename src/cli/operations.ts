@@ -57,9 +57,9 @@ export interface VerifiedStore {
 }
 
 export interface VerifiedStores {
-  readonly found: readonly VerifiedStore[];
+  readonly before: readonly VerifiedStore[];
   /** The same after the repair. */
-  readonly left: readonly VerifiedStore[];
+  readonly after: readonly VerifiedStore[];
   /** Unverified parts: views that cannot be read, and records of the log that a view lacks. */
   readonly unknown: readonly { readonly view: string; readonly reason: string }[];
   /** Of the log, that were compared. */

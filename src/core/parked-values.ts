@@ -19,7 +19,7 @@ export interface ValuePolicy {
   /** The document is built without the value. */
   omits(aspect: string, version: number): boolean;
   /** Called each time a document is built, with the values that could not be projected. */
-  settle(failed: readonly FailedValue[]): void;
+  reportFailed(failed: readonly FailedValue[]): void;
 }
 
 /** The parked values of a view of documents. */

@@ -9,7 +9,7 @@ export interface OutdatedParts {
   /** Views whose files are damaged. */
   readonly damaged: () => readonly string[];
   /** Views that this process projects. */
-  readonly fed: () => readonly string[];
+  readonly projected: () => readonly string[];
   /** Called when a view is found to be of another model, and after its rebuild. */
   readonly onStale: (view: string, stale: boolean) => void;
   /** Rebuild views of another model. */
@@ -21,7 +21,7 @@ export interface OutdatedParts {
   /** True while views are rebuilt. */
   readonly underWay: () => boolean;
   readonly logger: { error(fields: object, message: string): void };
-  readonly lookMs?: number | undefined;
+  readonly pollMs?: number | undefined;
 }
 
 const LOOK_MS = 1_000;
@@ -32,7 +32,7 @@ const PAUSE_MS = 5_000;
 
 /** Resolves after the first check. */
 export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
-  const { onStale, underWay, logger, lookMs = LOOK_MS } = parts;
+  const { onStale, underWay, logger, pollMs = LOOK_MS } = parts;
   let known: readonly string[] = [];
   /** Views of failed rebuilds; new views are due at once, these after the backoff. */
   let tried: readonly string[] = [];
@@ -47,8 +47,8 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     for (const view of known) if (!stale.includes(view)) onStale(view, false);
     known = stale;
     const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.damaged()]);
-    const fed = parts.fed();
-    const due = [...outdated].filter((view) => fed.includes(view));
+    const projected = parts.projected();
+    const due = [...outdated].filter((view) => projected.includes(view));
     tried = rebuilt === parts.rebuilt() ? tried.filter((view) => due.includes(view)) : [];
     rebuilt = parts.rebuilt();
     if (tried.length === 0) retryMs = RETRY_MS.first;
@@ -72,6 +72,6 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
       .finally(() => {
         looking = false;
       });
-  }, lookMs).unref();
+  }, pollMs).unref();
   return { close: () => clearInterval(timer) };
 }

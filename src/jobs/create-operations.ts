@@ -37,7 +37,7 @@ export interface OperationsParts {
     Restoration & {
       stale(): readonly string[];
       damaged(): readonly string[];
-      fed(): readonly string[];
+      projected(): readonly string[];
       emptied(): Readonly<Record<string, number>>;
     };
   readonly audit: Pick<AuditTrail, "list" | "note">;
@@ -90,7 +90,7 @@ export async function openOperations(
 ): Promise<Operations & { close(): Promise<void> }> {
   const { model, log, timeseries, projector, now, logger } = parts;
   const systemActor = `urn:${parts.namespace}:corpuser:__datahub_system`;
-  const onAppended = projector.poke;
+  const onAppended = projector.notifyAppended;
   const caughtUp = async () =>
     projector.reached(TIMESERIES, await log.head(), { timeoutMs: parts.waitMsMax });
 
@@ -106,7 +106,7 @@ export async function openOperations(
   });
   const { rebuilding, views } = parts.rebuilds;
   const node = nodeId(parts.data);
-  const own = { restoration: projector, rebuilding, views, fed: projector.fed };
+  const own = { restoration: projector, rebuilding, views, projected: projector.projected };
   const { handing } = parts;
   const others =
     handing &&
@@ -117,7 +117,8 @@ export async function openOperations(
       logger,
       onAppended,
       work: handedWork(own),
-      feeds: (view) => handing.leads && handing.isShared(view) && projector.fed().includes(view),
+      projects: (view) =>
+        handing.leads && handing.isShared(view) && projector.projected().includes(view),
       onGrown: (look) => projector.onProgress(look),
     }));
   const restoration = others === undefined ? projector : dispatchedRestore(own, others);
@@ -182,7 +183,7 @@ export async function openOperations(
     stale: projector.stale,
     damaged: projector.damaged,
     rebuilt: rebuilds.count,
-    fed: projector.fed,
+    projected: projector.projected,
     underWay: rebuilds.underWay,
     logger,
     onStale(view, stale) {

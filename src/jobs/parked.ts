@@ -5,7 +5,7 @@ import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord } from "../log/codecs/record-codec.ts";
 import { type Histories, openHistories } from "../projector/history.ts";
-import { notParked, type Parked, parkingNow } from "../projector/parking/parking.ts";
+import { notParked, type Parked, readOnlyParking } from "../projector/parking/parking.ts";
 import type { Unrestored } from "../projector/parking/restore.ts";
 import type { Progress, Restoration } from "../projector/thread/progress.ts";
 import type { ParkedEntity, ParkedQuery } from "./operations.ts";
@@ -24,7 +24,7 @@ interface Dependencies {
 
 export function createParkedOperations({ log, projector, names, maxCheckAgeMs }: Dependencies) {
   async function parkedIn(view: string): Promise<readonly Parked[]> {
-    return (await parkingNow(log, view)).list();
+    return (await readOnlyParking(log, view)).list();
   }
 
   async function all(view: string | undefined): Promise<readonly Parked[]> {

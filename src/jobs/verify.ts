@@ -141,8 +141,8 @@ export function createVerifications(parts: VerifyParts) {
         await requireMoving(asked);
         return;
       }
-      const { left } = await verifyAndRepair(asked, {
-        look: verify,
+      const { after } = await verifyAndRepair(asked, {
+        verify,
         async restore(urns) {
           await restore(urns, elsewhere, signal);
           counts = { ...counts, updated: counts.updated + urns.length };
@@ -155,7 +155,7 @@ export function createVerifications(parts: VerifyParts) {
         signal,
       });
       await bringOn(asked, signal);
-      const found = countOf(left);
+      const found = countOf(after);
       if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unrepaired(found);
     } finally {
       under--;

@@ -1,20 +1,20 @@
 /**
- * How much of what is wanted is asked for at once: less when an answer had to end early, and slowly
- * more again. Nothing is then read many times over because the first of it is large.
+ * Adaptive page size: shrinks when a response is truncated, grows slowly after that. A large item at
+ * the start of a page then does not cause the others to be read again many times.
  */
 export interface AdaptivePageSize {
-  /** The first ones, as many as will probably fit; one at least. */
-  first<T>(wanted: readonly T[]): readonly T[];
-  /** `whole`: an answer had all that was asked for; else so many of it. */
-  note(answered: number, whole: boolean): void;
+  /** The first items, as many as will probably fit; at least one. */
+  take<T>(wanted: readonly T[]): readonly T[];
+  /** Adapts to a response of `returned` items; `complete`: these were all requested ones. */
+  adapt(returned: number, complete: boolean): void;
 }
 
 export function createAdaptivePageSize(most: number): AdaptivePageSize {
   let fits = most;
   return {
-    first: (wanted) => wanted.slice(0, fits),
-    note(answered, whole) {
-      fits = whole ? Math.min(most, fits * 2) : Math.max(1, answered);
+    take: (wanted) => wanted.slice(0, fits),
+    adapt(returned, complete) {
+      fits = complete ? Math.min(most, fits * 2) : Math.max(1, returned);
     },
   };
 }

@@ -5,7 +5,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import { type Batch, type PoisonRecord, projectBatch } from "./batch.ts";
-import { EntityRefused, isPoison, type Parking, WHOLE } from "./parking/parking.ts";
+import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "./parking/parking.ts";
 import type { Projection, View } from "./sink.ts";
 
 export interface AppliedBatch {
@@ -24,15 +24,15 @@ export interface AppliedBatch {
  * errors of the store.
  */
 export async function applyToView(
-  fed: View,
+  applyOrPark: View,
   changes: Batch<PlacedChange>,
   after: Position,
   options: { readonly parking?: Parking | undefined; readonly always: (upTo: Position) => boolean },
 ): Promise<AppliedBatch> {
   const { parking } = options;
-  const view = naming(fed, changes);
+  const view = withRecordNames(applyOrPark, changes);
   if (view.onParking !== undefined) await releaseRejected(changes.items, parking);
-  const project = passingOver(view, parking);
+  const project = skippingParked(view, parking);
   const { items, upTo, failure, poison } = projectBatch(changes, project, after);
   // Other views wait until this one is past the records that it skips.
   const skipped =
@@ -45,7 +45,7 @@ export async function applyToView(
       await view.sink.apply(items, upTo);
     } catch (error) {
       if (parking === undefined || !isPoison(error)) throw error;
-      await isolate(
+      await isolatePoison(
         view,
         changes.items.filter(({ position }) => position <= upTo),
         upTo,
@@ -61,14 +61,14 @@ export async function applyToView(
     return { upTo, moved, failure, record: changes.nameAt?.(upTo) };
   }
   // The entity may be parked already, or the record dropped.
-  if (!parking.skips(poison)) await parking.park(placeOf(poison), failure);
+  if (!parking.skips(poison)) await parking.park(recordOf(poison), failure);
   await view.sink.apply([], poison.position);
   const record = changes.nameAt?.(poison.position);
   return { upTo: poison.position, moved: true, record };
 }
 
 /** The view, whose checkpoints get the names of the batch's records. */
-function naming(view: View, { nameAt }: Batch<PlacedChange>): View {
+function withRecordNames(view: View, { nameAt }: Batch<PlacedChange>): View {
   const { sink } = view;
   if (nameAt === undefined) return view;
   return {
@@ -86,12 +86,12 @@ async function releaseRejected(
   parking: Parking | undefined,
 ): Promise<void> {
   for (const { urn } of changes) {
-    if (parking?.isRejected(urn)) await parking.release(urn, WHOLE.aspect);
+    if (parking?.isRejected(urn)) await parking.release(urn, WHOLE_DOCUMENT.aspect);
   }
 }
 
 /** A view of documents skips no changes: its documents depend on the state of the entity alone. */
-function passingOver(
+function skippingParked(
   { project, onParking }: View,
   parking: Parking | undefined,
 ): Projection<unknown> {
@@ -99,22 +99,22 @@ function passingOver(
   return (change) => (parking.skips(change) ? [] : project(change));
 }
 
-const placeOf = ({ urn, position }: PoisonRecord): PoisonRecord => ({ urn, position });
+const recordOf = ({ urn, position }: PoisonRecord): PoisonRecord => ({ urn, position });
 
 /** Finds the records that the view cannot apply by bisection, and parks them. */
-async function isolate(
+async function isolatePoison(
   view: View,
   changes: readonly PlacedChange[],
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  const writesOf = passingOver(view, parking);
+  const writesOf = skippingParked(view, parking);
   const left = changes.filter((change) => writesOf(change).length > 0);
   const [only] = left;
   // No write is left that can be the cause.
   if (only === undefined) throw error;
   if (left.length === 1) {
-    const urn = error instanceof EntityRefused ? error.urn : only.urn;
+    const urn = error instanceof EntityRejected ? error.urn : only.urn;
     // The record belongs to no entity.
     if (urn === "") throw error;
     await park(view, { urn, position: only.position }, upTo, { parking, error });
@@ -137,10 +137,10 @@ async function applied(
   parking: Parking,
 ): Promise<void> {
   try {
-    await view.sink.apply(changes.flatMap(passingOver(view, parking)), upTo);
+    await view.sink.apply(changes.flatMap(skippingParked(view, parking)), upTo);
   } catch (error) {
     if (!isPoison(error)) throw error;
-    await isolate(view, changes, upTo, { parking, error });
+    await isolatePoison(view, changes, upTo, { parking, error });
   }
 }
 
@@ -154,10 +154,10 @@ async function park(
   upTo: Position,
   { parking, error }: { readonly parking: Parking; readonly error: Error },
 ): Promise<void> {
-  if (view.onParking === undefined) await parking.park(placeOf(poison), error);
+  if (view.onParking === undefined) await parking.park(recordOf(poison), error);
   else {
     await view.sink.restore(poison.urn, []);
-    await parking.park({ ...placeOf(poison), ...WHOLE }, error);
+    await parking.park({ ...recordOf(poison), ...WHOLE_DOCUMENT }, error);
   }
   await view.sink.apply([], upTo);
 }

@@ -6,16 +6,18 @@ import type { View } from "./sink.ts";
 /** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
-interface Placed {
+interface AtPosition {
   readonly position: Position;
 }
 
-interface Viewing extends Placed {
+interface ViewAtPosition extends AtPosition {
   readonly view: View;
 }
 
 /** Views at the same position together, the foremost first. */
-export function groupsOf<F extends Placed>(viewStates: readonly F[]): readonly (readonly F[])[] {
+export function groupsOf<F extends AtPosition>(
+  viewStates: readonly F[],
+): readonly (readonly F[])[] {
   const groups = Map.groupBy(viewStates, ({ position }) => position);
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
@@ -24,8 +26,8 @@ export function groupsOf<F extends Placed>(viewStates: readonly F[]): readonly (
 export function isWithin(
   log: Pick<ChangeLog, "countBetween">,
   records: number,
-  ahead: readonly Placed[],
-  behind: readonly Placed[] | undefined,
+  ahead: readonly AtPosition[],
+  behind: readonly AtPosition[] | undefined,
 ): boolean {
   const from = behind?.[0]?.position;
   const to = ahead[0]?.position;
@@ -33,12 +35,12 @@ export function isWithin(
 }
 
 /** The limit of a group's batch: the group ahead, and the views of this process that it is built from. */
-export function endOf(
-  group: readonly Viewing[],
+export function batchEnd(
+  group: readonly ViewAtPosition[],
   ahead: Position | undefined,
-  all: readonly Viewing[],
+  all: readonly ViewAtPosition[],
 ): Position | undefined {
-  const sources = group.flatMap(({ view }) => view.madeOf ?? []);
+  const sources = group.flatMap(({ view }) => view.builtFrom ?? []);
   const bounds = all
     .filter(({ view }) => sources.includes(view.name) && view.shared === undefined)
     .map(({ position }) => position);
@@ -47,7 +49,10 @@ export function endOf(
 }
 
 /** Up to where the next group is, and to the bytes of a batch; at least one record. */
-export function cut(page: readonly LogRecord[], ahead: Position | undefined): readonly LogRecord[] {
+export function cutBatch(
+  page: readonly LogRecord[],
+  ahead: Position | undefined,
+): readonly LogRecord[] {
   let bytes = 0;
   const end = page.findIndex(({ position, data }, index) => {
     bytes += data.length;

@@ -7,15 +7,15 @@ import { type Position, position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
-import { cut } from "./batch-groups.ts";
+import { cutBatch } from "./batch-groups.ts";
 import { createChangeCache } from "./change-cache.ts";
 import type { ViewState } from "./view-state.ts";
 
 export interface ReadBatch {
   readonly batch: Batch<PlacedChange>;
-  /** The log may have more: the batch is as large as batches get, or ends before a record at fault. */
+  /** The log may have more: the batch has the maximum size, or ends before a poison record. */
   readonly full: boolean;
-  /** The log has nothing there. */
+  /** The log has no record after the position. */
   readonly atHead: boolean;
 }
 
@@ -48,7 +48,7 @@ export function createBatchReader({
         return { batch: known, full: known.items.length === limit, atHead: false };
       }
       const page = await log.readAll(after, { limit });
-      const batch = decodeBatch(cut(page, end), decode, after);
+      const batch = decodeBatch(cutBatch(page, end), decode, after);
       if (!costly) {
         const later = viewStates.filter(({ view }) => view.costly === true);
         const needed = position(Math.min(...later.map((viewState) => viewState.position)));

@@ -1,17 +1,18 @@
 /**
- * Changes that were read for the views that go ahead, kept for those that come to them a moment later
- * in turns of their own: they need neither read nor decode them again.
+ * Cache of the changes that were read for the foremost views. Costly views, which follow shortly behind
+ * in their own turns, neither read nor decode them again. Bounded by the size of the values and by the
+ * number of changes; entries that no view needs are evicted.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
 import type { Batch } from "./batch.ts";
 
 export interface ChangeCache {
-  /** A batch that followed on `after`; what lies at or before `needed` is forgotten. */
+  /** Adds the batch after `after`; evicts changes at or before `needed`. */
   add(after: Position, batch: Batch<PlacedChange>, needed: Position): void;
   /**
-   * The first changes after a position, so many at most and none past `end`; undefined where they are
-   * not kept.
+   * The first changes after a position, at most `limit` and none past `end`; undefined if they are not
+   * cached.
    */
   from(
     after: Position,
@@ -19,11 +20,11 @@ export interface ChangeCache {
   ): Batch<PlacedChange> | undefined;
 }
 
-/** Of the values that are kept, in UTF-16 code units, and of the changes: a few batches. */
+/** Size of the cached values in UTF-16 code units, and number of changes: a few batches. */
 const CHARS_MAX = 4_000_000;
 const CHANGES_MAX = 8_000;
 
-interface Kept {
+interface CachedBatch {
   readonly after: Position;
   readonly upTo: Position;
   readonly changes: readonly PlacedChange[];
@@ -33,37 +34,41 @@ interface Kept {
 
 export function createChangeCache(): ChangeCache {
   /** Each follows on the one before it. */
-  let kept: Kept[] = [];
+  let cached: CachedBatch[] = [];
   let chars = 0;
   let changes = 0;
 
-  function forgetFirst(): void {
-    const [first, ...rest] = kept;
-    kept = rest;
+  function evictFirst(): void {
+    const [first, ...rest] = cached;
+    cached = rest;
     chars -= first?.chars ?? 0;
     changes -= first?.changes.length ?? 0;
   }
 
   return {
     add(after, { items, upTo, nameAt }, needed) {
-      if (kept.at(-1)?.upTo !== after) [kept, chars, changes] = [[], 0, 0];
+      if (cached.at(-1)?.upTo !== after) [cached, chars, changes] = [[], 0, 0];
       if (upTo <= after) return;
       const size = items.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-      kept.push({ after, upTo, changes: items, nameAt, chars: size });
+      cached.push({ after, upTo, changes: items, nameAt, chars: size });
       chars += size;
       changes += items.length;
-      while (chars > CHARS_MAX || changes > CHANGES_MAX || (kept[0]?.upTo ?? Infinity) <= needed) {
-        forgetFirst();
+      while (
+        chars > CHARS_MAX ||
+        changes > CHANGES_MAX ||
+        (cached[0]?.upTo ?? Infinity) <= needed
+      ) {
+        evictFirst();
       }
     },
     from(after, { limit, end }) {
-      if (after < (kept[0]?.after ?? Infinity) || after >= (kept.at(-1)?.upTo ?? START)) return;
+      if (after < (cached[0]?.after ?? Infinity) || after >= (cached.at(-1)?.upTo ?? START)) return;
       const items: PlacedChange[] = [];
-      const parts = kept;
+      const parts = cached;
       const nameAt = (at: Position) =>
         parts.find((one) => one.after < at && at <= one.upTo)?.nameAt?.(at);
       let upTo = after;
-      for (const one of kept) {
+      for (const one of cached) {
         if (one.upTo <= after) continue;
         for (const change of one.changes) {
           if (change.position <= after) continue;

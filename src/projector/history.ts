@@ -41,7 +41,7 @@ export async function openHistories(
   function streamsOf(urn: string): readonly StreamName[] {
     const type = entityTypeOf(urn);
     return [
-      ...ownStreams(urn, [...aspects]),
+      ...entityStreams(urn, [...aspects]),
       ...truncations.filter((name) => {
         const of = parseStream(name);
         return of?.kind === "truncation" && of.entityType === type;
@@ -83,7 +83,7 @@ async function* changesOf(
 }
 
 /** The streams of an entity, if the log has events of these aspects. */
-export const ownStreams = (urn: string, aspects: readonly string[]): readonly StreamName[] => [
+export const entityStreams = (urn: string, aspects: readonly string[]): readonly StreamName[] => [
   entityStream(urn),
   ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
 ];
@@ -122,10 +122,10 @@ export async function readBeginnings(
 
 /** Decodes each record once: every view reads the records that were read ahead. */
 function decodingOnce(decode: Decode): Decode {
-  const known = new WeakMap<LogRecord, PlacedChange | undefined>();
+  const decoded = new WeakMap<LogRecord, PlacedChange | undefined>();
   return (record) => {
-    if (!known.has(record)) known.set(record, decode(record));
-    return known.get(record);
+    if (!decoded.has(record)) decoded.set(record, decode(record));
+    return decoded.get(record);
   };
 }
 

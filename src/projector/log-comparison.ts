@@ -1,5 +1,5 @@
 /**
- * Compares views with the log that feeds them. A checkpoint names the last record that it covers. If the
+ * Compares views with the log that they are built from. A checkpoint names the last record that it covers. If the
  * log does not have that record, an older copy or another log has replaced it. The view then stops until
  * the right log is back or the view is rebuilt.
  *
@@ -30,16 +30,16 @@ export interface Compared {
 export interface LogComparison {
   /** Throws `unavailable` for the first view that does not belong to the log. */
   atStart(): Promise<void>;
-  /** Begins a comparison when one is due. */
-  look(): void;
-  /** To be called after a failure of the log: views are compared again before they apply records. */
-  doubt(): void;
-  /** True if the connection to the log was lost since the last call; then it also calls `doubt`. */
-  isInDoubt(): boolean;
+  /** Starts a comparison when one is due. */
+  compareIfDue(): void;
+  /** After a failure of the log: views are compared again before they apply records. */
+  markUnchecked(): void;
+  /** True if the connection was lost since the last call; then it also calls `markUnchecked`. */
+  hasReconnected(): boolean;
   /** Makes a comparison due at the next check. */
-  soon(): void;
-  /** Resolves when no comparison is under way. */
-  settled(): Promise<void>;
+  compareSoon(): void;
+  /** Resolves when no comparison is running. */
+  whenIdle(): Promise<void>;
 }
 
 interface Parts<F extends Compared> {
@@ -65,7 +65,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
   let pauseMs = 0;
   let disconnections = log.disconnections?.() ?? 0;
 
-  function doubt(): void {
+  function markUnchecked(): void {
     for (const viewState of viewStates) viewState.unchecked = true;
   }
   let running: Promise<void> | undefined;
@@ -142,22 +142,22 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
       const wrong = viewStates.find(({ mismatch }) => mismatch !== undefined);
       if (wrong?.mismatch !== undefined) throw wrong.mismatch;
     },
-    look() {
+    compareIfDue() {
       const now = performance.now();
       if (running === undefined && now >= due && now >= notBefore) running = run();
     },
-    doubt,
-    isInDoubt() {
+    markUnchecked,
+    hasReconnected() {
       const now = log.disconnections?.() ?? 0;
       if (now === disconnections) return false;
       disconnections = now;
-      doubt();
+      markUnchecked();
       return true;
     },
-    soon() {
+    compareSoon() {
       due = 0;
     },
-    settled: async () => running,
+    whenIdle: async () => running,
   };
 }
 
@@ -174,6 +174,6 @@ const notInLog = (
   );
 
 const anotherLog = (view: string): CatalogError =>
-  new CatalogError("unavailable", `the log is not the one that feeds the view "${view}"`, {
+  new CatalogError("unavailable", `the view "${view}" was built from another log`, {
     hint: RECOVERY,
   });

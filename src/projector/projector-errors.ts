@@ -1,7 +1,8 @@
 /** Errors of the projector. */
 import { CatalogError } from "../core/errors.ts";
 
-export const fedElsewhere = "another process feeds the view: ask the node with the role projector";
+export const projectedElsewhere =
+  "another process projects the view: send the request to the node with the role projector";
 
 export const unknownView = (name: string): CatalogError =>
   new CatalogError("not_found", `there is no view "${name}" on this node that parks entities`);

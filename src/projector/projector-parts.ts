@@ -3,7 +3,7 @@ import type { Position } from "../core/position.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import type { Decode } from "./batch.ts";
 import type { HistoryLog } from "./history.ts";
-import type { Parked, ParkingNotes } from "./parking/parking.ts";
+import type { Parked, ParkingStore } from "./parking/parking.ts";
 import type { Unrestored } from "./parking/restore.ts";
 import type { GenerationStore } from "./rebuild/swap-generations.ts";
 import type { View } from "./sink.ts";
@@ -19,9 +19,9 @@ export interface ProjectorParts {
   readonly compareMs?: number | undefined;
   readonly views: readonly View[];
   readonly decode: Decode;
-  /** Storage of parking records; without it, a poison record stops the view. */
-  readonly notes?: ParkingNotes | undefined;
-  /** Generations of the views; without them, views cannot be replaced. */
+  /** Stores parking records; without it, a poison record stops the view. */
+  readonly parkingStore?: ParkingStore | undefined;
+  /** Opens and swaps generations; when absent, views cannot be rebuilt meanwhile. */
   readonly generations?: GenerationStore | undefined;
   /** Called after every batch, also after a failed one. */
   readonly onProgress: (progress: ProjectorProgress) => void;
@@ -29,9 +29,9 @@ export interface ProjectorParts {
   readonly batchMax?: number | undefined;
   /** Milliseconds until a failed batch is tried again, first and at most. */
   readonly retryMs?: RetryMs | undefined;
-  /** Milliseconds after which the log is looked at without a poke. */
+  /** Milliseconds after which the log is read without a wake-up. */
   readonly idleMs?: number | undefined;
-  /** Milliseconds that a shared view stays where it is before this projector feeds it. */
+  /** Milliseconds without progress of a shared view after which this projector takes it over. */
   readonly takeOverMs?: number | undefined;
 }
 
@@ -39,8 +39,8 @@ export interface Projector {
   progress(): ProjectorProgress;
   /** The live generations. */
   views(): readonly View[];
-  /** The log has new records: do not wait any longer. */
-  poke(): void;
+  /** The log has new records: ends the pause between turns. */
+  wake(): void;
   /** As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before. */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
   /** As Restoration.drop. */
@@ -61,7 +61,7 @@ export interface Advanced {
 
 export const IDLE: Advanced = { moved: false, more: false };
 
-export interface Wanted {
+export interface QueuedWork {
   /** Never rejects. */
   readonly work: () => Promise<void>;
   readonly reject: (error: Error) => void;

@@ -2,7 +2,7 @@
  * The projector: applies the records of the log to the views, continuously.
  *
  * Views that are at the same position form a group: the log is read and decoded once for it. Each
- * turn takes every group one batch further, the foremost first.
+ * turn applies one batch to every group, the one with the highest position first.
  *
  * State of a view (`ViewState`)
  *
@@ -10,46 +10,48 @@
  *   failing      the last batch could not be read or applied; `failure` has the error and the time
  *                of the next attempt. A poison record is parked instead
  *
- *   following → following   a batch was applied                                   feed
- *   following → failing     something threw                                       fail (view-state.ts)
- *   failing   → failing     the same on a later attempt; the pause doubles        fail
- *   failing   → following   a batch was applied after the pause                   feed
- *   any       → stopped     the log does not hold the view's last record          log-comparison.ts
- *   stopped   → any         the log holds it again, or the view is another one    log-comparison.ts
- *   any       → watching    another projector moved the (shared) view meanwhile   feed
- *   watching  → following   nobody moved it for a while, though it is behind      look (standby.ts)
+ *   standby      a projector of another process applies batches to it; its position is polled
+ *   stopped      the log does not contain its last record
  *
- *   watching     a projector of another process feeds it; its position is polled
+ *   following → following   a batch was applied                                applyBatch
+ *   following → failing     an error was thrown                                fail (view-state.ts)
+ *   failing   → failing     a later attempt failed; the pause doubles          fail
+ *   failing   → following   a batch was applied after the pause                applyBatch
+ *   any       → stopped     the log lacks the view's last record               log-comparison.ts
+ *   stopped   → any         the log contains it again, or the view was rebuilt log-comparison.ts
+ *   any       → standby     another projector has moved the (shared) view      applyBatch
+ *   standby   → following   no projector moved it for a while, though it is
+ *                           behind                                             poll (standby.ts)
  *
- * State of the projector: running → (stop) → stopping → stopped, the batch in flight finished.
+ * State of the projector: running → (stop) → stopping → stopped, after the batch in flight.
  *
  * Invariants
  *
  *   1. A view gets every record after its checkpoint once per attempt, in the order of the log.
- *      (advance reads from the group's position; a view's position moves only in feed and recover)
+ *      (advance reads from the group's position; only applyBatch and recover move a view's position)
  *   2. A checkpoint is never ahead of what was applied. (the sink stores it with the rows; after a
  *      failure the projector reads it again, because the write may have been committed: recover)
- *   3. A failing view does not delay others, and recovers by itself. (ready leaves it out until its
- *      pause is over; then it is a group of its own until it has caught up)
- *   4. A view that is less than a batch behind another meets it and shares its reading from there.
- *      (turn lets the one ahead wait for that batch, advance cuts it at `ahead`)
+ *   3. A failing view does not delay others, and recovers by itself. (ready omits it until its pause
+ *      is over; then it forms a group of its own until it has caught up)
+ *   4. A view that is less than a batch behind another joins its group. (turn lets the view ahead wait
+ *      for that batch; advance ends the batch at `ahead`)
  *   5. Work is bounded: records and bytes of a batch, the pause between attempts, and the time for
  *      which the thread is blocked (one turn).
- *   6. New records are found without a poke, too. (rest ends after idleMs)
- *   7. An entity is restored between two turns, in which no view takes a batch. (runWanted)
- *   8. A costly view neither holds up the others nor is held up for good by them: it has a batch in
- *      each turn in which they reach the end of the log, and in one of COSTLY_TURN when they do not.
+ *   6. New records are found without a wake-up, too. (waitForWork ends after idleMs)
+ *   7. An entity is restored between two turns, while no view applies a batch. (runQueued)
+ *   8. A costly view does not delay the others, and they delay it for a bounded time: it gets a batch
+ *      in each turn in which they reach the end of the log, and otherwise in every COSTLY_TURN-th turn.
  *      (turn)
  *   9. Deferred work of a view is done after the turns of the others, with pauses. (tidy)
  *  10. A shared view applies its batch in the background: a slow server does not delay other views.
- *      It gets no other call until the batch is done. (advance, settled)
- *  11. Of several projectors of a shared view one feeds it, another takes over when that one ends:
- *      soon if it has the view's model, later if it has another. (isLeft)
- *      Two that try at once do no harm: a sink moves the checkpoint by compare and set, and rejects
- *      `conflict` otherwise. (feed, look)
+ *      It gets no other call until the batch is done. (advance, whenIdle)
+ *  11. One of several projectors applies batches to a shared view. Another takes over when that one
+ *      ends: soon if it has the view's model, later if it has another. (isAbandoned)
+ *      Two concurrent projectors do no harm: a sink moves the checkpoint by compare and set, and
+ *      rejects `conflict` otherwise. (applyBatch, poll)
  *  12. A held view stays at its position until it is released, with its live generation or with the
  *      staging one, which is not behind. (swap-generations.ts)
- *  13. Views that have reached the end of the log wait for the next poke: small writes are applied
+ *  13. Views that have reached the end of the log wait for the next wake-up: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
 
@@ -59,14 +61,14 @@ import type { Position } from "../core/position.ts";
 import { recordsBetween } from "../log/change-log.ts";
 import { applyToView } from "./apply-batch.ts";
 import type { Batch } from "./batch.ts";
-import { endOf, groupsOf, isWithin, partition } from "./batch-groups.ts";
+import { batchEnd, groupsOf, isWithin, partition } from "./batch-groups.ts";
 import { createBatchReader } from "./batch-reader.ts";
 import { createLogComparison } from "./log-comparison.ts";
 import { openParkingOf, type Parking } from "./parking/parking.ts";
 import { createEntityRestoring } from "./parking/restore-entity.ts";
 import { asError, isConflict, stopped } from "./projector-errors.ts";
 import type { Projector, ProjectorParts } from "./projector-parts.ts";
-import { type Advanced, IDLE, type Wanted } from "./projector-parts.ts";
+import { type Advanced, IDLE, type QueuedWork } from "./projector-parts.ts";
 import { createGenerationSwap } from "./rebuild/swap-generations.ts";
 import type { View } from "./sink.ts";
 import { createStandby } from "./standby.ts";
@@ -76,16 +78,16 @@ import { createFailing, openViewState, type ViewState } from "./view-state.ts";
 
 export type { ProjectorProgress, ViewProgress } from "./thread/progress-snapshot.ts";
 
-/** Large enough to make a transaction cheap, small enough to take some ten milliseconds. */
+/** Records of a batch: a transaction of this size takes some tens of milliseconds. */
 const BATCH_MAX = 2_000;
 
 /**
- * A view that has no writes for a batch keeps its checkpoint for so many records: to read again
- * after a crash what it ignores is cheaper than a transaction for every batch.
+ * Records that a view may ignore before its checkpoint is stored. Reading them again after a crash is
+ * cheaper than a transaction for every batch.
  */
 const IGNORED_MAX = 10_000;
 
-/** A store that comes back is not kept waiting: an attempt at one that is away costs next to nothing. */
+/** Pauses between attempts. They are short, because an attempt at an unavailable store is cheap. */
 const RETRY_MS = { first: 100, max: 5_000 };
 
 const IDLE_MS = 200;
@@ -94,20 +96,20 @@ const TAKE_OVER_MS = 3_000;
 
 const COMPARE_MS = 60_000;
 
-/** Polling of watched views after a poke: a caller may wait for them. */
-const WATCHED = { everyMs: 25, forMs: 2_000 };
+/** Polling of standby views after a wake-up: a caller may wait for them. */
+const STANDBY_POLL = { everyMs: 25, forMs: 2_000 };
 
 /**
- * Deferred work of a view, such as deleting a million rows, leaves disk and cores to requests: after
- * each part it pauses for `times` as long. A million rows take some 150 parts, and 25 seconds.
- * Costly views have less time for it, and lose more without it.
+ * Pauses in the deferred work of a view, such as deleting a million rows, so that requests get disk and
+ * cores: after each part `times` its duration, at most `msMax`. A million rows take some 150 parts and
+ * 25 seconds. Costly views pause less: their reads are slower until the work is done.
  */
 const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
 
-/** Of so many turns in which other views do not reach the end of the log, costly ones have one. */
+/** Costly views get one of so many turns while the other views are behind the end of the log. */
 const COSTLY_TURN = 4;
 
-/** Between turns while the log grows, where no poke comes: another process may have written. */
+/** Pause between turns while the log grows without wake-ups: another process may write to it. */
 const BUSY_MS = 50;
 
 /**
@@ -119,7 +121,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   const { retryMs = RETRY_MS, idleMs = IDLE_MS, takeOverMs = TAKE_OVER_MS } = parts;
   const between = (from: Position, to: Position) => recordsBetween(log, from, to);
   const parkingOf = async (view: View): Promise<Parking | undefined> =>
-    parts.notes && openParkingOf(view, parts.notes, Date.now);
+    parts.parkingStore && openParkingOf(view, parts.parkingStore, Date.now);
   const viewStates: readonly ViewState[] = await Promise.all(
     parts.views.map((view) => openViewState(view, parkingOf, retryMs)),
   );
@@ -135,58 +137,59 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   });
   await comparison.atStart();
   let stopping = false;
-  let poked = false;
-  let pokedAt = Number.NEGATIVE_INFINITY;
-  let turnsWithout = 0;
-  /** When more of what was put off is to be done (performance.now). */
+  let woken = false;
+  let wokenAt = Number.NEGATIVE_INFINITY;
+  let turnsWithoutCostly = 0;
+  /** Ends waitForWork. */
   let wake: () => void = () => {};
-  const wanted: Wanted[] = [];
+  const queued: QueuedWork[] = [];
   const batches = createBatchReader({ log, decode, viewStates });
   const generationSwap = createGenerationSwap({
     ...{ viewStates, log, decode, parkingOf },
     generations: parts.generations,
-    betweenTurns: want,
+    betweenTurns: runBetweenTurns,
   });
 
   const progress = (): ProjectorProgress => progressOf(viewStates);
   const report = (): void => onProgress(progress());
   const failing = createFailing(retryMs, report);
   const { fail } = failing;
-  const watching = createStandby({
+  const standby = createStandby({
     ...{ viewStates, failing, head: () => log.head(), parkingOf, takeOverMs, report, wakeUp },
   });
 
   async function run(): Promise<void> {
     while (!stopping) {
-      poked = false;
-      comparison.look();
-      watching.look();
+      woken = false;
+      comparison.compareIfDue();
+      standby.poll();
       const { moved, more } = await turn();
-      await runWanted();
+      await runQueued();
       await tidy();
-      if (!more && !poked && !stopping) await rest(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
-      // Sinks may work without ever waiting: messages must get in between all the same.
+      if (!more && !woken && !stopping)
+        await waitForWork(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
+      // Sinks may be synchronous: yield, so that the thread receives its messages.
       await otherTurns();
     }
-    for (const { reject } of wanted.splice(0)) reject(stopped());
+    for (const { reject } of queued.splice(0)) reject(stopped());
     await generationSwap.endHolds();
-    await settled(viewStates);
-    await comparison.settled();
-    await Promise.all(viewStates.map(keepPosition));
+    await whenIdle(viewStates);
+    await comparison.whenIdle();
+    await Promise.all(viewStates.map(storeCheckpoint));
   }
 
-  async function runWanted(): Promise<void> {
-    for (const { work } of wanted.splice(0)) {
+  async function runQueued(): Promise<void> {
+    for (const { work } of queued.splice(0)) {
       await work();
       report();
     }
   }
 
-  /** Runs `work` between two turns. */
-  function want<T>(work: () => Promise<T>): Promise<T> {
+  /** Queues `work`, which runs between two turns. */
+  function runBetweenTurns<T>(work: () => Promise<T>): Promise<T> {
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    wanted.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
+    queued.push({ work: () => work().then(resolve, (error) => reject(asError(error))), reject });
     wakeUp();
     return promise;
   }
@@ -211,24 +214,24 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  const mayTidy = ({ failure, movedAt, busy: feeding }: ViewState): boolean =>
-    failure === undefined && movedAt === undefined && feeding === undefined;
+  const mayTidy = ({ failure, movedAt, busy }: ViewState): boolean =>
+    failure === undefined && movedAt === undefined && busy === undefined;
 
-  /** Stores the checkpoint, so that the next start reads nothing again. Errors only cost that reading. */
-  async function keepPosition(viewState: ViewState): Promise<void> {
+  /** Stores the checkpoint. If that fails, the next start reads some records again. */
+  async function storeCheckpoint(viewState: ViewState): Promise<void> {
     const { view, position, checkpoint, record, failure, mismatch, movedAt } = viewState;
     if (failure !== undefined || mismatch !== undefined) return;
     if (movedAt !== undefined || checkpoint === position) return;
     await view.sink.apply([], position, record).catch(() => {});
   }
 
-  /** One batch for every group, for costly views when it is their turn. */
+  /** Applies one batch to every group, and to costly views in their turns. */
   async function turn(): Promise<Advanced> {
     const [costly, others] = partition(await ready(), ({ view }) => view.costly === true);
     const first = await advanceAll(others);
-    turnsWithout = first.more ? turnsWithout + 1 : COSTLY_TURN;
-    if (turnsWithout < COSTLY_TURN) return first;
-    turnsWithout = 0;
+    turnsWithoutCostly = first.more ? turnsWithoutCostly + 1 : COSTLY_TURN;
+    if (turnsWithoutCostly < COSTLY_TURN) return first;
+    turnsWithoutCostly = 0;
     const then = await advanceAll(costly);
     return { moved: first.moved || then.moved, more: first.more || then.more };
   }
@@ -251,22 +254,22 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return { moved, more: more || (waits && moved) };
   }
 
-  /** The views that follow, and those whose pause is over. */
+  /** Views that can apply a batch: those that work, and failing ones whose pause is over. */
   async function ready(): Promise<readonly ViewState[]> {
     const found: ViewState[] = [];
     for (const viewState of viewStates) {
-      const { failure, movedAt, busy: feeding, mismatch } = viewState;
-      if (movedAt !== undefined || feeding !== undefined || mismatch !== undefined) continue;
+      const { failure, movedAt, busy, mismatch } = viewState;
+      if (movedAt !== undefined || busy !== undefined || mismatch !== undefined) continue;
       if (failure !== undefined && !viewState.recovered) {
         if (failure.retryAt > Date.now()) continue;
         if (viewState.view.shared !== undefined) {
-          watching.recoverLater(viewState);
+          standby.recoverLater(viewState);
           continue;
         }
         if (!(await failing.recover(viewState))) continue;
       }
       viewState.recovered = viewState.unchecked;
-      if (viewState.unchecked) comparison.soon();
+      if (viewState.unchecked) comparison.compareSoon();
       else found.push(viewState);
     }
     return found;
@@ -280,14 +283,14 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     if (first === undefined) return IDLE;
     const after = first.position;
     const costly = first.view.costly === true;
-    const end = endOf(group, ahead, viewStates);
+    const end = batchEnd(group, ahead, viewStates);
     if (end !== undefined && end <= after) return IDLE;
     let batch: Batch<PlacedChange>;
     let full: boolean;
     try {
       const read = await batches.read(after, { limit: batchMax, end, costly });
       // After a lost connection, the records may be those of another log.
-      if (comparison.isInDoubt()) return IDLE;
+      if (comparison.hasReconnected()) return IDLE;
       [batch, full] = [read.batch, read.full];
       if (read.atHead) {
         for (const viewState of group) failing.heal(viewState);
@@ -295,32 +298,32 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
     } catch (error) {
       for (const viewState of group) fail(viewState, error);
-      comparison.doubt();
+      comparison.markUnchecked();
       report();
       return IDLE;
     }
     const [shared, own] = partition(group, ({ view }) => view.shared !== undefined);
     for (const viewState of shared) {
-      viewState.busy = feed(viewState, batch).finally(() => {
+      viewState.busy = applyBatch(viewState, batch).finally(() => {
         viewState.busy = undefined;
         report();
-        poked = true;
+        woken = true;
         wake();
       });
     }
     if (own.length === 0) return IDLE;
-    await Promise.all(own.map((viewState) => feed(viewState, batch)));
+    await Promise.all(own.map((viewState) => applyBatch(viewState, batch)));
     report();
     const moved = own.some(({ position }) => position > after);
     const behind = own.some(({ position }) => position < (end ?? batch.upTo));
     return { moved, more: moved && (full || behind) };
   }
 
-  const settled = async (some: readonly ViewState[]): Promise<void> => {
-    await Promise.all(some.map(({ busy: feeding }) => feeding));
+  const whenIdle = async (some: readonly ViewState[]): Promise<void> => {
+    await Promise.all(some.map(({ busy }) => busy));
   };
 
-  async function feed(viewState: ViewState, changes: Batch<PlacedChange>): Promise<void> {
+  async function applyBatch(viewState: ViewState, changes: Batch<PlacedChange>): Promise<void> {
     const { view, parking, checkpoint, position: after } = viewState;
     try {
       const always = (upTo: Position) =>
@@ -342,36 +345,36 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  /** Until a poke, the end, the next attempt, or so many milliseconds. */
-  function rest(msMax: number): Promise<void> {
+  /** Resolves on a wake-up, on `stop`, when an attempt or deferred work is due, or after `msMax`. */
+  function waitForWork(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const idle = viewStates.filter(({ busy: feeding }) => feeding === undefined);
+    const idle = viewStates.filter(({ busy }) => busy === undefined);
     const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = viewStates.some(({ movedAt }) => movedAt !== undefined);
-    const quick = watches && Date.now() - pokedAt < WATCHED.forMs;
+    const quick = watches && Date.now() - wokenAt < STANDBY_POLL.forMs;
     const tidyMs =
       Math.min(...viewStates.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
-    const ms = Math.min(quick ? WATCHED.everyMs : msMax, retryAt - Date.now(), tidyMs);
+    const ms = Math.min(quick ? STANDBY_POLL.everyMs : msMax, retryAt - Date.now(), tidyMs);
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;
     return promise.finally(() => clearTimeout(timer));
   }
 
   function wakeUp(): void {
-    poked = true;
+    woken = true;
     wake();
   }
-  const restoring = createEntityRestoring({ viewStates, log, decode, settled });
+  const restoring = createEntityRestoring({ viewStates, log, decode, whenIdle });
   const running = run();
   return {
     progress,
     views: () => viewStates.map(({ view }) => view),
-    poke() {
-      pokedAt = Date.now();
+    wake() {
+      wokenAt = Date.now();
       wakeUp();
     },
     restore: (urns, view) =>
-      want(() => {
+      runBetweenTurns(() => {
         const wrong = viewStates.find(
           (one) => one.mismatch !== undefined && (view === undefined || view === one.view.name),
         );
@@ -379,12 +382,12 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
           ? restoring.restore(urns, view)
           : Promise.reject(wrong.mismatch);
       }),
-    drop: (urn, view, actor) => want(() => restoring.drop(urn, view, actor)),
+    drop: (urn, view, actor) => runBetweenTurns(() => restoring.drop(urn, view, actor)),
     hold: generationSwap.hold,
     prepare: generationSwap.prepare,
     release: (views, take) =>
       generationSwap.release(views, take).finally(() => {
-        comparison.soon();
+        comparison.compareSoon();
         wakeUp();
       }),
     stop() {

@@ -1,8 +1,9 @@
 /**
- * Port: where a projection's writes go. One per view; the read side of a view is another port.
+ * Port: the write side of a view, which stores the writes of its projection. The read side of a view is
+ * another port.
  *
- * Idempotent: writes carry positions; applying a batch twice equals applying it once, and a later
- * write is never undone by an earlier one. The checkpoint is stored with the rows that it covers.
+ * A sink is idempotent: writes have positions, applying a batch twice equals applying it once, and an
+ * earlier write never overwrites a later one. The checkpoint is stored with the rows that it covers.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
@@ -10,8 +11,8 @@ import type { StreamName } from "../core/stream.ts";
 import type { Parking } from "./parking/parking.ts";
 
 /**
- * A staging generation in a server and its position. Its adapter adds what it needs to read it; plain
- * data, for other threads.
+ * A staging generation in a server, and its position. Plain data for other threads; the adapter adds
+ * members that it needs to read the generation.
  */
 export interface Staged {
   readonly position: Position;
@@ -86,17 +87,17 @@ export interface View<W = unknown> {
   readonly project: Projection<W>;
   readonly sink: Sink<W>;
   /**
-   * Streams of other entities that affect the result of a write; undefined: none. Sink.restore gets
-   * their writes, too.
+   * Streams of other entities that affect the result of a write; absent: none. Sink.restore gets their
+   * writes, too.
    */
-  readonly bearing?: ((write: W) => readonly StreamName[]) | undefined;
+  readonly relatedStreams?: ((write: W) => readonly StreamName[]) | undefined;
   /**
    * Expensive to apply: it gets its own batches, mostly while the other views are idle, so that they
    * do not wait for it.
    */
   readonly costly?: boolean | undefined;
   /** The views that it is built from, besides the log: it never moves past them. */
-  readonly madeOf?: readonly string[] | undefined;
+  readonly builtFrom?: readonly string[] | undefined;
   /**
    * For a view of documents: sets the parking for values that cannot be projected, before the first
    * batch. Absent for a view of records, which parks entities.
@@ -108,15 +109,15 @@ export interface View<W = unknown> {
    */
   readonly followSources?: (() => Promise<void>) | undefined;
   /**
-   * For a view in a server, which other processes may feed: this one feeds it while no other does
-   * ("led"), or never ("watched"). Undefined: the view belongs to this process.
+   * For a view in a server, which other processes may project: this process projects it while no other
+   * does ("leader"), or never ("standby"). Undefined: the view belongs to this process.
    */
-  readonly shared?: "led" | "watched" | undefined;
-  /** A shared view was built with another model. Processes with that model continue to feed it. */
-  readonly ofAnotherModel?: (() => boolean) | undefined;
+  readonly shared?: "leader" | "standby" | undefined;
+  /** True if a shared view was built with another model; processes with that model project it. */
+  readonly builtWithAnotherModel?: (() => boolean) | undefined;
   /**
-   * Other processes wait for its position: its checkpoint moves with every batch, also over records
-   * that it ignores.
+   * True if other processes wait for its position. Its checkpoint then moves with every batch, also
+   * over records that it ignores.
    */
   readonly awaited?: boolean | undefined;
 }

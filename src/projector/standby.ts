@@ -1,6 +1,6 @@
 /**
- * Standby for views in servers that another process feeds: polls their positions, and takes a view
- * over when it stops moving.
+ * Standby for views in servers, while the projector of another process applies batches to them: polls
+ * their positions, and takes a view over when its position stops moving.
  */
 import type { Position } from "../core/position.ts";
 import type { Parking } from "./parking/parking.ts";
@@ -14,53 +14,53 @@ interface Parts {
   /** Position of the last record. */
   readonly head: () => Promise<Position>;
   readonly parkingOf: (view: View) => Promise<Parking | undefined>;
-  /** Milliseconds that a shared view stays where it is before this projector feeds it. */
+  /** Milliseconds without progress of a shared view after which this projector takes it over. */
   readonly takeOverMs: number;
   /** Called when the state of a view changed. */
   readonly report: () => void;
-  /** Called when there is something to feed. */
+  /** Called when a view can apply batches. */
   readonly wakeUp: () => void;
 }
 
 export interface Standby {
-  /** Polls the watched views concurrently: a slow server holds up no other view. */
-  look(): void;
+  /** Polls the standby views concurrently, so that a slow server delays no other view. */
+  poll(): void;
   /** Reads the checkpoint of a failed view in the background, because its server may be slow. */
   recoverLater(viewState: ViewState): void;
 }
 
-/** How much longer a process of another model leaves a view to others. */
-const PATIENCE = 5;
+/** A process with another model than the view waits so many times longer before it takes over. */
+const OTHER_MODEL_TIMES = 5;
 
 export function createStandby(parts: Parts): Standby {
   const { viewStates, failing, parkingOf, takeOverMs, report, wakeUp } = parts;
 
-  function look(): void {
+  function poll(): void {
     for (const viewState of viewStates) {
-      const { movedAt, busy: feeding, failure } = viewState;
-      if (movedAt === undefined || feeding !== undefined) continue;
+      const { movedAt, busy, failure } = viewState;
+      if (movedAt === undefined || busy !== undefined) continue;
       if (failure !== undefined && failure.retryAt > Date.now()) continue;
-      viewState.busy = lookAt(viewState).finally(() => {
+      viewState.busy = pollView(viewState).finally(() => {
         viewState.busy = undefined;
       });
     }
   }
 
-  /** Takes the view over when no process feeds it. Never rejects. */
-  async function lookAt(viewState: ViewState): Promise<void> {
+  /** Takes the view over when no process applies batches to it. Never rejects. */
+  async function pollView(viewState: ViewState): Promise<void> {
     const { position, failure } = viewState;
     if (!(await failing.recover(viewState))) return;
     viewState.failure = undefined;
     if (viewState.position !== position) viewState.movedAt = Date.now();
-    else if (await isLeft(viewState)) await takeOver(viewState);
-    const feeds = viewState.movedAt === undefined;
-    if (feeds || viewState.position !== position || failure !== undefined) report();
-    if (feeds) wakeUp();
+    else if (await isAbandoned(viewState)) await takeOver(viewState);
+    const isTakenOver = viewState.movedAt === undefined;
+    if (isTakenOver || viewState.position !== position || failure !== undefined) report();
+    if (isTakenOver) wakeUp();
   }
 
   async function takeOver(viewState: ViewState): Promise<void> {
     try {
-      // The process that fed it until now may have parked entities.
+      // The previous projector of the view may have parked entities.
       viewState.parking = await parkingOf(viewState.view);
       viewState.movedAt = undefined;
     } catch (error) {
@@ -68,14 +68,14 @@ export function createStandby(parts: Parts): Standby {
     }
   }
 
-  /** The view is behind, no process feeds it, and this projector may. */
-  async function isLeft({ view, position, movedAt = 0 }: ViewState): Promise<boolean> {
-    const patience = view.ofAnotherModel?.() === true ? PATIENCE : 1;
-    if (view.shared !== "led" || Date.now() - movedAt < takeOverMs * patience) return false;
+  /** True if the view is behind, has no projector, and this projector may take it over. */
+  async function isAbandoned({ view, position, movedAt = 0 }: ViewState): Promise<boolean> {
+    const times = view.builtWithAnotherModel?.() === true ? OTHER_MODEL_TIMES : 1;
+    if (view.shared !== "leader" || Date.now() - movedAt < takeOverMs * times) return false;
     try {
       return position < (await parts.head());
     } catch {
-      // Without the log, this process could not feed it.
+      // Without the log, this process could not apply anything to it.
       return false;
     }
   }
@@ -91,5 +91,5 @@ export function createStandby(parts: Parts): Standby {
     });
   }
 
-  return { look, recoverLater };
+  return { poll, recoverLater };
 }

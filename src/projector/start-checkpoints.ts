@@ -1,18 +1,18 @@
-/** Where views are when a projector begins. */
+/** Positions of views when a projector starts, and their check against the log. */
 import { CatalogError } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { ownCommand } from "../lib/command-hint.ts";
 import { isPoison } from "./parking/parking.ts";
 import type { View } from "./sink.ts";
 
-/** Why a view does not move on, and when it is tried again (epoch milliseconds). */
+/** The error of a view, and the time of the next attempt (epoch milliseconds). */
 export interface Failure {
   readonly error: Error;
   readonly attempts: number;
   readonly retryAt: number;
 }
 
-/** A server that does not answer is asked again later; a view of this process's own must answer. */
+/** A view in a server may be unavailable at the start and is retried; other views must be readable. */
 export async function startCheckpoint(
   { sink, shared }: View,
   retryMs: number,
@@ -27,8 +27,8 @@ export async function startCheckpoint(
 }
 
 /**
- * A view that has more than the log was fed by another one: it would take what is appended from now
- * on for what it has already, and drop it. Throws `unavailable`.
+ * Throws `unavailable` for a view that is ahead of the log. It was built from another log, and would
+ * skip new records as already applied.
  */
 export function checkAhead(
   viewStates: readonly { readonly view: View; readonly position: Position }[],
@@ -39,7 +39,7 @@ export function checkAhead(
   throw endsBefore({ view: ahead.view.name, position: ahead.position }, head);
 }
 
-/** Of a log that ends before a view; `flags` for the command that is named. */
+/** The error of a log that ends before a view; `flags` are added to the command in the hint. */
 export const endsBefore = (
   { view, position }: { readonly view: string; readonly position: Position },
   head: Position,
@@ -53,6 +53,9 @@ export const endsBefore = (
     },
   );
 
-/** A process with the view's model has priority for feeding it; without one, this process takes over. */
-export const startsAsStandby = ({ shared, ofAnotherModel }: View): boolean =>
-  shared === "watched" || (shared === "led" && ofAnotherModel?.() === true);
+/**
+ * True if this process starts as a standby for the view. A process with the view's model has priority;
+ * if there is none, this process takes over.
+ */
+export const startsAsStandby = ({ shared, builtWithAnotherModel }: View): boolean =>
+  shared === "standby" || (shared === "leader" && builtWithAnotherModel?.() === true);

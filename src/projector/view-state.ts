@@ -7,9 +7,12 @@ import type { View } from "./sink.ts";
 import { startCheckpoint, startsAsStandby } from "./start-checkpoints.ts";
 
 export interface ViewState extends SwappableView {
-  /** Time of the last progress seen of a view that another process feeds; undefined: this one does. */
+  /**
+   * Time of the last progress of a view that another process projects. Undefined for a view that this
+   * process projects.
+   */
   movedAt: number | undefined;
-  /** Its checkpoint was read after a failure; the next batch can be applied. */
+  /** The checkpoint was read again after a failure; the next batch can be applied. */
   recovered: boolean;
   /** Earliest time of the next deferred work; undefined: none is known. */
   tidyAt: number | undefined;

@@ -212,15 +212,15 @@ export function viewRowsSuite(
 
     test("damage outside the rows of entities is reported, and repaired by a rebuild", async () => {
       for (const [view, statement] of beyond) await place.damage(view, statement);
-      const { found, left, rebuilt } = await verify(config, {
+      const { before, after, rebuilt } = await verify(config, {
         ...{ views: [], repair: true, logger: console as never, ...quiet },
       });
       const damaged = beyond.map(([view]) => view);
-      for (const one of found) {
+      for (const one of before) {
         expect(one.count > 0, JSON.stringify(one)).toBe(damaged.includes(one.view as ViewName));
       }
       expect(rebuilt.toSorted()).toEqual([...new Set(damaged)].sort());
-      expect(left.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
+      expect(after.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
     });
   });
 }

@@ -59,11 +59,11 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const differences = [
       { urn: "urn:li:tag:rare", aspect: "status", kind: "missing", should: "1" },
     ];
-    const found = views.map((view) => ({
+    const before = views.map((view) => ({
       ...{ view, position: position(9), rows: 8, count: differences.length, differences },
     }));
-    const left = repair ? found.map((one) => ({ ...one, count: 0, differences: [] })) : found;
-    return { found, left, unknown: [], records: 10, restored: repair ? 1 : 0, rebuilt: [] };
+    const after = repair ? before.map((one) => ({ ...one, count: 0, differences: [] })) : before;
+    return { before, after, unknown: [], records: 10, restored: repair ? 1 : 0, rebuilt: [] };
   },
 
   async copyLog(_, { onProgress }) {

@@ -215,7 +215,11 @@ interface Repaired {
 async function repair(directory: string): Promise<Repaired> {
   let repaired = false;
   const look = async () => {
-    const { found, left, rebuilt } = await verify(configOf(directory), {
+    const {
+      before: found,
+      after,
+      rebuilt,
+    } = await verify(configOf(directory), {
       views: [],
       repair: true,
       logger: createLogger("silent"),
@@ -223,7 +227,7 @@ async function repair(directory: string): Promise<Repaired> {
     });
     const sum = (views: typeof found) => views.reduce((count, view) => count + view.count, 0);
     repaired ||= rebuilt.length > 0;
-    return { found: sum(found), left: sum(left), repaired, error: undefined };
+    return { found: sum(found), left: sum(after), repaired, error: undefined };
   };
   try {
     try {

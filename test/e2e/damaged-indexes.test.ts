@@ -101,8 +101,8 @@ describe.each(damages)("when an index of the log %s", (_, damage) => {
     expect((await checkDirectory(config, own)).findings).toEqual([expect.stringMatching(fix)]);
     expect(await repairLogIndexes(config)).toEqual({ records: expect.any(Number) });
     expect((await checkDirectory(config, own)).findings).toEqual([]);
-    const { found } = await verify(config, options);
-    expect(found.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
+    const { before } = await verify(config, options);
+    expect(before.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
     const service = await openService(config, { logger });
     try {
       const client = createClient(service.address());

@@ -244,7 +244,7 @@ test("scavenging on EventStoreDB removes values, and a copy of the log keeps the
     const verified = await verify(readConfig({ data: back.path }, {}), {
       ...{ views: [], repair: false, ...quiet },
     });
-    expect(verified.found.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
+    expect(verified.before.map(({ count }) => count)).toEqual([0, 0, 0, 0]);
   } finally {
     await server.stop();
   }

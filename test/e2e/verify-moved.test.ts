@@ -27,8 +27,8 @@ const quiet = { onProgress: () => {}, logger: createLogger("silent") };
 async function verificationOf(settings: Parameters<typeof readConfig>[0]) {
   const config = readConfig(settings, {});
   await rebuild(config, { views: [], ...quiet });
-  const { found, records } = await verify(config, { views: [], repair: false, ...quiet });
-  return { records, views: found.map(({ view, rows, count }) => ({ view, rows, count })) };
+  const { before, records } = await verify(config, { views: [], repair: false, ...quiet });
+  return { records, views: before.map(({ view, rows, count }) => ({ view, rows, count })) };
 }
 
 /** Writes a history of all kinds of changes into a directory. */

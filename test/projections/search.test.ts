@@ -222,7 +222,7 @@ describe("with a policy for values, a document is built without", () => {
     const settled: (readonly [aspect: string, version: number])[][] = [];
     const make = projection(state, "dataset", latest, {
       omits: (aspect, version) => dropped.includes(`${aspect} ${version}`),
-      settle: (failed) =>
+      reportFailed: (failed) =>
         void settled.push(failed.map(({ aspect, version }) => [aspect, version] as const)),
     });
     return { values: make?.().values, settled };

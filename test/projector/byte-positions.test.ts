@@ -85,10 +85,15 @@ describe("a rebuild while views are live", () => {
     // No pause was shortened: the head was near at once.
     expect([...hastes]).toEqual([1]);
     const ofGraph = reports.filter(({ views }) => views.includes("graph"));
-    expect(ofGraph[0]).toMatchObject({ records: 5_000, total: 11_000, before: 0, left: 1 });
+    expect(ofGraph[0]).toMatchObject({
+      records: 5_000,
+      total: 11_000,
+      recordsBefore: 0,
+      passesLeft: 1,
+    });
     expect(ofGraph.at(-1)).toMatchObject({ records: 11_000, total: 11_000, position: at(11_000) });
     const last = reports.at(-1);
-    expect(last).toMatchObject({ views: ["search"], before: 11_000, left: 0 });
+    expect(last).toMatchObject({ views: ["search"], recordsBefore: 11_000, passesLeft: 0 });
     expect(last?.records).toBe(search.got.length);
   });
 });

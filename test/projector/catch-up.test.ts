@@ -5,7 +5,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { position } from "../../src/core/position.ts";
 import { catchUp } from "../../src/projector/thread/catch-up.ts";
 
-const limits = { waitMsMax: 400, failingMsMax: 60, lookMs: 20 };
+const limits = { waitMsMax: 400, failingMsMax: 60, pollMs: 20 };
 const unreached = new CatalogError("unavailable", "not there yet");
 
 /**
@@ -37,7 +37,7 @@ test("a start waits until the view has caught up", async () => {
 });
 
 test("a view that progresses gets more time than one that does not", async () => {
-  const own = { ...limits, waitMsMax: Number.POSITIVE_INFINITY, stillMsMax: 200 };
+  const own = { ...limits, waitMsMax: Number.POSITIVE_INFINITY, stalledMsMax: 200 };
   await catchUp(view(600, undefined, 50), "aspects", position(9), own);
   const still = catchUp(view(10_000), "aspects", position(9), own);
   await expect(still).rejects.toBe(unreached);
@@ -59,7 +59,7 @@ test("a start fails with the error of a view that keeps failing", async () => {
   );
   await expect(coming).rejects.toMatchObject({
     code: "unavailable",
-    message: 'the view "aspects" does not come to the end of the log: log is damaged',
+    message: 'the view "aspects" does not reach the end of the log: log is damaged',
   });
 });
 

@@ -213,7 +213,7 @@ describe("a document view of timeseries", () => {
     asked = [];
   });
 
-  const createView = (moves = false) =>
+  const createView = (coversIgnored = false) =>
     createDocumentView<EventWrite>({
       name: "search",
       states: {
@@ -247,7 +247,7 @@ describe("a document view of timeseries", () => {
         },
         amend: async (writes) => void amended.push(...writes),
         close: async () => {},
-        moves,
+        coversIgnored,
       },
       fold: ({ urn }, _type, upTo, latest) => ({
         ...{ urn, position: upTo },
@@ -273,7 +273,7 @@ describe("a document view of timeseries", () => {
   });
 
   test("events and truncations of folded aspects touch an entity, others do not", () => {
-    const { project, madeOf } = createView();
+    const { project, builtFrom } = createView();
     const change = { urn: a, entityType: "dataset", position: position(3), timeseries: true };
     const touch = (more: object) => project({ ...change, ...more } as PlacedChange);
     expect(touch({ aspect: "operation" })).toEqual([event(a, 3)]);
@@ -281,7 +281,7 @@ describe("a document view of timeseries", () => {
     expect(touch({ aspect: "usage" })).toEqual([]);
     expect(touch({ aspect: "operation", entityType: "chart" })).toEqual([]);
     expect(touch({ aspect: "status", timeseries: false })).toEqual([own(a, 3)]);
-    expect(madeOf).toEqual(["aspects", "timeseries"]);
+    expect(builtFrom).toEqual(["aspects", "timeseries"]);
   });
 
   test("an entity is folded once, with its latest events", async () => {

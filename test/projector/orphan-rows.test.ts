@@ -29,7 +29,9 @@ describe("in a view that is projected from the log", () => {
     const log = logOf("a", "b", "c");
     expect(await found(log, {}, 0, 3)).toEqual([]);
     expect(await found(log, {}, 1, 1)).toEqual(["1 rows belong to no entity"]);
-    expect(await found(log, {}, -2, 1)).toEqual(["the rows are 2 fewer than they seem"]);
+    expect(await found(log, {}, -2, 1)).toEqual([
+      "the view counts 2 rows fewer than its entities have",
+    ]);
   });
 });
 
@@ -44,7 +46,9 @@ describe("in a view whose batches are visible before its position", () => {
     const log = logOf("a", "b", "c", "c");
     expect(await found(log, early, 4, 1)).toEqual(["4 rows belong to no entity"]);
     expect(await found(log, early, 1, 4)).toEqual(["1 rows belong to no entity"]);
-    expect(await found(log, early, -1, 4)).toEqual(["the rows are 1 fewer than they seem"]);
+    expect(await found(log, early, -1, 4)).toEqual([
+      "the view counts 1 rows fewer than its entities have",
+    ]);
   });
 });
 

@@ -10,7 +10,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import type { LogRecord } from "../../src/log/change-log.ts";
 import type { ParkingRecord } from "../../src/log/codecs/parking-codec.ts";
 import { createDocumentView } from "../../src/projector/documents/document-view.ts";
-import type { ParkingNotes } from "../../src/projector/parking/parking.ts";
+import type { ParkingStore } from "../../src/projector/parking/parking.ts";
 import { startProjector } from "../../src/projector/projector.ts";
 import type { Projector } from "../../src/projector/projector-parts.ts";
 import type { View } from "../../src/projector/sink.ts";
@@ -49,7 +49,7 @@ function createLog(count: number, urnOf = (n: number) => urns[n % urns.length] ?
 
 function createNotes() {
   const kept = new Map<string, ParkingRecord[]>();
-  const notes: ParkingNotes = {
+  const notes: ParkingStore = {
     load: async (view) => [...(kept.get(view) ?? [])],
     async write(view, record) {
       kept.set(view, [...(kept.get(view) ?? []), record]);
@@ -134,10 +134,14 @@ afterEach(async () => {
 async function start(
   log: ReturnType<typeof createLog>,
   views: readonly View[],
-  { notes, defects, batchMax = 7 }: { notes: ParkingNotes; defects: Defects; batchMax?: number },
+  {
+    notes: parkingStore,
+    defects,
+    batchMax = 7,
+  }: { notes: ParkingStore; defects: Defects; batchMax?: number },
 ): Promise<Projector> {
   const projector = await startProjector({
-    ...{ log, views, notes, decode: decodeWith(defects), onProgress: () => {}, batchMax },
+    ...{ log, views, parkingStore, decode: decodeWith(defects), onProgress: () => {}, batchMax },
     ...{ retryMs: { first: 1, max: 4 }, idleMs: 2 },
   });
   running.push(projector);
@@ -295,7 +299,7 @@ test("a document without a failing value is stored after the value is listed as 
   const [unfoldable = ""] = urns;
   const failed = { aspect: "status", version: 3, error: new Error("no such value") };
   let down = true;
-  const write: ParkingNotes["write"] = (view, record) =>
+  const write: ParkingStore["write"] = (view, record) =>
     down
       ? Promise.reject(new CatalogError("unavailable", "it is down"))
       : notes.write(view, record);
@@ -314,7 +318,7 @@ test("a document without a failing value is stored after the value is listed as 
         ...{ op: "put", position: at, urn },
         get document() {
           const fails = urn === unfoldable && policy?.omits("status", 3) === false;
-          policy?.settle(fails ? [failed] : []);
+          policy?.reportFailed(fails ? [failed] : []);
           return document;
         },
       };

@@ -9,7 +9,7 @@ import { entityStream } from "../../src/core/stream.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
-import { noteParking, readParking } from "../../src/projector/parking/parking.ts";
+import { readParking, writeParking } from "../../src/projector/parking/parking.ts";
 import {
   type ProjectorClient,
   type ProjectorThreadOptions,
@@ -52,7 +52,7 @@ async function start(options: Partial<ProjectorThreadOptions> = {}): Promise<Pro
   client = await startProjectorThread({
     stores: { directory: directory.path },
     module: new URL("thread-stores.ts", import.meta.url),
-    note: (view, record) => noteParking(log, view, record),
+    writeParking: (view, record) => writeParking(log, view, record),
     logger,
     restart: { firstMs: 10, maxMs: 40, crashesMax: 3 },
     ...options,
@@ -121,7 +121,7 @@ describe("the projector's thread", () => {
     projector.onProgress((positions) => reported.push(positions.aspects ?? -1));
     for (let n = 1; n <= 20; n++) {
       const head = await append();
-      projector.poke(head);
+      projector.notifyAppended(head);
       await projector.reached("aspects", head, { timeoutMs: 5_000 });
     }
     expect(reported.at(-1)).toBe(20);
@@ -133,7 +133,7 @@ describe("the projector's thread", () => {
     let head = position(0);
     for (let n = 0; n < 200; n++) {
       head = await append();
-      projector.poke(head);
+      projector.notifyAppended(head);
     }
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
   });
@@ -231,7 +231,7 @@ describe("waiting for a view", () => {
     await patient;
     await projector.reached("timeseries", head, endless);
     const next = await append();
-    projector.poke(next);
+    projector.notifyAppended(next);
     await projector.reached("timeseries", next, endless);
   });
 
@@ -239,7 +239,7 @@ describe("waiting for a view", () => {
     mark("unfit");
     const projector = await start();
     const head = await append(3);
-    projector.poke(head);
+    projector.notifyAppended(head);
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
     expect(projector.errors()).toEqual({});
     expect(projector.parked()).toEqual({ timeseries: 1 });
@@ -289,7 +289,7 @@ describe("a crashed thread", () => {
       unmark("crash");
     };
     const head = await append(3);
-    projector.poke(head);
+    projector.notifyAppended(head);
     await projector.reached("aspects", head, { timeoutMs: 10_000 });
     const gone = expect.stringContaining("the thread is gone");
     expect(errors).toEqual([{ aspects: gone, timeseries: gone }]);
@@ -304,7 +304,7 @@ describe("a crashed thread", () => {
     mark("locked");
     mark("crash");
     const head = await append();
-    projector.poke(head);
+    projector.notifyAppended(head);
     await expect(projector.reached("aspects", head, { timeoutMs: 10_000 })).rejects.toThrow(
       "the views are locked",
     );

@@ -111,7 +111,7 @@ describe("views that follow the log", () => {
     const projector = await start(log, [view], { idleMs: 600_000 });
     for (const at of range(1, 30)) {
       log.extend(1);
-      projector.poke();
+      projector.wake();
       await reaches(view, at);
     }
     everything(view, 30);
@@ -232,7 +232,7 @@ describe("a costly view", () => {
     const projector = await start(log, [quick, slow], { idleMs: 60_000 });
     await reaches(slow, 1);
     log.extend(1);
-    projector.poke();
+    projector.wake();
     await reaches(slow, 2);
     everything(quick, 2);
   });
@@ -445,7 +445,7 @@ test("every view receives every record once, in order, whatever fails on the way
         });
         const projector = await start(log, views, { batchMax, retryMs: { first: 0, max: 1 } });
         log.extend(20);
-        projector.poke();
+        projector.wake();
         for (const view of views) await reaches(view, 80);
         await projector.stop();
         for (const [n, view] of views.entries()) {

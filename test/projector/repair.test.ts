@@ -33,7 +33,7 @@ function damaged(
   const done: string[] = [];
   const repair = () =>
     verifyAndRepair(views, {
-      async look(asked) {
+      async verify(asked) {
         done.push(`verify ${asked}`);
         signal?.throwIfAborted();
         if (asked.some((view) => broken.includes(view))) {
@@ -72,9 +72,9 @@ test("a repair of views without differences does nothing", async () => {
 
 test("a repair restores each differing entity once", async () => {
   const { repair, done } = damaged([missing("search", "a"), missing("aspects", "a")]);
-  const { found, left, restored, rebuilt } = await repair();
-  expect(countsOf(found)).toEqual({ aspects: 1, search: 1 });
-  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  const { before, after, restored, rebuilt } = await repair();
+  expect(countsOf(before)).toEqual({ aspects: 1, search: 1 });
+  expect(countsOf(after)).toEqual({ aspects: 0, search: 0 });
   expect({ restored, rebuilt }).toEqual({ restored: 1, rebuilt: [] });
   expect(done).toEqual(["verify aspects,search", "restore a", "verify aspects,search"]);
 });
@@ -85,8 +85,8 @@ test("a view with a difference that belongs to no entity is rebuilt, and entitie
     missing("search", "a"),
     missing("aspects", "b"),
   ]);
-  const { left, restored, rebuilt } = await repair();
-  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  const { after, restored, rebuilt } = await repair();
+  expect(countsOf(after)).toEqual({ aspects: 0, search: 0 });
   expect({ restored, rebuilt }).toEqual({ restored: 1, rebuilt: ["search"] });
   expect(done).toEqual([
     ...["verify aspects,search", "restore b", "verify aspects"],
@@ -97,23 +97,23 @@ test("a view with a difference that belongs to no entity is rebuilt, and entitie
 test("a view with entities that a restore does not repair is rebuilt", async () => {
   const wrong = [missing("search", "a"), missing("search", "b")];
   const { repair } = damaged(wrong, { restorable: (urn) => urn === "a" });
-  const { left, restored, rebuilt } = await repair();
-  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  const { after, restored, rebuilt } = await repair();
+  expect(countsOf(after)).toEqual({ aspects: 0, search: 0 });
   expect({ restored, rebuilt }).toEqual({ restored: 3, rebuilt: ["search"] });
 });
 
 test("a view is not rebuilt if no projector was there to restore its entities", async () => {
   const asked = { restorable: () => false, fed: false };
-  const { left, rebuilt } = await damaged([missing("search", "a")], asked).repair();
-  expect(countsOf(left)).toEqual({ aspects: 0, search: 1 });
+  const { after, rebuilt } = await damaged([missing("search", "a")], asked).repair();
+  expect(countsOf(after)).toEqual({ aspects: 0, search: 1 });
   expect(rebuilt).toEqual([]);
 });
 
 test("an unreadable view is rebuilt, and the others are verified", async () => {
   const { repair, done } = damaged([missing("aspects", "a")], { unreadable: ["search"] });
-  const { found, left, rebuilt } = await repair();
-  expect(countsOf(found)).toEqual({ aspects: 1 });
-  expect(countsOf(left)).toEqual({ aspects: 0, search: 0 });
+  const { before, after, rebuilt } = await repair();
+  expect(countsOf(before)).toEqual({ aspects: 1 });
+  expect(countsOf(after)).toEqual({ aspects: 0, search: 0 });
   expect(rebuilt).toEqual(["search"]);
   expect(done).toEqual([
     ...["verify aspects,search", "verify aspects", "verify search", "verify aspects"],

@@ -45,13 +45,16 @@ const decode = ({ position, stream }: LogRecord): PlacedChange | undefined =>
 
 async function restored(
   log: HistoryLog,
-  { bearing, at = 10_000 }: { bearing?: View<Position>["bearing"]; at?: number } = {},
+  {
+    bearing: relatedStreams,
+    at = 10_000,
+  }: { bearing?: View<Position>["relatedStreams"]; at?: number } = {},
 ): Promise<readonly number[]> {
   const got: Position[] = [];
   const view: View<Position> = {
     name: "a",
     project: (change) => [change.position],
-    bearing,
+    relatedStreams,
     sink: {
       async restore(_, writes) {
         for await (const write of writes) got.push(write);

@@ -17,7 +17,7 @@ function createServer() {
   const rows: Position[] = [];
   let at = position(0);
   const counts = { conflicts: 0 };
-  function open(shared: "led" | "watched"): View & { readonly applied: number[] } {
+  function open(shared: "leader" | "standby"): View & { readonly applied: number[] } {
     const view = createRecordingView("graph");
     const applied: number[] = [];
     let known: Position | undefined;
@@ -68,7 +68,7 @@ describe("a view in a server", () => {
   test("one of two projectors feeds the view, and each record is applied once", async () => {
     const log = createArrayLog(100);
     const server = createServer();
-    const views = [server.open("led"), server.open("led")];
+    const views = [server.open("leader"), server.open("leader")];
     for (const view of views) await start(log, view, { batchMax: 7 });
     for (let n = 0; n < 20; n++) {
       log.extend(10);
@@ -83,7 +83,7 @@ describe("a view in a server", () => {
   test("the standby takes over when the active projector ends", async () => {
     const log = createArrayLog(10);
     const server = createServer();
-    const [first, second] = [server.open("led"), server.open("led")];
+    const [first, second] = [server.open("leader"), server.open("leader")];
     const one = await start(log, first);
     const other = await start(log, second);
     await soon(() => expect(server.position()).toBe(10));
@@ -103,7 +103,7 @@ describe("a view in a server", () => {
     const server = createServer();
     const silent = createServer();
     let silence = false;
-    const muted = (shared: "led" | "watched"): View => {
+    const muted = (shared: "leader" | "standby"): View => {
       const view = silent.open(shared);
       const never = () => new Promise<never>(() => {});
       return {
@@ -120,15 +120,15 @@ describe("a view in a server", () => {
       };
     };
     const feeder = createServer();
-    await start(log, feeder.open("led"));
-    const views = [muted("watched"), server.open("watched"), muted("led")];
+    await start(log, feeder.open("leader"));
+    const views = [muted("standby"), server.open("standby"), muted("leader")];
     const reported: number[] = [];
     const watcher = await startProjector({
       ...{ log, views, decode, idleMs: 2, takeOverMs: 60, retryMs: { first: 1, max: 4 } },
       onProgress: (progress) => reported.push(progress.graph?.position ?? 0),
     });
     await soon(() => expect(silence).toBe(true));
-    await start(log, server.open("led"));
+    await start(log, server.open("leader"));
     log.extend(10);
     await soon(() => expect(reported.at(-1)).toBe(20));
     await soon(() => expect(feeder.position()).toBe(20));
@@ -138,28 +138,28 @@ describe("a view in a server", () => {
   test("a watched view is never fed, and its position is reported", async () => {
     const log = createArrayLog(10);
     const server = createServer();
-    const watched = server.open("watched");
+    const watched = server.open("standby");
     const watcher = await start(log, watched, { takeOverMs: 1 });
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.position()).toBe(0);
-    await start(log, server.open("led"));
+    await start(log, server.open("leader"));
     await soon(() =>
       expect(watcher.progress()).toEqual({ graph: { position: 10, elsewhere: true } }),
     );
     expect(watched.applied).toEqual([]);
   });
 
-  test("a view of another model is left to the projector that feeds it, and taken over when that ends", async () => {
+  test("a view of another model is left to its projector, and taken over when that ends", async () => {
     const log = createArrayLog(10);
     const server = createServer();
-    const own = await start(log, server.open("led"));
+    const own = await start(log, server.open("leader"));
     await soon(() => expect(server.position()).toBe(10));
-    const other = { ...server.open("led"), ofAnotherModel: () => true };
+    const other = { ...server.open("leader"), builtWithAnotherModel: () => true };
     const projector = await start(log, other);
     expect(projector.progress()).toEqual({ graph: { position: 10, elsewhere: true } });
     for (let n = 0; n < 10; n++) {
       log.extend(1);
-      own.poke();
+      own.wake();
       await soon(() => expect(server.position()).toBe(11 + n));
     }
     expect([other.applied, server.counts.conflicts]).toEqual([[], 0]);
@@ -174,7 +174,7 @@ describe("a view in a server", () => {
   test("an awaited view publishes its position for other processes, whatever it ignores", async () => {
     const log = createArrayLog(10);
     const server = createServer();
-    const ignoring = { ...server.open("led"), project: () => [] };
+    const ignoring = { ...server.open("leader"), project: () => [] };
     await start(log, { ...ignoring, awaited: true });
     await soon(() => expect(server.position()).toBe(10));
   });
@@ -182,7 +182,7 @@ describe("a view in a server", () => {
   test("only the process that feeds the view can restore entities", async () => {
     const log = createArrayLog(3);
     const server = createServer();
-    const watcher = await start(log, server.open("watched"));
+    const watcher = await start(log, server.open("standby"));
     expect(await watcher.restore(["urn:li:tag:a"])).toEqual([
       {
         ...{ urn: "urn:li:tag:a", view: "graph", elsewhere: true },

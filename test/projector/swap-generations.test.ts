@@ -38,7 +38,10 @@ async function run({ log, views, next, steps = [], parked }: Parts): Promise<Pro
     ...{ log, decode, views: of(views), retryMs: { first: 1, max: 4 }, idleMs: 1, batchMax: 7 },
     onProgress: () => {},
     ...(parked && {
-      notes: { load: async () => parked, write: async (_, record) => void parked.push(record) },
+      parkingStore: {
+        load: async () => parked,
+        write: async (_, record) => void parked.push(record),
+      },
     }),
     generations: {
       openStaging: async (names) => of(next.filter(({ name }) => names.includes(name))),
@@ -62,7 +65,7 @@ describe("a staging generation", () => {
     await soon(() => expect(old.at).toBe(100));
     await projector.prepare(["a"], []);
     log.extend(20);
-    projector.poke();
+    projector.wake();
     await soon(() => expect(other.at).toBe(120));
     // While the view is held, both generations stand still.
     expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);

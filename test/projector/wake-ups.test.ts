@@ -18,18 +18,18 @@ const wakeUpsTo = (there = true) => {
 };
 
 test("appends within a few milliseconds share a notification", () => {
-  const { send, poke } = wakeUpsTo();
-  for (const at of [1, 2, 3]) poke(position(at));
+  const { send, appended } = wakeUpsTo();
+  for (const at of [1, 2, 3]) appended(position(at));
   expect(send).not.toHaveBeenCalled();
   vi.advanceTimersByTime(FIRST_MS);
   expect(send).toHaveBeenCalledTimes(1);
 });
 
 test("no notification is sent before the last one is answered", () => {
-  const { send, poke, reached } = wakeUpsTo();
-  poke(position(1));
+  const { send, appended, reached } = wakeUpsTo();
+  appended(position(1));
   vi.advanceTimersByTime(FIRST_MS);
-  poke(position(2));
+  appended(position(2));
   vi.advanceTimersByTime(10 * NEXT_MS);
   expect(send).toHaveBeenCalledTimes(1);
   reached(1);
@@ -38,10 +38,10 @@ test("no notification is sent before the last one is answered", () => {
 });
 
 test("consecutive notifications have a minimum distance", () => {
-  const { send, poke, reached } = wakeUpsTo();
-  poke(position(1));
+  const { send, appended, reached } = wakeUpsTo();
+  appended(position(1));
   vi.advanceTimersByTime(FIRST_MS);
-  poke(position(2));
+  appended(position(2));
   reached(1);
   vi.advanceTimersByTime(NEXT_MS - 1);
   expect(send).toHaveBeenCalledTimes(1);
@@ -50,36 +50,36 @@ test("consecutive notifications have a minimum distance", () => {
 });
 
 test("a notification that a caller waits for is sent at once, or right after the last one is answered", () => {
-  const { send, poke, reached, flush } = wakeUpsTo();
-  poke(position(1));
+  const { send, appended, reached, flush } = wakeUpsTo();
+  appended(position(1));
   flush();
   expect(send).toHaveBeenCalledTimes(1);
-  poke(position(2));
+  appended(position(2));
   flush();
   expect(send).toHaveBeenCalledTimes(1);
   reached(1);
   expect(send).toHaveBeenCalledTimes(2);
   reached(2);
-  poke(position(3));
+  appended(position(3));
   reached(2);
   expect(send).toHaveBeenCalledTimes(2);
 });
 
 test("no notification is sent for a position that the projector has reached", () => {
-  const { send, poke, reached, flush } = wakeUpsTo();
-  poke(position(5));
+  const { send, appended, reached, flush } = wakeUpsTo();
+  appended(position(5));
   flush();
   reached(5);
-  for (const at of [5, 4, 0]) poke(position(at));
+  for (const at of [5, 4, 0]) appended(position(at));
   flush();
   vi.advanceTimersByTime(NEXT_MS);
   expect(send).toHaveBeenCalledTimes(1);
 });
 
 test("a lost notification is followed by another", () => {
-  const { send, poke } = wakeUpsTo(false);
+  const { send, appended } = wakeUpsTo(false);
   for (const at of [1, 2]) {
-    poke(position(at));
+    appended(position(at));
     vi.advanceTimersByTime(NEXT_MS);
   }
   expect(send).toHaveBeenCalledTimes(2);

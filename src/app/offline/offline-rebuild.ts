@@ -11,7 +11,7 @@ import { ownCommand } from "../../lib/command-hint.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
-import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
+import { openParkingOf, readParking, writeParking } from "../../projector/parking/parking.ts";
 import { createRebuilding } from "../../projector/rebuild/rebuilding.ts";
 import { closeAll } from "../../projector/rebuild/staging.ts";
 import {
@@ -91,8 +91,8 @@ async function createOfflineSwap(stores: StoresConfig, log: ChangeLog) {
   let opened: readonly View[] = [];
   const notes = {
     load: (view: string) => readParking(log, view),
-    write: (view: string, record: Parameters<typeof noteParking>[2]) =>
-      noteParking(log, view, record),
+    write: (view: string, record: Parameters<typeof writeParking>[2]) =>
+      writeParking(log, view, record),
   };
   const swapFiles = (names: readonly string[]) =>
     swapFilesOffline(

@@ -10,7 +10,7 @@ import { parseStream } from "../../core/stream.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
-import { noteParking, openParkingOf, readParking } from "../../projector/parking/parking.ts";
+import { openParkingOf, readParking, writeParking } from "../../projector/parking/parking.ts";
 import { restoreEntities } from "../../projector/parking/restore.ts";
 import { verifyAndRepair } from "../../projector/verify/repair.ts";
 import type { Verified } from "../../projector/verify/verified-state.ts";
@@ -54,18 +54,18 @@ export const verify: Operations["verify"] = async (config, options) => {
     return done.views;
   };
   if (!options.repair) {
-    const { found, unread } = await lookAtEach(names, look);
-    const unknown = [...unread, ...(await locked(config, (log) => beyond(log, found)))];
-    return { found, left: found, unknown, records: records ?? 0, restored: 0, rebuilt: [] };
+    const { found: before, unread } = await lookAtEach(names, look);
+    const unknown = [...unread, ...(await locked(config, (log) => beyond(log, before)))];
+    return { before, after: before, unknown, records: records ?? 0, restored: 0, rebuilt: [] };
   }
   const { rebuilt, ...repaired } = await verifyAndRepair(names, {
-    look,
+    verify: look,
     restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
     async rebuild(views) {
       await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
     },
   });
-  const unknown = await locked(config, (log) => beyond(log, repaired.left));
+  const unknown = await locked(config, (log) => beyond(log, repaired.after));
   return { ...repaired, unknown, records: records ?? 0, rebuilt } satisfies VerifiedStores;
 };
 
@@ -163,8 +163,8 @@ async function restore(
   try {
     const notes = {
       load: (view: string) => readParking(log, view),
-      write: (view: string, record: Parameters<typeof noteParking>[2]) =>
-        noteParking(log, view, record),
+      write: (view: string, record: Parameters<typeof writeParking>[2]) =>
+        writeParking(log, view, record),
     };
     const views = await Promise.all(
       opened.map(async (view) => ({

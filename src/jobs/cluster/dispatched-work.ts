@@ -13,14 +13,14 @@ interface Own {
   readonly restoration: Pick<Restoration, "restore" | "drop">;
   readonly rebuilding: Rebuilding;
   /** Views that this process feeds. */
-  readonly fed: () => readonly string[];
+  readonly projected: () => readonly string[];
   /** All views; each comes after the views that it is built from. */
   readonly views: readonly string[];
 }
 
 /** Executes a job of another node. */
 export const handedWork =
-  ({ restoration, rebuilding }: Omit<Own, "fed" | "views">): DispatchedWork =>
+  ({ restoration, rebuilding }: Omit<Own, "projected" | "views">): DispatchedWork =>
   async ({ kind, view, urns = [], actor }, { signal, report }) => {
     if (kind === "rebuild") {
       await rebuilding.rebuild([view], { signal, onProgress: report, onSwap() {} });
@@ -37,10 +37,11 @@ export const handedWork =
 
 /** Restores each view on the node whose projector applies it. */
 export function dispatchedRestore(
-  { restoration, fed, views }: Omit<Own, "rebuilding">,
+  { restoration, projected, views }: Omit<Own, "rebuilding">,
   { ask }: Pick<JobQueue, "ask">,
 ): Pick<Restoration, "restore" | "drop"> {
-  const isElsewhere = (view: string): boolean => views.includes(view) && !fed().includes(view);
+  const isElsewhere = (view: string): boolean =>
+    views.includes(view) && !projected().includes(view);
 
   async function handOver(view: string, urns: readonly string[]): Promise<readonly Unrestored[]> {
     try {
@@ -72,13 +73,13 @@ export function dispatchedRestore(
 
 /** Rebuilds each view on the node whose projector applies it, one after the other. */
 export function dispatchedRebuild(
-  { rebuilding, fed }: Pick<Own, "rebuilding" | "fed">,
+  { rebuilding, projected }: Pick<Own, "rebuilding" | "projected">,
   { ask }: Pick<JobQueue, "ask">,
 ): Rebuilding {
   const handed: Record<string, RebuildProgress> = {};
   return {
     async rebuild(views, options) {
-      const own = views.filter((view) => fed().includes(view));
+      const own = views.filter((view) => projected().includes(view));
       const others = views.filter((view) => !own.includes(view));
       // The rebuild can be cancelled until the last view is swapped.
       const onSwap = others.length === 0 ? options.onSwap : () => {};

@@ -56,7 +56,7 @@ export interface JobQueueParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   readonly node: string;
   /** True when this process applies the view and can execute its work. */
-  readonly feeds: (view: string) => boolean;
+  readonly projects: (view: string) => boolean;
   readonly work: DispatchedWork;
   /** Calls back when the log may have grown. */
   readonly onGrown: (look: () => void) => void;
@@ -97,7 +97,7 @@ interface Pending {
 }
 
 export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
-  const { log, node, feeds, work, now, logger } = parts;
+  const { log, node, projects, work, now, logger } = parts;
   const times = { ...TIMES, ...parts.times };
   const pending = new Map<string, Pending>();
   const serving = new Set<Promise<void>>();
@@ -139,7 +139,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
   }
 
   async function consider(id: string, one: Pending): Promise<void> {
-    if (!feeds(one.handed.view)) {
+    if (!projects(one.handed.view)) {
       if (performance.now() - one.askedAt > ASKED_MS_MAX) pending.delete(id);
       return;
     }

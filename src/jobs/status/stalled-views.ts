@@ -13,7 +13,7 @@ export interface StalledView {
 }
 
 /** Milliseconds without progress, or of failures, after which a view counts as stuck. */
-const limits = { waitMsMax: 15_000, failingMsMax: 4_000, lookMs: 250 };
+const limits = { waitMsMax: 15_000, failingMsMax: 4_000, pollMs: 250 };
 
 /** The views that neither reach the log's head nor make progress towards it. */
 export async function findStanding(

@@ -1,5 +1,6 @@
 /**
- * Views of documents: each write is the whole document of one entity and depends on no write before.
+ * A view of documents, such as search. Each write is the whole document of one entity, independent of
+ * earlier writes.
  *
  * A batch names the entities that it changes. Their states are read from the aspect view and their
  * latest events from the timeseries view. The projector brings both forward first, so they are never
@@ -15,13 +16,13 @@ import type { PlacedChange } from "../../core/change.ts";
 import type { EntityState } from "../../core/entity-state.ts";
 import type { ValuePolicy } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
-import { EntityRefused, isPoison, type Parking, WHOLE } from "../parking/parking.ts";
+import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "../parking/parking.ts";
 import type { Sink, View } from "../sink.ts";
-import { createSettling } from "./settling.ts";
+import { createValueParking } from "./value-parking.ts";
 import { awaitPosition } from "./wait-for-position.ts";
 
 /** The latest event of a timeseries. */
-export interface Event {
+export interface LatestEvent {
   readonly time: number;
   /** Of its record. */
   readonly position: Position;
@@ -30,7 +31,7 @@ export interface Event {
 }
 
 /** By aspect. */
-export type LatestEvents = ReadonlyMap<string, Event>;
+export type LatestEvents = ReadonlyMap<string, LatestEvent>;
 
 export interface Touch {
   /** Empty: all entities of the type whose events of the aspect were truncated. */
@@ -41,8 +42,8 @@ export interface Touch {
   readonly series?: string | undefined;
 }
 
-/** Where states come from: the aspect view. */
-export interface States {
+/** The source of entity states: the aspect view. */
+export interface StateSource {
   /**
    * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and covers
    * every record up to here.
@@ -54,7 +55,7 @@ export interface States {
 }
 
 /** The timeseries events that documents contain. */
-export interface Events<W> {
+export interface EventSource<W> {
   /** The timeseries aspects that documents of an entity type contain. */
   aspectsOf(entityType: string): readonly string[];
   /** As `States.position`, for `latest`. */
@@ -75,15 +76,15 @@ export interface Events<W> {
    * Its position also moves over records that the timeseries view ignores, so that every batch can
    * wait for it; otherwise the projector orders the views (View.madeOf).
    */
-  readonly moves: boolean;
+  readonly coversIgnored: boolean;
 }
 
 export interface DocumentViewParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
-  readonly states: States;
+  readonly states: StateSource;
   /** Undefined: documents contain no timeseries. */
-  readonly events?: Events<W> | undefined;
+  readonly events?: EventSource<W> | undefined;
   /**
    * The write of an entity; it covers every record of the entity up to `position`. It may be made
    * lazily, when it is applied: until then it holds the immutable state. `policy`: called when the
@@ -120,7 +121,7 @@ interface Folded {
   readonly events: Position;
 }
 
-const NOWHERE: Folded = { states: START, events: START };
+const NOT_FOLDED: Folded = { states: START, events: START };
 
 const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): boolean =>
   at > (series === undefined ? states : events);
@@ -133,10 +134,10 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 
   let parking: Parking | undefined;
-  const settling = createSettling();
+  const valueParking = createValueParking();
 
   /** Makes the writes of these entities, for the values that cannot be projected. */
-  async function makeAll(touches: readonly Touch[], upTo: Position): Promise<void> {
+  async function makeDocuments(touches: readonly Touch[], upTo: Position): Promise<void> {
     for (let from = 0; from < touches.length; from += STATES_MAX) {
       for (const write of (await foldAll(touches.slice(from, from + STATES_MAX), upTo)).writes) {
         try {
@@ -150,7 +151,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   }
 
   /** The last known checkpoint of the sink. */
-  let left = position(0);
+  let lastCheckpoint = position(0);
 
   /** The entity's document was dropped and no record has changed the entity since. */
   const isOmitted = (urn: string, at: Position): boolean =>
@@ -166,15 +167,16 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     const at = await awaitPosition(states, own, { ...waiting, view: "aspect" });
     if (events === undefined) return { states: at, events: at };
     const lastEvent = last(touches.filter(({ series }) => series !== undefined));
-    const wanted = events.moves && upTo !== undefined && touches.length > 0 ? upTo : lastEvent;
+    const wanted =
+      events.coversIgnored && upTo !== undefined && touches.length > 0 ? upTo : lastEvent;
     const seen = await awaitPosition(events, wanted, { ...waiting, view: TIMESERIES });
     return { states: at, events: seen };
   }
 
-  const isStale = (touch: Touch): boolean => isBeyond(touch, folded.get(touch.urn) ?? NOWHERE);
+  const isStale = (touch: Touch): boolean => isBeyond(touch, folded.get(touch.urn) ?? NOT_FOLDED);
 
-  /** While restores run together: the last known positions of both views. */
-  let asked: Folded | undefined;
+  /** The last read positions of both source views, while restores run in one transaction. */
+  let sourcesInRestore: Folded | undefined;
 
   async function latestOf(
     touches: readonly Touch[],
@@ -201,7 +203,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     const latest = await latestOf(touches);
     const writes = touches.map(({ urn, entityType }, n) => {
       const events = latest.get(urn) ?? NONE;
-      return fold(found[n] as EntityState, entityType, upTo, events, settling.policyOf(urn));
+      return fold(found[n] as EntityState, entityType, upTo, events, valueParking.policyOf(urn));
     });
     let chars = 0;
     for (const { aspects } of found) {
@@ -214,24 +216,24 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   async function amendEach(
     touches: readonly Touch[],
     writes: readonly W[],
-    { amend }: Events<W>,
+    { amend }: EventSource<W>,
   ): Promise<void> {
     try {
       await amend(writes);
     } catch (error) {
-      if (!isPoison(error) || settling.isDue()) throw error;
+      if (!isPoison(error) || valueParking.hasUnlisted()) throw error;
       for (const [n, write] of writes.entries()) {
         try {
           await amend([write]);
         } catch (cause) {
-          if (!isPoison(cause) || settling.isDue()) throw cause;
-          throw new EntityRefused(touches[n]?.urn ?? "", cause);
+          if (!isPoison(cause) || valueParking.hasUnlisted()) throw cause;
+          throw new EntityRejected(touches[n]?.urn ?? "", cause);
         }
       }
     }
   }
 
-  /** Folds the entities whose documents hold truncated events. */
+  /** Folds the entities whose documents contain truncated events. */
   async function foldTruncated(touch: Touch, upTo: Position): Promise<void> {
     const { entityType, series = "" } = touch;
     if (events === undefined) return;
@@ -250,52 +252,56 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     } while (from !== undefined);
   }
 
-  async function apply(given: readonly Touch[], upTo: Position, record?: string): Promise<void> {
+  async function apply(batch: readonly Touch[], upTo: Position, record?: string): Promise<void> {
     const stale = new Map<string, Touch>();
-    const touches = given.filter(({ urn, position: at }) => !isOmitted(urn, at));
-    const some = touches.filter(({ urn }) => urn !== "");
-    for (const touch of some) if (isStale(touch)) stale.set(touch.urn, touch);
+    const touches = batch.filter(({ urn, position: at }) => !isOmitted(urn, at));
+    const ofEntities = touches.filter(({ urn }) => urn !== "");
+    for (const touch of ofEntities) if (isStale(touch)) stale.set(touch.urn, touch);
     const truncations = touches.filter(({ urn }) => urn === "");
-    const all = [...stale.values()];
-    const at = await awaitStates([...some.filter(isStale), ...truncations], upTo);
-    await settling.settled(
+    const toFold = [...stale.values()];
+    const at = await awaitStates([...ofEntities.filter(isStale), ...truncations], upTo);
+    await valueParking.withListedValues(
       upTo,
-      () => makeAll(all, upTo),
+      () => makeDocuments(toFold, upTo),
       async () => {
         for (const truncation of truncations) await foldTruncated(truncation, upTo);
         let writes: W[] = [];
         let held = 0;
-        for (let from = 0; from < all.length; from += STATES_MAX) {
+        for (let from = 0; from < toFold.length; from += STATES_MAX) {
           if (held > HELD_CHARS_MAX && events !== undefined) {
             await events.amend(writes);
             writes = [];
             held = 0;
           }
-          const some = await foldAll(all.slice(from, from + STATES_MAX), upTo);
+          const some = await foldAll(toFold.slice(from, from + STATES_MAX), upTo);
           writes.push(...some.writes);
           held += some.chars;
         }
         await sink.apply(writes, upTo, record);
       },
     );
-    for (const { urn } of all) folded.set(urn, at);
-    left = upTo;
+    for (const { urn } of toFold) folded.set(urn, at);
+    lastCheckpoint = upTo;
   }
 
   /** Parking writes to the log, so within `together` it fails: such an entity is restored alone. */
   async function restoreOne(last: Touch | undefined, urn: string): Promise<void> {
     folded.delete(urn);
-    const own = asked === undefined ? parking : undefined;
+    const own = sourcesInRestore === undefined ? parking : undefined;
     if (parking?.isRejected(urn) && own === undefined) throw new Error(`"${urn}" is parked`);
-    await own?.release(urn, WHOLE.aspect);
+    await own?.release(urn, WHOLE_DOCUMENT.aspect);
     if (last === undefined || isOmitted(urn, last.position)) return sink.restore(urn, []);
     const put = async () => sink.restore(urn, (await foldAll([last], last.position)).writes);
     if (own === undefined) return put();
     try {
-      await settling.settled(last.position, () => makeAll([last], last.position), put);
+      await valueParking.withListedValues(
+        last.position,
+        () => makeDocuments([last], last.position),
+        put,
+      );
     } catch (error) {
       if (!isPoison(error)) throw error;
-      await own.park({ urn, position: last.position, ...WHOLE }, error);
+      await own.park({ urn, position: last.position, ...WHOLE_DOCUMENT }, error);
       await sink.restore(urn, []);
       throw error;
     }
@@ -304,11 +310,11 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   return {
     name,
     costly: true,
-    madeOf: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
+    builtFrom: events === undefined ? [ASPECTS] : [ASPECTS, TIMESERIES],
     project: (change) => touchesOf(change, isHeld),
     onParking(used) {
       parking = used;
-      settling.use(used);
+      valueParking.setParking(used);
     },
     async followSources() {
       await Promise.allSettled([states.position(), events?.position()]);
@@ -323,19 +329,19 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
         const own: Touch[] = [];
         for await (const touch of touches) if (touch.urn === urn) keepLast(own, touch);
         const last = own.toSorted((a, b) => a.position - b.position).at(-1);
-        if (own.some((touch) => isBeyond(touch, asked ?? NOWHERE))) {
+        if (own.some((touch) => isBeyond(touch, sourcesInRestore ?? NOT_FOLDED))) {
           const at = await awaitStates(own);
-          if (asked !== undefined) asked = at;
+          if (sourcesInRestore !== undefined) sourcesInRestore = at;
         }
         await restoreOne(last, urn);
       },
       ...(sink.together && {
         async together(work) {
-          asked = NOWHERE;
+          sourcesInRestore = NOT_FOLDED;
           try {
             await sink.together?.(work);
           } finally {
-            asked = undefined;
+            sourcesInRestore = undefined;
           }
         },
       }),
@@ -343,8 +349,8 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
       async position() {
         const at = await sink.position();
         // The view lost writes, so the cached positions are wrong.
-        if (at < left) folded.clear();
-        left = at;
+        if (at < lastCheckpoint) folded.clear();
+        lastCheckpoint = at;
         return at;
       },
       lastRecord: async () => sink.lastRecord?.(),

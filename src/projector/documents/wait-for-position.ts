@@ -1,13 +1,13 @@
-/** Waiting for the view that another one is made from. */
+/** Waits for a position of the view that another one is built from. */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 /**
- * Where `view` is, once that is not before `upTo`. Rejects `unavailable`, naming who waits, when it
- * is not there within some milliseconds.
+ * Resolves with the position of `view` when it is at least `upTo`. Rejects `unavailable` after `msMax`;
+ * the message names `waiter`.
  */
 export async function awaitPosition(
   view: { position(): Promise<Position> },
@@ -18,7 +18,7 @@ export async function awaitPosition(
   const begun = performance.now();
   let at = await view.position();
   while (at < upTo && performance.now() - begun < msMax) {
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
     at = await view.position();
   }
   if (at >= upTo) return at;

@@ -33,10 +33,10 @@ export interface Parked extends Partial<ParkedValue> {
 }
 
 /** Aspect of a whole document. */
-export const WHOLE: ParkedValue = { aspect: "", version: 0 };
+export const WHOLE_DOCUMENT: ParkedValue = { aspect: "", version: 0 };
 
-/** Storage of parking records: the log. */
-export interface ParkingNotes {
+/** Stores parking records: in the log, or in memory for a staging generation. */
+export interface ParkingStore {
   load(view: string): Promise<readonly ParkingRecord[]>;
   /** Resolves when it is durable. */
   write(view: string, record: ParkingRecord): Promise<void>;
@@ -44,11 +44,11 @@ export interface ParkingNotes {
 
 /** The parking of one view. */
 export interface Parking extends ParkedValues {
-  /** The view skips the change. */
+  /** True if the view skips the change. */
   skips(change: { readonly urn: string; readonly position: Position }): boolean;
-  /** The record was dropped. */
+  /** True if the record was dropped. */
   isDropped(at: Position): boolean;
-  /** The view skips no record. */
+  /** True if the view skips no record. */
   readonly idle: boolean;
   find(urn: string): Parked | undefined;
   /** Number of entities with anything parked. */
@@ -60,17 +60,17 @@ export interface Parking extends ParkedValues {
     parked: Partial<ParkedValue> & { readonly urn: string; readonly position: Position },
     error: Error,
   ): Promise<void>;
-  /** The view has the entity, or the value, again. */
+  /** Removes the entity, or the value, from the list: the view contains it again. */
   release(urn: string, aspect?: string): Promise<void>;
   /** The view never applies this record, or this value. Throws `not_found` if it is not parked. */
   drop(parked: Omit<Parked, "view" | "reason" | "time">, actor: string | undefined): Promise<void>;
-  /** Lists exactly these values of the entity. */
-  settle(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
+  /** Makes these values the only parked ones of the entity. */
+  listExactly(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
 }
 
 const PAGE_MAX = 500;
 
-async function openParking(view: string, notes: ParkingNotes, now: () => number): Promise<Parking> {
+async function openParking(view: string, notes: ParkingStore, now: () => number): Promise<Parking> {
   const parked = new Map<string, Parked>();
   const dropped: ParkingRecord[] = [];
   const droppedRecords = new Set<Position>();
@@ -131,14 +131,15 @@ async function openParking(view: string, notes: ParkingNotes, now: () => number)
       const who = actor ?? null;
       await write({ kind: "dropped", urn, position: at, reason: null, actor: who, ...value });
     },
-    async settle(urn, failed, at) {
+    async listExactly(urn, failed, at) {
       for (const { aspect, version, error } of failed) {
         if (values.find(urn, aspect)?.version === version) continue;
         const what = `the aspect "${aspect}" could not be projected: ${saidBy(error)}`;
         await park({ urn, position: at, aspect, version }, new Error(what));
       }
       for (const { aspect = "" } of values.of(urn)) {
-        if (aspect === WHOLE.aspect || failed.some((one) => one.aspect === aspect)) continue;
+        if (aspect === WHOLE_DOCUMENT.aspect || failed.some((one) => one.aspect === aspect))
+          continue;
         await release(urn, aspect);
       }
     },
@@ -167,16 +168,16 @@ function createParkedValues() {
         const some = parked.get(urn);
         some?.delete(aspect);
         if (some?.size === 0) parked.delete(urn);
-      } else if (aspect === WHOLE.aspect) omitted.set(urn, one.position);
+      } else if (aspect === WHOLE_DOCUMENT.aspect) omitted.set(urn, one.position);
       else dropped.set(urn, (dropped.get(urn) ?? new Set()).add(keyOf(one)));
     },
     reads: {
       omits: (urn, aspect, version) => dropped.get(urn)?.has(keyOf({ aspect, version })) ?? false,
-      isRejected: (urn) => find(urn, WHOLE.aspect) !== undefined,
+      isRejected: (urn) => find(urn, WHOLE_DOCUMENT.aspect) !== undefined,
       omittedUpTo: (urn) => omitted.get(urn) ?? START,
       lists(urn, failed) {
         if (!parked.has(urn)) return failed.length === 0;
-        const listed = of(urn).filter(({ aspect }) => aspect !== WHOLE.aspect);
+        const listed = of(urn).filter(({ aspect }) => aspect !== WHOLE_DOCUMENT.aspect);
         if (listed.length !== failed.length) return false;
         return failed.every(({ aspect, version }) => find(urn, aspect)?.version === version);
       },
@@ -187,12 +188,15 @@ function createParkedValues() {
 export type ReadParking = Omit<Parking, "park" | "release" | "drop" | "settle">;
 
 /** The parking of a view in the log, read-only. */
-export function parkingNow(log: Pick<ChangeLog, "readStream">, view: string): Promise<ReadParking> {
+export function readOnlyParking(
+  log: Pick<ChangeLog, "readStream">,
+  view: string,
+): Promise<ReadParking> {
   const write = () => Promise.reject(new Error("this parking is read-only"));
   return openParking(view, { load: () => readParking(log, view), write }, Date.now);
 }
 
-/** The parking of a view that this process feeds. */
+/** The parking of a view that this process projects. */
 export async function openParkingOf(
   {
     name,
@@ -201,7 +205,7 @@ export async function openParkingOf(
     readonly name: string;
     readonly onParking?: ((parking: Parking) => void) | undefined;
   },
-  notes: ParkingNotes,
+  notes: ParkingStore,
   now: () => number,
 ): Promise<Parking> {
   const parking = await openParking(name, notes, now);
@@ -223,7 +227,7 @@ export async function readParking(
   }
 }
 
-export async function noteParking(
+export async function writeParking(
   log: Pick<ChangeLog, "append">,
   view: string,
   record: ParkingRecord,
@@ -237,8 +241,8 @@ export const notParked = (view: string, urn: string): CatalogError =>
     hint: "POST /operations?action=listParked lists the parked entities",
   });
 
-/** The view cannot apply a record because of another entity than the record's own. */
-export class EntityRefused extends Error {
+/** The view cannot apply a record because of an entity that is not the record's own. */
+export class EntityRejected extends Error {
   readonly urn: string;
 
   constructor(urn: string, cause: Error) {
@@ -247,7 +251,7 @@ export class EntityRefused extends Error {
   }
 }
 
-/** The error is about the written data, not about the store. */
+/** True if the written data causes the error, not the store. */
 export const isPoison = (error: unknown): error is Error =>
   error instanceof Error &&
   !(

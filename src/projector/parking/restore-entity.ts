@@ -3,52 +3,52 @@ import type { Position } from "../../core/position.ts";
 import type { LogRecord } from "../../log/change-log.ts";
 import type { Decode } from "../batch.ts";
 import { partition } from "../batch-groups.ts";
-import { type HistoryLog, ownStreams, recordsOf, timeseriesAspects } from "../history.ts";
-import { fedElsewhere, unknownView } from "../projector-errors.ts";
+import { entityStreams, type HistoryLog, recordsOf, timeseriesAspects } from "../history.ts";
+import { projectedElsewhere, unknownView } from "../projector-errors.ts";
 import type { View } from "../sink.ts";
-import { notParked, type Parked, type Parking, WHOLE } from "./parking.ts";
+import { notParked, type Parked, type Parking, WHOLE_DOCUMENT } from "./parking.ts";
 import { restoreEntities, restoreParked, type Unrestored, unrestoredError } from "./restore.ts";
 
-interface Mended {
+interface RestorableView {
   readonly view: View;
   readonly position: Position;
   readonly parking: Parking | undefined;
-  /** Undefined for a view that this process feeds. */
+  /** Undefined for a view that this process projects. */
   readonly movedAt: number | undefined;
 }
 
-export function createEntityRestoring<F extends Mended>(parts: {
+export function createEntityRestoring<F extends RestorableView>(parts: {
   readonly viewStates: readonly F[];
   readonly log: HistoryLog;
   readonly decode: Decode;
   /** Resolves when no batch is in flight for these views. */
-  readonly settled: (some: readonly F[]) => Promise<void>;
+  readonly whenIdle: (some: readonly F[]) => Promise<void>;
 }) {
-  const { viewStates, log, decode, settled } = parts;
+  const { viewStates, log, decode, whenIdle } = parts;
 
   async function restore(
     urns: readonly string[],
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
     // Views that are built from the view hold its data of the entity.
-    const asked = viewStates.filter(
+    const affected = viewStates.filter(
       ({ view, movedAt }) =>
         name === undefined ||
         view.name === name ||
-        (movedAt === undefined && view.madeOf?.includes(name)),
+        (movedAt === undefined && view.builtFrom?.includes(name)),
     );
-    await settled(asked);
-    const [watched, fed] = partition(asked, ({ movedAt }) => movedAt !== undefined);
+    await whenIdle(affected);
+    const [standby, own] = partition(affected, ({ movedAt }) => movedAt !== undefined);
     const views = await Promise.all(
-      fed.map(async ({ view, position, parking }) => {
+      own.map(async ({ view, position, parking }) => {
         // The store may have committed a batch that failed.
         const kept = await view.sink.position();
         return { view, parking, position: kept > position ? kept : position };
       }),
     );
     const unrestored = await restoreEntities(urns, { log, decode, views });
-    const elsewhere = watched.flatMap(({ view }) =>
-      urns.map((urn) => ({ urn, view: view.name, reason: fedElsewhere, elsewhere: true })),
+    const elsewhere = standby.flatMap(({ view }) =>
+      urns.map((urn) => ({ urn, view: view.name, reason: projectedElsewhere, elsewhere: true })),
     );
     return [...unrestored, ...elsewhere];
   }
@@ -59,7 +59,7 @@ export function createEntityRestoring<F extends Mended>(parts: {
     actor: string | undefined,
   ): Promise<readonly Unrestored[]> {
     const viewState = viewStates.find(({ view }) => view.name === name);
-    if (viewState !== undefined) await settled([viewState]);
+    if (viewState !== undefined) await whenIdle([viewState]);
     const parking = viewState?.parking;
     if (viewState === undefined || parking === undefined) throw unknownView(name);
     const { view, position } = viewState;
@@ -68,7 +68,7 @@ export function createEntityRestoring<F extends Mended>(parts: {
     if (view.onParking !== undefined) {
       for (const one of all) {
         // A document that is omitted stays omitted until a later record changes it.
-        const at = one.aspect === WHOLE.aspect ? position : one.position;
+        const at = one.aspect === WHOLE_DOCUMENT.aspect ? position : one.position;
         await parking.drop({ ...one, position: at }, actor);
       }
       return restore([urn], name);
@@ -78,7 +78,7 @@ export function createEntityRestoring<F extends Mended>(parts: {
     if (poison !== undefined) await parking.drop({ urn, position: poison }, actor);
     const unrestored = await restore([urn], name);
     const left = parking.find(urn);
-    if (left !== undefined && !unrestored.some(({ away }) => away)) {
+    if (left !== undefined && !unrestored.some(({ unavailable }) => unavailable)) {
       // The search for the record may have left other rows.
       const before = left.position;
       await restoreParked(urn, { view, parking, before }, { log, decode });
@@ -88,12 +88,12 @@ export function createEntityRestoring<F extends Mended>(parts: {
 
   /** The record that the view cannot apply; undefined if it can apply all of them now. */
   async function findPoison(
-    { view, position: upTo }: Pick<Mended, "view" | "position">,
+    { view, position: upTo }: Pick<RestorableView, "view" | "position">,
     parking: Parking,
     { urn, position: first }: Parked,
   ): Promise<Position | undefined> {
     const left: Position[] = [];
-    for (const stream of ownStreams(urn, await timeseriesAspects(log))) {
+    for (const stream of entityStreams(urn, await timeseriesAspects(log))) {
       for await (const record of recordsOf(log, stream)) {
         const { position } = record;
         if (position < first || position > upTo || parking.isDropped(position)) continue;
@@ -107,7 +107,7 @@ export function createEntityRestoring<F extends Mended>(parts: {
     const isTaken = async (upTo: Position) => {
       const views = [{ view, position: upTo, without: parking.isDropped }];
       const [unrestored] = await restoreEntities([urn], { log, decode, views });
-      if (unrestored?.away) throw unrestoredError(unrestored);
+      if (unrestored?.unavailable) throw unrestoredError(unrestored);
       return unrestored === undefined;
     };
     let [taken, refused] = [-1, left.length];

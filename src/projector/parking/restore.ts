@@ -17,9 +17,9 @@ export interface Unrestored {
   readonly urn: string;
   readonly view: string;
   readonly reason: string;
-  /** The store is unavailable; the entity is not the cause. */
-  readonly away?: boolean | undefined;
-  /** Another process feeds the view and can restore the entity. */
+  /** True if the store is unavailable, so that the entity is not the cause. */
+  readonly unavailable?: boolean | undefined;
+  /** True if another process projects the view and can restore the entity. */
   readonly elsewhere?: boolean | undefined;
 }
 
@@ -54,16 +54,21 @@ export async function restoreEntities(
         if (!restored.has(urn)) await view.sink.restore(urn, await writesOf(urn, one, histories));
         await parking?.release(urn);
       } catch (error) {
-        const away = !isPoison(error);
-        unrestored.push({ urn, view: view.name, reason: saidBy(error), ...(away && { away }) });
+        const unavailable = !isPoison(error);
+        unrestored.push({
+          urn,
+          view: view.name,
+          reason: saidBy(error),
+          ...(unavailable && { unavailable }),
+        });
       }
     }
   }
   return unrestored;
 }
 
-export const unrestoredError = ({ reason, away }: Unrestored): Error =>
-  away ? new CatalogError("unavailable", reason) : new Error(reason);
+export const unrestoredError = ({ reason, unavailable }: Unrestored): Error =>
+  unavailable ? new CatalogError("unavailable", reason) : new Error(reason);
 
 /** Restores an entity that stays parked as of the position before `before`. */
 export async function restoreParked(
@@ -107,7 +112,7 @@ async function writesOf(
   { view, position }: RestoredView,
   histories: Histories,
 ): Promise<AsyncIterable<unknown>> {
-  const others = await bearingOn(view, urn, histories, position);
+  const others = await relatedStreamsOf(view, urn, histories, position);
   return projected(view, histories.changes(urn, position, others));
 }
 
@@ -116,17 +121,17 @@ async function* projected(view: View, changes: AsyncIterable<PlacedChange>) {
 }
 
 /** Streams of other entities that affect the writes of this one. */
-async function bearingOn(
-  { bearing, project }: View,
+async function relatedStreamsOf(
+  { relatedStreams, project }: View,
   urn: string,
   histories: Histories,
   upTo: Position,
 ): Promise<readonly StreamName[]> {
-  if (bearing === undefined) return [];
+  if (relatedStreams === undefined) return [];
   const streams = new Set<StreamName>();
   for await (const change of histories.changes(urn, upTo)) {
     for (const write of project(change)) {
-      for (const stream of histories.existing(bearing(write))) streams.add(stream);
+      for (const stream of histories.existing(relatedStreams(write))) streams.add(stream);
     }
   }
   return [...streams];

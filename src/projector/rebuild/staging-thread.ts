@@ -12,7 +12,7 @@ import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
 import type { Staged, View } from "../sink.ts";
 import { lowerPriority } from "../thread/lower-priority.ts";
-import { restOf } from "../thread/watch-busy.ts";
+import { pausePerWorkedMs } from "../thread/watch-busy.ts";
 import { type BuildProgress, buildStaging } from "./staging.ts";
 
 export interface StagingThreadData {
@@ -32,7 +32,7 @@ interface StagingStores {
       readonly names: readonly string[];
       readonly next: true;
       readonly bulk?: true;
-      readonly beside?: readonly string[];
+      readonly stagedSources?: readonly string[];
     },
   ): Promise<readonly View[]>;
   openLogReader(config: unknown): Promise<ChangeLog>;
@@ -134,7 +134,7 @@ async function work({ module, config, views, threads }: StagingThreadData): Prom
       // A low priority does not limit the use of memory and disk.
       async pause(workedMs, speedup) {
         if (!busy || finishing) return;
-        const ms = (workedMs * restOf(threads)) / speedup;
+        const ms = (workedMs * pausePerWorkedMs(threads)) / speedup;
         await delay(ms, undefined, { signal: stopping.signal });
       },
       onStaged(staged, parked) {
@@ -161,7 +161,7 @@ async function openFolded(
 ) {
   const reopened = await openViews(config, { names: first, next: true });
   try {
-    const names = { names: folded, beside: first };
+    const names = { names: folded, stagedSources: first };
     return { reopened, folded: await openViews(config, { ...names, next: true, bulk: true }) };
   } catch (error) {
     for (const { sink } of reopened) await sink.close("discard");

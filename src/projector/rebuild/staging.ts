@@ -18,13 +18,13 @@ import { type Position, START } from "../../core/position.ts";
 import { type ChangeLog, LogDamaged, recordsBetween } from "../../log/change-log.ts";
 import { applyToView } from "../apply-batch.ts";
 import { type Batch, type Decode, decodeBatch } from "../batch.ts";
-import { cut } from "../batch-groups.ts";
+import { cutBatch } from "../batch-groups.ts";
 import {
   openParkingOf,
   type Parked,
   type Parking,
-  type ParkingNotes,
-  WHOLE,
+  type ParkingStore,
+  WHOLE_DOCUMENT,
 } from "../parking/parking.ts";
 import { isConflict } from "../projector-errors.ts";
 import type { Staged, View } from "../sink.ts";
@@ -34,7 +34,7 @@ export interface StagingParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: Decode;
   /** The parking of the views when the build begins. */
-  readonly notes: Pick<ParkingNotes, "load">;
+  readonly notes: Pick<ParkingStore, "load">;
   /** Closed at the end, whatever the outcome. */
   readonly views: readonly View[];
   /**
@@ -110,8 +110,8 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
   let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
   let speedup = 1;
-  const rest = async (ms: number) => parts.pause?.(ms, speedup);
-  const whole = { ...parts, log, rest };
+  const pause = async (ms: number) => parts.pause?.(ms, speedup);
+  const whole = { ...parts, log, pause };
   async function comeNear(building: Building): Promise<void> {
     for (let [left, speedupMax] = [Infinity, speedup * SPEEDUP_STEP]; ; ) {
       const before = left;
@@ -171,11 +171,11 @@ async function startBuild(
     decode,
     notes,
     signal,
-    rest,
+    pause,
     batchMax,
     onProgress,
-  }: Omit<StagingParts, "rest"> & {
-    readonly rest: (ms: number) => Promise<void>;
+  }: Omit<StagingParts, "pause"> & {
+    readonly pause: (ms: number) => Promise<void>;
   },
   views: readonly View[],
   passes: Pick<BuildProgress, "recordsBefore" | "passesLeft">,
@@ -190,14 +190,14 @@ async function startBuild(
   const names = views.map(({ name }) => name);
   // Their documents are in the staging generation, which lists them until its parking is settled with the log.
   const rejected = parkings.flatMap((parking) =>
-    parking.list().filter(({ aspect }) => aspect === WHOLE.aspect),
+    parking.list().filter(({ aspect }) => aspect === WHOLE_DOCUMENT.aspect),
   );
   const parked = () => {
     const listed = parkings.flatMap((parking) => parking.list());
     const urns = new Set(listed.map(({ urn }) => urn));
     return [...listed, ...rejected.filter(({ urn }) => !urns.has(urn))];
   };
-  const parts = { log, decode, parkings, signal, rest, batchMax };
+  const parts = { log, decode, parkings, signal, pause, batchMax };
   const applier = createApplier({
     ...{ ...parts, views, from: START },
     onProgress({ position, head, recordsPerSecond }) {
@@ -319,7 +319,7 @@ export function createApplier(
     /** Of each view; a view without one rejects with the first record that it cannot apply. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
-    readonly rest?: ((ms: number) => Promise<void>) | undefined;
+    readonly pause?: ((ms: number) => Promise<void>) | undefined;
   },
 ): CountingApplier {
   const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
@@ -334,7 +334,7 @@ export function createApplier(
         signal?.throwIfAborted();
         const before = workedMs();
         // Without records after the end, which the sources of folded views have not applied yet.
-        const page = cut(await log.readAll(position, { limit: batchMax }), head);
+        const page = cutBatch(await log.readAll(position, { limit: batchMax }), head);
         if (page.length === 0) throw logTruncated(position, head);
         const changes = decodeBatch(page, decode, position);
         // Views park a record that cannot be decoded, and continue after it.
@@ -348,7 +348,7 @@ export function createApplier(
         const seconds = (performance.now() - begun) / 1_000;
         // Reads and writes may all be synchronous: yield, so that the thread receives its messages.
         await otherTurns();
-        await parts.rest?.(workedMs() - before);
+        await parts.pause?.(workedMs() - before);
         const reached = position > head ? position : head;
         onProgress?.({ position, head: reached, recordsPerSecond: records / seconds });
       }
@@ -370,8 +370,11 @@ async function applyUpTo(
 ): Promise<void> {
   for (let at = after; at < end; ) {
     const items = at === after ? changes.items : changes.items.filter((one) => one.position > at);
-    const fed = await applyToView(view, { ...changes, items }, at, { parking, always: () => true });
-    if (fed.failure !== undefined) throw fed.failure;
-    at = fed.upTo;
+    const applied = await applyToView(view, { ...changes, items }, at, {
+      parking,
+      always: () => true,
+    });
+    if (applied.failure !== undefined) throw applied.failure;
+    at = applied.upTo;
   }
 }

@@ -159,7 +159,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
   async function holdViews(asked: readonly SwappableView[]): Promise<Position> {
     const held = asked.find(({ hold }) => hold !== undefined);
     if (held !== undefined) throw cannotSwap(held.view.name, "another swap has paused it");
-    await Promise.all(asked.map(({ busy: feeding }) => feeding));
+    await Promise.all(asked.map(({ busy }) => busy));
     const watched = asked.find(({ movedAt }) => movedAt !== undefined);
     if (watched !== undefined) throw cannotSwap(watched.view.name, "another process projects it");
     for (const one of asked) {

@@ -1,8 +1,13 @@
-/** Milliseconds that the calling thread has computed: what others have of the machine does not count. */
+/**
+ * Measures the work of the calling thread. CPU time excludes waiting for other threads and processes on
+ * a busy machine.
+ */
+
+/** CPU time of the calling thread in milliseconds. */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
-/** The same, and in which it had nothing to do but to wait: servers or other threads worked for it. */
+/** CPU time plus idle time, in which servers or other threads work for this one. */
 export const workedMs = (): number => threadCpuMs() + performance.eventLoopUtilization().idle;

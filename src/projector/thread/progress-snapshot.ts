@@ -11,7 +11,7 @@ export interface ViewProgress {
   readonly error?: string | undefined;
   /** Number of parked entities (parking.ts); absent when there are none. */
   readonly parked?: number | undefined;
-  /** Another process feeds it. */
+  /** True if another process projects it. */
   readonly elsewhere?: true | undefined;
 }
 
@@ -23,7 +23,7 @@ interface ViewSnapshot {
   readonly failure: Failure | undefined;
   readonly mismatch: Error | undefined;
   readonly parking: Parking | undefined;
-  /** Undefined for a view that this process feeds. */
+  /** Undefined for a view that this process projects. */
   readonly movedAt: number | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface Progress {
   /** Called with all positions whenever one has moved. */
   onProgress(listener: (positions: Readonly<Record<string, Position>>) => void): void;
   /** Notifies the projector of a new head of the log. */
-  poke(head: Position): void;
+  notifyAppended(head: Position): void;
 }
 
 export interface Restoration {
@@ -46,7 +46,7 @@ export interface Restoration {
   onRestored(listener: (urns: readonly string[] | "all") => void): void;
 }
 
-/** Replaces the live generation of views by the staging one (swap-generations.ts). */
+/** Swaps the live generation of views for the staging one (swap-generations.ts). */
 export interface GenerationSwap {
   /** Pauses the views; resolves with the highest of their positions. */
   hold(views: readonly string[]): Promise<Position>;

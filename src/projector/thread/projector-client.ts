@@ -34,8 +34,8 @@ export interface ProjectorClient extends Progress, Restoration, GenerationSwap {
   markDamaged(views: readonly string[]): void;
   /** Called with each view that becomes damaged, and with each that is rebuilt. */
   onDamaged(listener: (view: string, isDamaged: boolean) => void): void;
-  /** Views that this process feeds. */
-  fed(): readonly string[];
+  /** Views that this process projects. */
+  projected(): readonly string[];
   /** How often each view was emptied: it was unreadable, or built from another log or model. */
   emptied(): Readonly<Record<string, number>>;
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
@@ -51,7 +51,7 @@ export interface ProjectorThreadOptions {
   readonly worker?: Worker | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Appends a parking record to the log; resolves when it is durable. */
-  readonly note: (view: string, record: ParkingRecord) => Promise<void>;
+  readonly writeParking: (view: string, record: ParkingRecord) => Promise<void>;
   /** Milliseconds until a crashed thread is started again, first and at most; how often. */
   readonly restart?:
     | { readonly firstMs: number; readonly maxMs: number; readonly crashesMax: number }
@@ -86,8 +86,8 @@ export async function startProjectorThread(
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
   const stuck = createStuckViews(waits.refuseStuck);
-  const pokes = createWakeUps(() => {
-    if (running) thread?.connection.notify("poke", undefined);
+  const wakeUps = createWakeUps(() => {
+    if (running) thread?.connection.notify("wake", undefined);
     return running;
   });
   const restores = createRestoreCalls();
@@ -133,7 +133,7 @@ export async function startProjectorThread(
         if (isStale) stale.add(view);
         else stale.delete(view);
       },
-      note,
+      writeParking,
     } satisfies ProjectorOwner);
     const exit = Promise.withResolvers<void>();
     thread = { worker, connection, exited: exit.promise };
@@ -159,10 +159,10 @@ export async function startProjectorThread(
     return promise;
   }
 
-  const note: ProjectorOwner["note"] = async ({ view, record }) => {
+  const writeParking: ProjectorOwner["writeParking"] = async ({ view, record }) => {
     const { kind, urn, position, reason } = record;
     try {
-      await options.note(view, record);
+      await options.writeParking(view, record);
     } catch (cause) {
       const why = `the record could not be written to the log: ${saidBy(cause)}`;
       throw new CatalogError("unavailable", why, { cause });
@@ -178,7 +178,7 @@ export async function startProjectorThread(
     positions = Object.fromEntries(
       Object.entries(next).map(([view, { position }]) => [view, position]),
     );
-    pokes.reached(Math.max(0, ...Object.values(positions)));
+    wakeUps.reached(Math.max(0, ...Object.values(positions)));
     stuck.update(errors());
     const moved = Object.keys(positions).some((view) => positions[view] !== before[view]);
     if (!moved) return;
@@ -217,7 +217,7 @@ export async function startProjectorThread(
       const at = positions[view];
       if (at === undefined) return Promise.reject(unreached(view, at, position, "there is none"));
       if (at >= position) return Promise.resolve();
-      pokes.flush();
+      wakeUps.flush();
       if (ended !== undefined) {
         return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
       }
@@ -251,18 +251,18 @@ export async function startProjectorThread(
     markDamaged: (views) => setDamaged(views, true),
     onDamaged: (listener) => void damageListeners.push(listener),
     emptied: () => emptied,
-    fed: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
+    projected: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
     onRestored: restores.onRestored,
-    poke: pokes.poke,
+    notifyAppended: wakeUps.appended,
     async close() {
       if (ended === "closed") return;
       ended = "closed";
       clearTimeout(restarting);
-      pokes.flush();
+      wakeUps.flush();
       stuck.close();
       waits.refuse(new CatalogError("unavailable", "the projector is closed"));
-      if (thread !== undefined) await stopped(thread);
+      if (thread !== undefined) await stopThread(thread);
     },
   };
 }
@@ -285,7 +285,7 @@ interface WaitOptions {
   readonly patient?: boolean;
 }
 
-async function stopped({ worker, connection, exited }: RunningThread): Promise<void> {
+async function stopThread({ worker, connection, exited }: RunningThread): Promise<void> {
   const impatience = setTimeout(() => void worker.terminate(), STOP_MS_MAX);
   connection.notify("stop", undefined);
   await exited;

@@ -1,7 +1,7 @@
 /**
  * The projector's thread: opens its own log reader and views, and runs until `stop`. It starts with the
  * import of the stores' module, before `open` is called: the process loads its own modules meanwhile.
- * projector-client.ts is its other end. An uncaught error ends the thread; the client starts another.
+ * projector-client.ts is its client. An uncaught error ends the thread; the client starts another.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
@@ -39,7 +39,7 @@ export interface ThreadStores<Config = unknown> {
 export interface ProjectorThread {
   /** `config`: the argument of the functions of the stores' module. */
   readonly open: (config: unknown) => Promise<void>;
-  readonly poke: () => void;
+  readonly wake: () => void;
   /** Finishes the batch in flight and ends the thread. */
   readonly stop: () => void;
   readonly restore: (asked: {
@@ -63,15 +63,18 @@ export interface ProjectorThread {
   }) => Promise<void>;
 }
 
-/** The methods that the thread calls at its other end. */
+/** The methods of the client that the thread calls. */
 export interface ProjectorOwner {
   /** After every batch, and once as soon as everything is open. */
   readonly progress: (progress: ProjectorProgress) => void;
-  /** A view was made of something else; before the first progress. */
+  /** A view was emptied, because it was built from another log or model; before the first progress. */
   readonly emptied: (found: { readonly view: string; readonly why: string }) => void;
   readonly stale: (found: { readonly view: string; readonly stale: boolean }) => void;
   /** Writes a record to the log, which this thread only reads. Resolves when it is durable. */
-  readonly note: (note: { readonly view: string; readonly record: ParkingRecord }) => Promise<void>;
+  readonly writeParking: (note: {
+    readonly view: string;
+    readonly record: ParkingRecord;
+  }) => Promise<void>;
 }
 
 /** As in the main thread (cli/commands/serve.ts): after the service has started. */
@@ -95,7 +98,7 @@ const owner = connect<ProjectorOwner>(port, {
       throw error;
     }
   },
-  poke: () => projector().poke(),
+  wake: () => projector().wake(),
   stop: () => void stop(),
   restore: ({ urns, view }) => projector().restore(urns, view),
   drop: ({ urn, view, actor }) => projector().drop(urn, view, actor),
@@ -121,9 +124,9 @@ async function open(stores: ThreadStores, config: unknown): Promise<void> {
     openLog: () => stores.openLogReader(config),
     views,
     decode: decodeRecord,
-    notes: {
+    parkingStore: {
       load: (view) => readParking(log, view),
-      write: (view, record) => owner.call("note", { view, record }),
+      write: (view, record) => owner.call("writeParking", { view, record }),
     },
     generations: stores.makeLive && {
       openStaging: (names) => stores.openViews(config, { names, next: true, onStale }),
@@ -143,7 +146,7 @@ function collectStartGarbage(): void {
 async function stop(): Promise<void> {
   const { log } = running ?? {};
   await running?.projector.stop();
-  // Views that are made of others read these: an open reader may keep a write-ahead log from being emptied.
+  // Folded views first: their readers of other views could keep a write-ahead log from being emptied.
   for (const { sink } of running?.projector.views().toReversed() ?? []) await sink.close();
   await log?.close();
   port.close();

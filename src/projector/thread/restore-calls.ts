@@ -1,11 +1,11 @@
-/** Counts the restores of entities, and reports them to those that hold what they read before. */
+/** Counts the restores of entities, and notifies the caches of earlier reads. */
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Restoration } from "./progress.ts";
 
 interface RestoreCalls extends Pick<Restoration, "restorations" | "onRestored"> {
   /** Restores the entities. Rejects `not_found` or `unavailable`. */
   restored<T>(urns: readonly string[], restore: () => Promise<T>): Promise<T>;
-  /** A whole view was replaced or is damaged: nothing that was read of it before counts. */
+  /** Invalidates all earlier reads: a whole view was swapped or is damaged. */
   allRestored(): void;
 }
 

@@ -1,31 +1,31 @@
 /**
- * WakeUps: messages that wake the projector after an append. One is sent at a time, and the next when
- * the projector has answered with its position. Appends within some milliseconds share a poke, so that
- * small writes are applied together; with a pending wait, it is sent at once.
+ * Wake-ups: messages that wake the projector after an append. One is sent at a time, and the next when
+ * the projector has answered with its position. Appends within some milliseconds share a wake-up, so
+ * that small writes are applied together; with a pending wait, it is sent at once.
  *
- * The projector may have read before the last append: if its answer is behind the head, another poke
- * follows. No poke is sent for records that the projector has applied: it would not answer.
+ * The projector may have read the log before the last append: if its answer is behind the head, another
+ * wake-up follows. None is sent for records that the projector has applied: it would not answer.
  */
 import type { Position } from "../../core/position.ts";
 
 export interface WakeUps {
   /** The log has a new head. */
-  poke(position: Position): void;
-  /** A caller waits for the projector: sends a delayed poke now. */
+  appended(position: Position): void;
+  /** A caller waits for the projector: sends a delayed wake-up now. */
   flush(): void;
   /** The highest position of the projector's views. */
   reached(position: number): void;
 }
 
-/** How much later a poke is sent: the first after a pause, and the next after one. */
+/** Delay of a wake-up after an append: of the first after a pause, and of the next ones. */
 const GATHERED_MS = { first: 5, next: 250 };
 
 /** `send` returns whether the projector runs. */
 export function createWakeUps(send: () => boolean, gatheredMs = GATHERED_MS): WakeUps {
   let head = 0;
-  let foremost = 0;
+  let highestPosition = 0;
   let unanswered = false;
-  let waited = false;
+  let hasWaiter = false;
   let sentAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
@@ -33,31 +33,31 @@ export function createWakeUps(send: () => boolean, gatheredMs = GATHERED_MS): Wa
     clearTimeout(timer);
     timer = undefined;
     if (unanswered) return;
-    waited = false;
-    if (foremost >= head) return;
+    hasWaiter = false;
+    if (highestPosition >= head) return;
     sentAt = performance.now();
     unanswered = send();
   }
 
   function sendSoon(): void {
-    if (timer !== undefined || foremost >= head) return;
+    if (timer !== undefined || highestPosition >= head) return;
     const { first, next } = gatheredMs;
     timer = setTimeout(sendNow, Math.max(first, sentAt + next - performance.now())).unref();
   }
 
   return {
-    poke(position) {
+    appended(position) {
       head = Math.max(head, position);
       sendSoon();
     },
     flush() {
-      waited = true;
+      hasWaiter = true;
       sendNow();
     },
     reached(position) {
-      foremost = position;
+      highestPosition = position;
       unanswered = false;
-      if (waited) sendNow();
+      if (hasWaiter) sendNow();
       else sendSoon();
     },
   };

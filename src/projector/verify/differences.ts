@@ -14,10 +14,10 @@ export interface Difference {
 }
 
 /** Length of the text of a difference. */
-const shownMax = 400;
-const cellShownMax = 100;
+const textMax = 400;
+const cellTextMax = 100;
 /** Characters shown before the first difference of two values. */
-const SAME_SHOWN = 30;
+const SAME_TEXT_MAX = 30;
 
 /** Compares rows that are in the order of the shape. */
 export function areEqual(left: readonly Row[], right: readonly Row[]): boolean {
@@ -57,20 +57,20 @@ export function differencesOf(
     held.delete(key);
     const aspect = String(wanted[0]);
     if (row === undefined) {
-      differences.push({ view, urn, aspect, kind: "missing", should: shown(wanted, shape) });
+      differences.push({ view, urn, aspect, kind: "missing", should: rowText(wanted, shape) });
       continue;
     }
     const cells = shape.names.flatMap((_, n) => (row[n] === wanted[n] ? [] : [n]));
     if (cells.length === 0) continue;
     differences.push({
       ...{ view, urn, aspect, kind: "different" },
-      there: shown(row, shape, { cells: [...ownKeys(shape), ...cells], beside: wanted }),
-      should: shown(wanted, shape, { cells: [...ownKeys(shape), ...cells], beside: row }),
+      there: rowText(row, shape, { cells: [...ownKeys(shape), ...cells], beside: wanted }),
+      should: rowText(wanted, shape, { cells: [...ownKeys(shape), ...cells], beside: row }),
     });
   }
   for (const row of held.values()) {
     const aspect = String(row[0]);
-    differences.push({ view, urn, aspect, kind: "unexpected", there: shown(row, shape) });
+    differences.push({ view, urn, aspect, kind: "unexpected", there: rowText(row, shape) });
   }
   return differences;
 }
@@ -84,7 +84,7 @@ const ownKeys = ({ keys }: RowShape): readonly number[] =>
   Array.from({ length: keys - 1 }, (_, n) => n + 1);
 
 /** `version 2, value {"owners":…}`: all cells but the aspect, or some. A long value is cut around its first difference. */
-function shown(
+function rowText(
   row: Row,
   { names }: RowShape,
   { cells, beside }: { readonly cells?: readonly number[]; readonly beside?: Row } = {},
@@ -94,17 +94,17 @@ function shown(
     const cell = row[n];
     return cell === null || cell === undefined || cell === ""
       ? []
-      : [`${names[n]} ${shownCell(String(cell), String(beside?.[n] ?? ""))}`];
+      : [`${names[n]} ${cellText(String(cell), String(beside?.[n] ?? ""))}`];
   });
-  return cut(parts.join(", "), shownMax);
+  return cut(parts.join(", "), textMax);
 }
 
-function shownCell(text: string, other: string): string {
+function cellText(text: string, other: string): string {
   let same = 0;
   while (same < text.length && text[same] === other[same]) same++;
-  const from = same === text.length && other === text ? 0 : same - SAME_SHOWN;
-  if (from <= SAME_SHOWN || text.length <= cellShownMax) return cut(text, cellShownMax);
-  return `…${cut(text.slice(from).toWellFormed(), cellShownMax)}`;
+  const from = same === text.length && other === text ? 0 : same - SAME_TEXT_MAX;
+  if (from <= SAME_TEXT_MAX || text.length <= cellTextMax) return cut(text, cellTextMax);
+  return `…${cut(text.slice(from).toWellFormed(), cellTextMax)}`;
 }
 
 function cut(text: string, max: number): string {

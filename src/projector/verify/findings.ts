@@ -9,14 +9,14 @@ export interface Findings {
   /** Numbers of missing and of unexpected rows. */
   of(view: string): { readonly missing: number; readonly unexpected: number };
   result(view: string): { readonly count: number; readonly differences: readonly Difference[] };
-  /** Entities that differ, each with its views; undefined when not all are kept. */
+  /** Entities that differ, each with its views; undefined if some differences were only counted. */
   urns(): ReadonlyMap<string, ReadonlySet<string>> | undefined;
   /** Replaces the differences of an entity. */
   replace(urn: string, differences: readonly Difference[]): void;
 }
 
 interface Found {
-  kept: Difference[];
+  first: Difference[];
   missing: number;
   unexpected: number;
   different: number;
@@ -28,16 +28,16 @@ export function createFindings(
   isSkipped: (view: string, urn: string) => boolean = () => false,
 ): Findings {
   const all = new Map<string, Found>(
-    views.map((view) => [view, { kept: [], missing: 0, unexpected: 0, different: 0 }]),
+    views.map((view) => [view, { first: [], missing: 0, unexpected: 0, different: 0 }]),
   );
-  const foundOf = (view: string): Found => all.get(view) ?? { ...nothing, kept: [] };
+  const foundOf = (view: string): Found => all.get(view) ?? { ...nothing, first: [] };
   const countOf = ({ missing, unexpected, different }: Found) => missing + unexpected + different;
 
   function add(difference: Difference): void {
     if (isSkipped(difference.view, difference.urn)) return;
     const found = foundOf(difference.view);
     found[difference.kind]++;
-    if (found.kept.length < differencesMax) found.kept.push(difference);
+    if (found.first.length < differencesMax) found.first.push(difference);
   }
 
   return {
@@ -46,23 +46,23 @@ export function createFindings(
       const found = foundOf(view);
       for (const there of faults) {
         found.different++;
-        found.kept.unshift({ view, urn: "", aspect: "", kind: "different", there });
+        found.first.unshift({ view, urn: "", aspect: "", kind: "different", there });
       }
     },
     of: (view) => foundOf(view),
-    result: (view) => ({ count: countOf(foundOf(view)), differences: foundOf(view).kept }),
+    result: (view) => ({ count: countOf(foundOf(view)), differences: foundOf(view).first }),
     urns() {
       const urns = new Map<string, Set<string>>();
       for (const [view, found] of all) {
-        if (countOf(found) > found.kept.length) return undefined;
-        for (const { urn } of found.kept) urns.set(urn, (urns.get(urn) ?? new Set()).add(view));
+        if (countOf(found) > found.first.length) return undefined;
+        for (const { urn } of found.first) urns.set(urn, (urns.get(urn) ?? new Set()).add(view));
       }
       return urns;
     },
     replace(urn, differences) {
       for (const found of all.values()) {
-        for (const one of found.kept) if (one.urn === urn) found[one.kind]--;
-        found.kept = found.kept.filter((one) => one.urn !== urn);
+        for (const one of found.first) if (one.urn === urn) found[one.kind]--;
+        found.first = found.first.filter((one) => one.urn !== urn);
       }
       for (const difference of differences) add(difference);
     },

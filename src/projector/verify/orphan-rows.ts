@@ -27,6 +27,8 @@ export async function orphanRows(
     if (!folded && later.records > 0 && count <= later.records) return [];
   }
   return [
-    count > 0 ? `${count} rows belong to no entity` : `the rows are ${-count} fewer than they seem`,
+    count > 0
+      ? `${count} rows belong to no entity`
+      : `the view counts ${-count} rows fewer than its entities have`,
   ];
 }

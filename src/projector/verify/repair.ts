@@ -8,7 +8,7 @@ import type { Verified } from "./verified-state.ts";
 
 export interface RepairParts {
   /** Verifies some views. */
-  look(views: readonly string[]): Promise<readonly Verified[]>;
+  verify(views: readonly string[]): Promise<readonly Verified[]>;
   /** Restores entities in all views. Returns false if a view has no projector. */
   restore(urns: readonly string[]): Promise<boolean>;
   /** Rebuilds views from the log. */
@@ -18,9 +18,9 @@ export interface RepairParts {
 
 export interface Repaired {
   /** First results of the readable views. */
-  readonly found: readonly Verified[];
+  readonly before: readonly Verified[];
   /** Last results. */
-  readonly left: readonly Verified[];
+  readonly after: readonly Verified[];
   /** Number of restored entities. */
   readonly restored: number;
   readonly rebuilt: readonly string[];
@@ -31,21 +31,21 @@ const ROUNDS_MAX = 20;
 
 export async function verifyAndRepair(
   views: readonly string[],
-  { look, restore, rebuild, signal }: RepairParts,
+  { verify, restore, rebuild, signal }: RepairParts,
 ): Promise<Repaired> {
   const rebuilt = new Set<string>();
   let restored = 0;
   /** False if the last `restore` found a view without a projector. */
-  let fed = true;
+  let hasProjector = true;
 
   /** Rebuilds some views and returns the latest results of all. */
-  async function rebuildAndLook(
+  async function rebuildAndVerify(
     damaged: readonly string[],
     known: readonly Verified[],
   ): Promise<readonly Verified[]> {
     await rebuild(damaged);
     for (const view of damaged) rebuilt.add(view);
-    const now = await look(damaged);
+    const now = await verify(damaged);
     const of = (view: string) => [...now, ...known].find((one) => one.view === view);
     return views.map(of).filter((one) => one !== undefined);
   }
@@ -54,7 +54,7 @@ export async function verifyAndRepair(
     const unreadable: string[] = [];
     for (const view of views) {
       try {
-        await look([view]);
+        await verify([view]);
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof CatalogError && error.code === "unavailable")) throw error;
@@ -75,38 +75,40 @@ export async function verifyAndRepair(
       const before = countOf(left);
       const urns = new Set(left.flatMap(({ differences }) => differences.map(({ urn }) => urn)));
       urns.delete("");
-      fed = await restore([...urns]);
+      hasProjector = await restore([...urns]);
       restored += urns.size;
-      left = await look(some);
+      left = await verify(some);
       if (countOf(left) >= before) break;
     }
     return left;
   }
 
-  async function firstLook() {
+  async function verifyFirst() {
     try {
-      return { found: await look(views), unreadable: [] };
+      return { found: await verify(views), unreadable: [] };
     } catch (error) {
       signal?.throwIfAborted();
       const unreadable = await unreadableViews();
       // Another error, which does not occur again.
       if (unreadable.length === 0) throw error;
       const others = views.filter((view) => !unreadable.includes(view));
-      return { found: others.length === 0 ? [] : await look(others), unreadable };
+      return { found: others.length === 0 ? [] : await verify(others), unreadable };
     }
   }
 
-  const { found, unreadable } = await firstLook();
+  const { found, unreadable } = await verifyFirst();
   const hasFault = ({ differences }: Verified) => differences.some(({ urn }) => urn === "");
   const damaged = [...unreadable, ...namesOf(found.filter(hasFault))];
-  let left = await restoreDifferent(found, damaged);
-  if (damaged.length > 0) left = await restoreDifferent(await rebuildAndLook(damaged, left), []);
+  let after = await restoreDifferent(found, damaged);
+  if (damaged.length > 0)
+    after = await restoreDifferent(await rebuildAndVerify(damaged, after), []);
   const wasAt = new Map(found.map(({ view, position }) => [view, position]));
   /** The projector has restarted the view from an earlier position, since it could not be repaired. */
   const isBehind = ({ view, position }: Verified) => position < (wasAt.get(view) ?? 0);
-  const remaining = left.filter((one) => one.count > 0 || isBehind(one));
-  if (fed && remaining.length > 0) left = await rebuildAndLook(namesOf(remaining), left);
-  return { found, left, restored, rebuilt: [...rebuilt] };
+  const remaining = after.filter((one) => one.count > 0 || isBehind(one));
+  if (hasProjector && remaining.length > 0)
+    after = await rebuildAndVerify(namesOf(remaining), after);
+  return { before: found, after, restored, rebuilt: [...rebuilt] };
 }
 
 const namesOf = (some: readonly Verified[]): readonly string[] => some.map(({ view }) => view);

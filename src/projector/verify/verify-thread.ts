@@ -6,7 +6,7 @@ import type { Position } from "../../core/position.ts";
 import { type SerializedError, serializeError } from "../../core/serialized-error.ts";
 import type { Staged } from "../sink.ts";
 import { lowerPriority } from "../thread/lower-priority.ts";
-import { restOf } from "../thread/watch-busy.ts";
+import { pausePerWorkedMs } from "../thread/watch-busy.ts";
 import type { VerificationResult } from "./verification.ts";
 
 export interface VerifyThreadData {
@@ -78,7 +78,7 @@ try {
 
     async rest(ms) {
       // A message to stop arrives before the next batch.
-      if (busy) await delay(ms * restOf(1));
+      if (busy) await delay(ms * pausePerWorkedMs(1));
     },
     onProgress(done, total) {
       if (performance.now() - sentAt < PROGRESS_MS_MIN) return;

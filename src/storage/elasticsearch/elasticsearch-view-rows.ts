@@ -123,9 +123,9 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     position: async () => (await find())?.position ?? START,
 
     async read(urns) {
-      const asked = fitting.first(urns);
+      const asked = fitting.take(urns);
       const held = await readRows(asked);
-      fitting.note(held.rows.length, held.rows.length === asked.length);
+      fitting.adapt(held.rows.length, held.rows.length === asked.length);
       return held;
     },
 

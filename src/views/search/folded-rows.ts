@@ -46,7 +46,7 @@ export const foldSearchRows =
   (urn: string, parked?: ParkedValues): FoldedRows => {
     const policy: ValuePolicy = {
       omits: (aspect, version) => parked?.omits(urn, aspect, version) === true,
-      settle() {},
+      reportFailed() {},
     };
     const entity = foldEntity(urn, keyAspectOf);
     const series = foldEvents(urn);

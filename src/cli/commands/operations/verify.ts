@@ -47,22 +47,22 @@ export async function verify(
     bar.stop();
   }
   const seconds = (performance.now() - start) / 1_000;
-  const { found, left, unknown, records, restored, rebuilt } = verified;
-  const remaining = repair ? left.filter(({ count }) => count > 0) : [];
+  const { before, after, unknown, records, restored, rebuilt } = verified;
+  const remaining = repair ? after.filter(({ count }) => count > 0) : [];
   const lines = [
-    ...found.flatMap(linesOf),
+    ...before.flatMap(linesOf),
     ...unknown.map(({ view, reason }) => `${view}: unknown: ${reason}`),
     ...(restored > 0 ? [`${restored} entities were restored`] : []),
     ...rebuilt.map((view) => `${view}: rebuilt from the log`),
     ...remaining.map(({ view, count }) => `${view}: ${count} differences are left`),
   ];
   await print({
-    value: { views: found, left, unknown, records, restored, rebuilt, seconds },
-    urns: urnsOf(found),
+    value: { views: before, left: after, unknown, records, restored, rebuilt, seconds },
+    urns: urnsOf(before),
     table: lines.join("\n"),
   });
   terminal.note(`${records} records in ${seconds.toFixed(1)} s`);
-  const equal = left.every(({ count }) => count === 0);
+  const equal = after.every(({ count }) => count === 0);
   return equal && unknown.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 

@@ -6,8 +6,8 @@ import type { PlacedChange } from "../../../core/change.ts";
 import { revision } from "../../../core/position.ts";
 import { parseStream, type StreamName, timeseriesStream } from "../../../core/stream.ts";
 import type { Decode } from "../../batch.ts";
-import { type HistoryLog, ownStreams, timeseriesAspects } from "../../history.ts";
-import { parkingNow, type ReadParking } from "../../parking/parking.ts";
+import { entityStreams, type HistoryLog, timeseriesAspects } from "../../history.ts";
+import { type ReadParking, readOnlyParking } from "../../parking/parking.ts";
 
 export interface SharedStreams {
   /** Streams that an entity may have. */
@@ -34,7 +34,7 @@ export async function readSharedStreams(
 ): Promise<SharedStreams> {
   const parkings = new Map<string, ReadParking>();
   for (const view of views) {
-    parkings.set(view, await parkingNow(log, view));
+    parkings.set(view, await readOnlyParking(log, view));
   }
   const aspects = await timeseriesAspects(log);
   const truncations = new Map<string, PlacedChange[]>();
@@ -53,7 +53,7 @@ export async function readSharedStreams(
     }
   }
   return {
-    streamsOf: (urn) => ownStreams(urn, aspects),
+    streamsOf: (urn) => entityStreams(urn, aspects),
     truncationsOf: (type) => truncations.get(type) ?? nothing,
     forgets: forgets.size > 0,
     forgetsOf: (urn) => forgets.get(urn) ?? nothing,

@@ -94,13 +94,13 @@ export async function openPostgresAspectRows(
     position: () => ask(START, async (_, { position }) => position),
 
     async read(urns) {
-      const asked = fitting.first(urns);
+      const asked = fitting.take(urns);
       const nothing = { from: START, to: START, rows: asked.map(() => []) };
       const held = await ask<HeldRows>(nothing, async (connection, live) => {
         const rows = await readEntities(connection, live, asked);
         return { from: live.position, to: live.position, rows };
       });
-      fitting.note(held.rows.length, held.rows.length === asked.length);
+      fitting.adapt(held.rows.length, held.rows.length === asked.length);
       return held;
     },
 

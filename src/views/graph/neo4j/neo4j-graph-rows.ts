@@ -96,9 +96,9 @@ export async function openNeo4jGraphRows(place: ServerPlace, staged?: Staged): P
 
     async read(urns): Promise<HeldRows> {
       for (;;) {
-        const asked = fitting.first(urns);
+        const asked = fitting.take(urns);
         const { found, ...held } = await ask([], (label) => edgesOf(label, asked));
-        fitting.note(Math.floor(asked.length / 2), found !== undefined);
+        fitting.adapt(Math.floor(asked.length / 2), found !== undefined);
         if (found === undefined) continue;
         const rows = new Map<string, Row[]>(asked.map((urn) => [urn.toWellFormed(), []]));
         for (const columns of found) {
@@ -172,8 +172,8 @@ const FIRST = `NOT EXISTS { MATCH (s)-[o]->(d)
 /** The queries of the writer: edges that begin at the entity, and those that its pointers lead to. */
 const ownedQueries = (label: string): readonly string[] =>
   [
-    `MATCH (s:\`${label}\` {urn: urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,
-    `MATCH (:\`${label}\` {urn: urn})-[t:${STATES}]->(s)
+    `MATCH (s:\`${label}\` {urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,
+    `MATCH (:\`${label}\` {urn})-[t:${STATES}]->(s)
      MATCH (s)-[r]->(d) WHERE r.entity = urn AND r.aspect = t.by`,
   ].map(
     (edges) => `UNWIND $urns AS urn ${edges} WITH DISTINCT s, r, d LIMIT $most
