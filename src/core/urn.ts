@@ -78,6 +78,16 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
   return { namespace, entityType, id };
 }
 
+/** False for a text that parseUrn rejects. */
+export function isValidUrn(text: string): boolean {
+  try {
+    parseUrn(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The text has the form of a urn; its entity type and length are not checked. */
 export const isUrn = (text: string): boolean => SHAPE.test(text);
 

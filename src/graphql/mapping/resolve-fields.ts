@@ -71,10 +71,14 @@ const ofJson =
   (source, ...rest) =>
     resolve(source instanceof AspectValue ? source.json : source, ...rest);
 
-/** Urn of the entity to which a source belongs; empty for other sources. */
+/**
+ * Urn of the entity to which a source belongs; empty for other sources. The result of a root field has no
+ * owner, so its own urn counts.
+ */
 function ownerOf(source: unknown): string {
-  if (source instanceof AspectValue) return source.owner;
-  const urn = memberOf(source, "urn") ?? memberOf(source, "associatedUrn");
+  if (source instanceof AspectValue && source.owner !== "") return source.owner;
+  const value = source instanceof AspectValue ? source.json : source;
+  const urn = memberOf(value, "urn") ?? memberOf(value, "associatedUrn");
   return typeof urn === "string" ? urn : "";
 }
 

@@ -1,4 +1,5 @@
 /** Datasets, their columns and platforms. */
+import { isValidUrn } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { namedBy } from "../../queries/entity-source.ts";
@@ -39,8 +40,11 @@ const schemaMetadata = {
 const column = {
   type: columnType,
   tags: "globalTags",
-  schemaFieldEntity: ({ fieldPath }: Readonly<Record<string, unknown>>, owner: string) =>
-    namedBy(`urn:${owner.split(":")[1]}:schemaField:(${owner},${fieldPath})`),
+  /** Null for a path that no urn can hold, such as one with a control character. */
+  schemaFieldEntity: ({ fieldPath }: Readonly<Record<string, unknown>>, owner: string) => {
+    const urn = `urn:${owner.split(":")[1]}:schemaField:(${owner},${fieldPath})`;
+    return isValidUrn(urn) ? namedBy(urn) : null;
+  },
 };
 
 /** The environment, the last part of the urn. */
