@@ -2,7 +2,7 @@
 import type { Config } from "../config/config.ts";
 import type { AuditStamp } from "../core/change.ts";
 import type { PatchRules } from "../core/patch/patch.ts";
-import type { Ask } from "../http/schemas/endpoint.ts";
+import type { LargeBody } from "../http/hooks/large-bodies.ts";
 import type { PackedProposals } from "./packed-proposals.ts";
 
 export interface BodyThreadData {
@@ -38,11 +38,5 @@ export interface ComputeValueMessage {
   readonly current: string | undefined;
 }
 
-export interface ReadBodyMessage {
-  /** endpointId of the endpoint. */
-  readonly endpoint: string;
-  /** Transferred. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** The request without its body. */
-  readonly ask: Pick<Ask, "key" | "path" | "parameters">;
-}
+/** The body is transferred. */
+export type ReadBodyMessage = Omit<LargeBody, "signal">;

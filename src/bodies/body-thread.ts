@@ -62,25 +62,27 @@ const { endpoints } = createRouteTable({
   entities: outlineOf(model),
   urnNamespace: namespace,
 });
-const rows = new Map(endpoints.map((endpoint) => [endpointId(endpoint), endpoint]));
+/** The functions of endpoints. Those of optional parts of the service, such as GraphQL, have none. */
+const functions = new Map<string, Pick<Endpoint, "prepare" | "proposals">>(
+  endpoints.map((endpoint) => [endpointId(endpoint), endpoint]),
+);
 const compile = createBodyCompiler();
-const validators = new Map<Endpoint, ValidateFunction>();
+/** By endpointId. */
+const validators = new Map<string, ValidateFunction>();
 
-function read({ endpoint: id, body: bytes, ask }: ReadBodyMessage) {
-  const endpoint = rows.get(id);
-  assert(endpoint !== undefined, `the route table has ${id}`);
-  const { body: schema, proposals: proposalsIn } = endpoint;
+function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBodyMessage) {
+  const { prepare, proposals: proposalsIn } = functions.get(id) ?? {};
   const body = parseJsonBody(
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
     schema?.type ?? "any",
     proposalsIn === undefined ? clonedLimits : limits,
   );
-  endpoint.prepare?.(body as Record<string, unknown>);
+  prepare?.(body as Record<string, unknown>);
   if (schema !== undefined) {
-    const validate = validators.get(endpoint) ?? compile(schema);
-    validators.set(endpoint, validate);
+    const validate = validators.get(id) ?? compile(schema);
+    validators.set(id, validate);
     const [finding] = validate(body) ? [] : (validate.errors ?? []);
-    if (finding !== undefined) throw misfitOf(endpoint.name, finding);
+    if (finding !== undefined) throw misfitOf(name, finding);
   }
   if (proposalsIn === undefined) return { body };
   const proposals = proposalsIn(

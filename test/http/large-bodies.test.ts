@@ -110,6 +110,12 @@ const requests: readonly (readonly [method: string, path: string, body: unknown]
   ["POST", "/entities?action=filterExistingUrns", { request: { urns: [tag, "urn:li:tag:x"] } }],
   ["POST", `${v3}/tag/batchGet`, [{ urn: tag, status: {} }]],
   ["POST", "/entities?action=search", { entity: "tag", input: 1, start: 0, count: 1 }],
+  // Endpoints of optional parts of the service.
+  ["POST", "/api/graphql", { query: "{ me { corpUser { urn } } }" }],
+  ["POST", "/api/graphql", { query: 1 }],
+  ["POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+  ["POST", "/schema-registry/api/subjects/padded-value", { schema: '"string"' }],
+  ["POST", "/auth/track", { type: "x" }],
 ];
 
 test.each(requests)("%s %s answers a large body as a small one: %j", async (method, path, body) => {

@@ -3,14 +3,14 @@
  * bytes and returns proposals with validated values, or the parsed body.
  */
 import { largeCharacters, type Proposal } from "../../catalog/catalog.ts";
-import type { Ask } from "../schemas/endpoint.ts";
+import type { Ask, Endpoint } from "../schemas/endpoint.ts";
 
 /** The body thread reads larger bodies. */
 export const largeBytes = largeCharacters;
 
 export interface LargeBody {
-  /** endpointId of the endpoint that takes it. */
-  readonly endpoint: string;
+  /** The endpoint that takes it; `id` is its endpointId. */
+  readonly endpoint: Pick<Endpoint, "name" | "body"> & { readonly id: string };
   /** Transferred to the body thread. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The request without its body. */

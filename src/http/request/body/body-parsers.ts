@@ -51,9 +51,9 @@ interface BodyReading {
 function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
   const { endpoint, ask, response } = request.noted as RequestState;
   const { key, path, parameters } = ask as Ask;
-  const { kind } = endpoint as Endpoint;
+  const { kind, name, body: schema } = endpoint as Endpoint;
   return {
-    endpoint: endpointId(endpoint as Endpoint),
+    endpoint: { id: endpointId(endpoint as Endpoint), name, body: schema },
     body: transferable(body),
     ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
     signal: endingOf(request.noted as RequestState, response as ServerResponse).signal,
