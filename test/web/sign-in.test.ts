@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await shown.check();
     await page.getByLabel("Access token").fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(/\/ui\/search/);
+    await page.waitForURL(/\/ui\/search\?q=forecast$/);
     await page.getByRole("link", { name: "forecast", exact: true }).first().waitFor();
     const [cookie] = await context.cookies();
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });

@@ -23,7 +23,7 @@ const root = createRootRoute({
   beforeLoad: ({ location }) => {
     const { signInRequired, authenticated } = sessionStore.get();
     if (!signInRequired || authenticated || beginsSession(location.pathname)) return;
-    throw redirect({ to: "/ui/signin", search: { to: location.pathname } });
+    throw redirect({ to: "/ui/signin", search: { to: location.href } });
   },
   notFoundComponent: NotFound,
   validateSearch: (query: Record<string, unknown>) => query as UrlQuery,

@@ -1,6 +1,6 @@
 /** The frame of all pages: navigation, search field, acting user, theme and connection. */
 import { useQueryClient } from "@tanstack/react-query";
-import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Outlet, useNavigate, useRouter, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { connectionStore, sessionStore } from "../api/http.ts";
 import { useStore } from "../api/store.ts";
@@ -19,14 +19,16 @@ export function Shell() {
   const path = useRouterState({
     select: ({ resolvedLocation, location }) => (resolvedLocation ?? location).pathname,
   });
-  const navigate = useNavigate();
+  const router = useRouter();
   const session = useStore(sessionStore);
   const mustSignIn = session.signInRequired && !session.authenticated && !beginsSession(path);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path closes the menu.
   useEffect(() => setMenuOpen(false), [path]);
   useEffect(() => {
-    if (mustSignIn) void navigate({ to: "/ui/signin", search: { to: path } });
-  }, [mustSignIn, navigate, path]);
+    const { resolvedLocation, location } = router.state;
+    const to = (resolvedLocation ?? location).href;
+    if (mustSignIn) void router.navigate({ to: "/ui/signin", search: { to } });
+  }, [mustSignIn, router]);
   useShortcuts(() => setHelpOpen(true));
   useReconnection();
   return (

@@ -1,6 +1,6 @@
 /** Exchanges a user name and a password, or an access token, for a session. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useRouter, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { signIn } from "../../api/http.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
@@ -8,7 +8,7 @@ import { messageOf } from "../../components/states.tsx";
 
 export default function SigninPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
-  const navigate = useNavigate();
+  const router = useRouter();
   const queries = useQueryClient();
   const [byToken, setByToken] = useState(false);
   const [username, setUsername] = useState("");
@@ -25,7 +25,7 @@ export default function SigninPage() {
       await signIn(byToken ? { token: secret.trim() } : password);
       await queries.invalidateQueries();
       // Only a path of this page: never an address of another site.
-      void navigate({ to: /^\/(?!\/)/.test(to) ? to : "/", replace: true });
+      router.history.replace(/^\/(?![/\\])/.test(to) ? to : "/");
     } catch (failure) {
       setError(messageOf(failure));
     } finally {
