@@ -23,7 +23,12 @@ import { summaryOfRuns, titleOfAssertion } from "../../src/web/pages/entity/qual
 import { statementsOf } from "../../src/web/pages/entity/relationships/statements.ts";
 import { groupsOf } from "../../src/web/pages/home/change-groups.ts";
 import { filtersOf, filterTexts, toggleFilter } from "../../src/web/pages/search/filters.ts";
-import { excerptOf, splitAtMatches, wordsOfQuery } from "../../src/web/pages/search/highlight.ts";
+import {
+  excerptOf,
+  splitAtMatches,
+  withoutMarks,
+  wordsOfQuery,
+} from "../../src/web/pages/search/highlight.ts";
 
 const aspect = (name: string, value: Readonly<Record<string, unknown>>) =>
   [name, { name, value, actor: "", time: 0, version: "1", runId: undefined }] as const;
@@ -127,6 +132,11 @@ test("a difference aligns equal lines and shortens long runs of them", () => {
   expect(rows.filter(({ kind }) => kind === "changed")).toEqual([
     { kind: "changed", before: undefined, after: "new" },
   ]);
+});
+
+test("an excerpt shows no marks of Markdown, and keeps names", () => {
+  const text = "# Seeds\n**All** of `seeds_left`, see [the runbook](https://example.org/a_b).";
+  expect(withoutMarks(text)).toBe("Seeds\nAll of seeds_left, see the runbook.");
 });
 
 test("a difference shows a single equal line in place of its number", () => {

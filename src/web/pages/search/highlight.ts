@@ -38,6 +38,10 @@ export function splitAtMatches(text: string, words: readonly string[]): readonly
     .filter(({ part }) => part !== "");
 }
 
+/** A text in Markdown without the marks of links, emphasis, code and headings. */
+export const withoutMarks = (text: string): string =>
+  text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/\*\*|`|^#+ /gm, "");
+
 /** A part of a long text that contains the first match. */
 export function excerptOf(text: string, words: readonly string[], length: number): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();

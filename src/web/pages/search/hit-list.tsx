@@ -6,7 +6,7 @@ import type { Hit } from "../../api/search.ts";
 import { sentenceCase, typeLabel } from "../../api/type-names.ts";
 import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
-import { excerptOf, splitAtMatches, wordsOfQuery } from "./highlight.ts";
+import { excerptOf, splitAtMatches, withoutMarks, wordsOfQuery } from "./highlight.ts";
 
 interface ListProps {
   readonly hits: readonly Hit[];
@@ -87,7 +87,7 @@ const HitRow = memo(function HitRow({
         </p>
         {summary.description !== "" && (
           <p className="hit-text">
-            <Marked text={excerptOf(summary.description, words, 220)} words={words} />
+            <Marked text={excerptOf(withoutMarks(summary.description), words, 220)} words={words} />
           </p>
         )}
         {more.length > 0 && (
