@@ -70,7 +70,12 @@ function RemoveButton({ name, onRemove }: { name: string; onRemove: (() => void)
   );
 }
 
-const kindLabel = (kind: string): string => kind.toLowerCase().replaceAll("_", " ");
+/** `DATA_STEWARD` → "data steward"; one member of the enum is written as one word. */
+const kindLabel = (kind: string): string =>
+  kind
+    .replace(/^DATAOWNER$/, "DATA_OWNER")
+    .toLowerCase()
+    .replaceAll("_", " ");
 
 export function Avatar({ urn, name }: { readonly urn: string; readonly name: string }) {
   const initials = name
