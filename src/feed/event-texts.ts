@@ -49,8 +49,8 @@ export function createEventTexts(): EventTexts {
   };
 }
 
-/** Absent members are null on the wire. */
-const textOf = (type: avro.Type, record: unknown): string => type.toString(type.clone(record));
+/** Absent members take the default of the schema, null. */
+const textOf = (type: avro.Type, record: unknown): string => type.toString(record as object);
 
 const generic = (json: string | undefined) =>
   json === undefined

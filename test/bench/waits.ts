@@ -37,11 +37,12 @@ export async function* benchWaits(): Figures {
   let client = createClient(service.address);
   yield* benchColumns(client);
   yield* benchVersions(client);
+  const { position } = await client.upsert(wide, "status", { removed: false });
   for (let first = 0; first < documents; first += proposalsOfBatch / 2) {
     await client.call("POST", batches, batch(first, proposalsOfBatch, 0));
   }
   await caughtUp({ client, directory: data }, { secondsMax: 600 });
-  yield* benchPolls(client);
+  yield* benchPolls(client, position);
   yield* benchExport(service, data);
   yield* benchFeeds(service);
   await service.stop();
@@ -110,10 +111,11 @@ async function* benchVersions(client: Client): Figures {
   yield atMost(`${name}: page of changes`, await medianMs(() => succeed(client.get(changes))), 50);
 }
 
-async function* benchPolls(client: Client): Figures {
+/** Events of the datasets that were written after `offset`. */
+async function* benchPolls(client: Client, offset = 0): Figures {
   const name = `events/poll of ${polled.toLocaleString("en")} events`;
   for (const topic of ["MetadataChangeLog_Versioned_v1", "PlatformEvent_v1"]) {
-    const path = `/openapi/v1/events/poll?topic=${topic}&lookbackWindowDays=1&limit=${polled}`;
+    const path = `/openapi/v1/events/poll?topic=${topic}&offsetId=${offset}&limit=${polled}`;
     let count = 0;
     const poll = async () => {
       ({ count } = await succeed(client.get(path)));

@@ -2,7 +2,6 @@
  * Long polling of changes: returns a page after a position, or waits until there is one. Versioned
  * changes, timeseries changes, or platform events, over the same reads as the feed.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import type { PlatformEvent } from "../../core/platform-event.ts";
@@ -11,6 +10,7 @@ import type { PlatformEventsOf } from "../../feed/platform-events.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { type Catalog, type ChangeEntry, changesMax } from "../catalog.ts";
+import { createPause } from "../chunks.ts";
 import { positionBefore } from "./position-before.ts";
 
 interface Dependencies {
@@ -47,11 +47,13 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
   /** The platform events that fit into a reply, and the position of the last change that they cover. */
   async function eventsOf(found: readonly ChangeEntry[], end: Position) {
     const events: PlatformEvent[] = [];
+    const pause = createPause();
     for (const one of found) {
       events.push(...platformEventsOf(one));
       const { position } = one.change;
       if (events.length >= eventsMax) return { events, position };
-      await turn();
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
     }
     return { events, position: end };
   }
