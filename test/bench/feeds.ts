@@ -7,12 +7,12 @@ import type { ServiceProcess } from "../support/service-process.ts";
 import type { Figures } from "./figures.ts";
 import { propertiesOf, urnOf } from "./sample.ts";
 
-const read = 200_000;
 const feeds = 1_000;
 
-export async function* benchFeeds({ address }: ServiceProcess): Figures {
+/** `changes`: the number of changes to read, at most those of the log. */
+export async function* benchFeeds({ address }: ServiceProcess, changes: number): Figures {
   const begun = performance.now();
-  const count = await readChanges(address, read);
+  const count = await readChanges(address, changes);
   const value = (count * 1_000) / (performance.now() - begun);
   const note = `${count.toLocaleString("en")} changes`;
   yield { name: "change feed to one reader", value, unit: "/s", goal: 20_000, note };

@@ -50,22 +50,21 @@ async function* benchSize(size: number): Figures {
   }
   // The first start writes the compile cache.
   await (await startService(data, { asInstalled: true })).stop();
-  let service = await startService(data, { asInstalled: true });
-  yield { name: "start", value: service.startedInMs, unit: "ms", goal: 1_000 };
-  await pause(idleMs);
-  yield { name: "idle memory", value: residentMegabytes(service.pid), unit: "MB" };
-  yield* benchRequests(service, data, Math.floor(size / 5));
-  await service.stop("SIGKILL");
+  const service = await startService(data, { asInstalled: true });
+  try {
+    yield { name: "start", value: service.startedInMs, unit: "ms", goal: 1_000 };
+    await pause(idleMs);
+    yield { name: "idle memory", value: residentMegabytes(service.pid), unit: "MB" };
+    yield* benchRequests(service, data, Math.floor(size / 5));
+  } finally {
+    await service.stop("SIGKILL");
+  }
   const begun = performance.now();
-  service = await startService(data, { asInstalled: true });
-  await ready(service);
-  yield {
-    name: "ready after kill -9",
-    value: performance.now() - begun,
-    unit: "ms",
-    goal: 1_500,
-  };
-  await service.stop();
+  const again = await startService(data, { asInstalled: true });
+  await ready(again);
+  const value = performance.now() - begun;
+  await again.stop();
+  yield { name: "ready after kill -9", value, unit: "ms", goal: 1_500 };
 }
 
 async function* benchRequests(service: ServiceProcess, directory: string, entities: number) {

@@ -14,7 +14,7 @@ import { benchFeeds } from "./feeds.ts";
 import { type Figure, type Figures, medianMs, milliseconds } from "./figures.ts";
 import { batch, propertiesOf, urnOf } from "./sample.ts";
 
-const documents = 100_000;
+const documents = Number(process.env.BENCH_ENTITIES ?? 100_000);
 const columns = 12_000;
 const columnsOfPage = 200;
 const versions = 20_000;
@@ -26,30 +26,40 @@ const wide = "urn:li:dataset:(urn:li:dataPlatform:snowflake,warehouse.wide,PROD)
 const old = "urn:li:dataset:(urn:li:dataPlatform:snowflake,warehouse.old,PROD)";
 const batches = "/aspects?action=ingestProposalBatch";
 
+const options = {
+  asInstalled: true,
+  args: ["--streams-max", "1000", "--streams-per-user-max", "0", "--projector-lag-max", "1000000"],
+};
+
 export async function* benchWaits(): Figures {
   using directory = temporaryDirectory("annals-bench");
   const data = directory.path;
-  const options = {
-    asInstalled: true,
-    args: ["--streams-max", "1000", "--streams-per-user-max", "0"],
-  };
-  let service = await startService(data, options);
-  let client = createClient(service.address);
+  const service = await startService(data, options);
+  try {
+    yield* benchUse(service, data);
+  } finally {
+    await service.stop();
+  }
+  const again = await startService(data, options);
+  try {
+    yield* benchFirst(createClient(again.address));
+  } finally {
+    await again.stop();
+  }
+}
+
+async function* benchUse(service: ServiceProcess, directory: string): Figures {
+  const client = createClient(service.address);
   yield* benchColumns(client);
   yield* benchVersions(client);
   const { position } = await client.upsert(wide, "status", { removed: false });
   for (let first = 0; first < documents; first += proposalsOfBatch / 2) {
-    await client.call("POST", batches, batch(first, proposalsOfBatch, 0));
+    await succeed(client.call("POST", batches, batch(first, proposalsOfBatch, 0)));
   }
-  await caughtUp({ client, directory: data }, { secondsMax: 600 });
+  await caughtUp({ client, directory }, { secondsMax: 600 });
   yield* benchPolls(client, position);
-  yield* benchExport(service, data);
-  yield* benchFeeds(service);
-  await service.stop();
-  service = await startService(data, options);
-  client = createClient(service.address);
-  yield* benchFirst(client);
-  await service.stop();
+  yield* benchExport(service, directory);
+  yield* benchFeeds(service, 2 * documents);
 }
 
 async function succeed(reply: ReturnType<Client["call"]>) {
@@ -129,8 +139,8 @@ async function* benchExport({ address }: ServiceProcess, data: string): Figures 
   let text = "";
   const ms = await milliseconds(async () => {
     const file = join(data, "export.jsonl");
-    const args = [main, "export", "--server", address, "--data", data, "--file", file, "--json"];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+    const args = [main, "export", "--server", address, "--file", file, "--json", "--quiet"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     child.stdout.setEncoding("utf8").on("data", (part: string) => {
       text += part;
     });
