@@ -1,6 +1,6 @@
 /**
- * The adapter of each port that the settings choose. Those of servers are loaded where they are
- * used: an embedded catalog does not pay for them.
+ * Opens the adapter of each port that the settings select. Adapters for servers are loaded when they are
+ * used, so that embedded catalogs start faster.
  */
 
 import type { Position } from "../core/position.ts";
@@ -19,24 +19,33 @@ import { openSqliteSearchSink } from "../views/search/sqlite/sqlite-search-sink.
 import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type { TimeseriesReader, TimeseriesSink } from "../views/timeseries/timeseries-table.ts";
-import { fileOf, type Places, placeOf, sharedView, type ViewName } from "./store-locations.ts";
+import {
+  fileOf,
+  type StoreLocations,
+  serverOf,
+  sharedView,
+  type ViewName,
+} from "./store-locations.ts";
 
-/** A rebuild checks at once whether the server answers. */
+/** A rebuild opens the store at once, so that it fails before the build if the server is down. */
 async function lazySink<S extends Sink<never>>(
-  config: Places,
+  config: StoreLocations,
   view: ViewName,
   origin: ViewOrigin,
   open: (view: ServerView) => Promise<S>,
   names: readonly (keyof S & string)[] = sinkMethods,
 ): Promise<S> {
-  const whole = { ...placeOf(config, view), ...origin };
+  const whole = { ...serverOf(config, view), ...origin };
   if (origin.bulk) return open(whole);
   return openLazily<S>(`the view "${view}"`, () => open(whole), names);
 }
 
 export const sinkMethods = ["apply", "restore", "tidy", "position", "lastRecord", "reset"] as const;
 
-export async function openAspectSink(config: Places, origin: ViewOrigin): Promise<AspectSink> {
+export async function openAspectSink(
+  config: StoreLocations,
+  origin: ViewOrigin,
+): Promise<AspectSink> {
   if (!sharedView(config, "aspects")) {
     return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
   }
@@ -46,12 +55,12 @@ export async function openAspectSink(config: Places, origin: ViewOrigin): Promis
   return lazySink(config, "aspects", origin, open);
 }
 
-export async function openAspectReader(config: Places): Promise<AspectReader> {
+export async function openAspectReader(config: StoreLocations): Promise<AspectReader> {
   if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
   const { openPostgresAspectReader } = await import(
     "../views/aspects/postgres/postgres-aspect-reader.ts"
   );
-  const place = placeOf(config, "aspects");
+  const place = serverOf(config, "aspects");
   return openLazily("the aspect table", () => openPostgresAspectReader(place), [
     "position",
     "getEntities",
@@ -63,7 +72,7 @@ export async function openAspectReader(config: Places): Promise<AspectReader> {
 }
 
 export async function openTimeseriesSink(
-  config: Places,
+  config: StoreLocations,
   origin: ViewOrigin,
 ): Promise<TimeseriesSink> {
   if (!sharedView(config, "timeseries")) {
@@ -75,14 +84,14 @@ export async function openTimeseriesSink(
   return lazySink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
 }
 
-export async function openTimeseriesReader(config: Places): Promise<TimeseriesReader> {
+export async function openTimeseriesReader(config: StoreLocations): Promise<TimeseriesReader> {
   if (!sharedView(config, "timeseries")) {
     return openSqliteTimeseriesReader(fileOf(config, "timeseries"));
   }
   const { openElasticsearchTimeseriesReader } = await import(
     "../views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
   );
-  const place = placeOf(config, "timeseries");
+  const place = serverOf(config, "timeseries");
   return openLazily("the timeseries", () => openElasticsearchTimeseriesReader(place), [
     "list",
     "latest",
@@ -95,7 +104,10 @@ export async function openTimeseriesReader(config: Places): Promise<TimeseriesRe
   ]);
 }
 
-export async function openGraphSink(config: Places, origin: ViewOrigin): Promise<GraphSink> {
+export async function openGraphSink(
+  config: StoreLocations,
+  origin: ViewOrigin,
+): Promise<GraphSink> {
   if (!sharedView(config, "graph")) {
     return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
   }
@@ -103,10 +115,10 @@ export async function openGraphSink(config: Places, origin: ViewOrigin): Promise
   return lazySink(config, "graph", origin, openNeo4jGraphSink);
 }
 
-async function openGraphReader(config: Places): Promise<GraphReader> {
+async function openGraphReader(config: StoreLocations): Promise<GraphReader> {
   if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
   const { openNeo4jGraphReader } = await import("../views/graph/neo4j/neo4j-graph-reader.ts");
-  const place = placeOf(config, "graph");
+  const place = serverOf(config, "graph");
   return openLazily("the graph", () => openNeo4jGraphReader(place), [
     "neighbours",
     "follow",
@@ -114,7 +126,10 @@ async function openGraphReader(config: Places): Promise<GraphReader> {
   ]);
 }
 
-export async function openSearchSink(config: Places, origin: ViewOrigin): Promise<SearchSink> {
+export async function openSearchSink(
+  config: StoreLocations,
+  origin: ViewOrigin,
+): Promise<SearchSink> {
   if (!sharedView(config, "search")) {
     return openSqliteSearchSink({ path: fileOf(config, "search"), ...origin });
   }
@@ -125,18 +140,18 @@ export async function openSearchSink(config: Places, origin: ViewOrigin): Promis
   return lazySink(config, "search", origin, openElasticsearchSearchSink, names);
 }
 
-export const searchOptions = ({ searchSecondsMax }: Pick<Places, "searchSecondsMax">) => ({
+export const searchOptions = ({ searchSecondsMax }: Pick<StoreLocations, "searchSecondsMax">) => ({
   limitMs: searchSecondsMax * 1_000,
 });
 
-async function openSearchReader(config: Places): Promise<SearchReader> {
+async function openSearchReader(config: StoreLocations): Promise<SearchReader> {
   if (!sharedView(config, "search")) {
     return openSqliteSearchReader(fileOf(config, "search"), searchOptions(config));
   }
   const { openElasticsearchSearchReader } = await import(
     "../views/search/elasticsearch/elasticsearch-search-reader.ts"
   );
-  const place = placeOf(config, "search");
+  const place = serverOf(config, "search");
   return openLazily("the search view", () => openElasticsearchSearchReader(place), [
     "search",
     "folders",
@@ -144,9 +159,9 @@ async function openSearchReader(config: Places): Promise<SearchReader> {
   ]);
 }
 
-/** How far a view is that others are made of. Throws `unavailable` when it cannot be read. */
+/** The position of a view that other views are built from. Throws `unavailable` if it is unreadable. */
 export async function sourcePosition(
-  config: Places,
+  config: StoreLocations,
   view: "aspects" | "timeseries",
 ): Promise<Position> {
   const reader =
@@ -165,8 +180,8 @@ export interface Readers {
   readonly search: SearchReader;
 }
 
-/** The read sides; embedded views must have been opened for writing once before. */
-export async function openReaders(config: Places): Promise<Readers> {
+/** Opens the readers of all views. Embedded views must have been opened for writing before. */
+export async function openReaders(config: StoreLocations): Promise<Readers> {
   return {
     aspects: await openAspectReader(config),
     timeseries: await openTimeseriesReader(config),

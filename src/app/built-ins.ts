@@ -1,4 +1,4 @@
-/** Writes the built-in entities of a service to its log, and returns those with rules for writes. */
+/** Writes the built-in entities of a service to its log. Returns the entities that writes may not change. */
 import { undeletableOf } from "../auth/access/undeletable-entities.ts";
 import { type FixedPolicies, fixedPoliciesOf } from "../auth/policies/fixed-policies.ts";
 import { readBuiltInEntities, writeBuiltInEntities } from "../catalog/access/built-in-entities.ts";

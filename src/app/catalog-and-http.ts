@@ -69,7 +69,7 @@ import {
 import { openVerifiedState, verifyModule } from "./verification/verified-state.ts";
 import { openWebApp } from "./web-app.ts";
 
-/** How long a read waits for a view to have what was answered. */
+/** How long a read waits until a view has the acknowledged writes. */
 const waitMsMax = 10_000;
 
 /** Milliseconds between two checks of the log's indexes. */
@@ -82,7 +82,7 @@ export interface CatalogAndHttpParts extends Opening {
   readonly onMadeToken?: ((file: string) => void) | undefined;
 }
 
-/** Opens all of it, and listens; returns the URL of the server. The caller closes `opened`. */
+/** Opens catalog and server, and listens; returns the URL. The caller closes what is in `opened`. */
 export async function openCatalogAndHttp(
   config: Config,
   below: LogAndViews,
@@ -159,7 +159,7 @@ export async function openCatalogAndHttp(
     access,
     required,
     ...{ fixedPolicies, undeletableEntities },
-    ...judgingParts(config, below, { required, logger }),
+    ...authorizationParts(config, below, { required, logger }),
   });
   const graphql = createLazyGraphqlServer({
     ...access,
@@ -204,7 +204,7 @@ export async function openCatalogAndHttp(
     schemaRegistry: { registry: schemaRegistry },
     events: { texts: createEventTexts() },
     web: web?.app,
-    proposals: proposals?.places,
+    proposals: proposals?.offsets,
     streamLimits: {
       ...streamLimits,
       atOnceMax: config.streamsMax,
@@ -345,7 +345,7 @@ function operationsParts(
       logger,
       ofAnotherModel: config.onModelChange === "rebuild",
       onStale(view, stale) {
-        // Of the others the model decides little, and operators are known by them.
+        // The model has little effect on the other views, which also hold the users.
         if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
         const why = "of another model";
         if (stale) generations.refuse(view, why, staleView(view, rebuildCommand(view)));
@@ -369,7 +369,7 @@ function operationsParts(
 }
 
 /** The authorization of reads and writes. Throws `invalid` for settings that exclude that. */
-function judgingParts(
+function authorizationParts(
   config: Config,
   { model, rules, readers }: LogAndViews,
   { required, logger }: { readonly required: boolean; readonly logger: Opening["logger"] },

@@ -1,4 +1,4 @@
-/** The model that a configuration names, with what views are made of by it. */
+/** Loads the model that a configuration names, and compiles the rules of the views from it. */
 import type { Config } from "../config/config.ts";
 import {
   defaultModelDirectory,
@@ -14,10 +14,10 @@ export interface ConfiguredModel {
   readonly rules: ViewRules;
 }
 
-/** By options. The project's own does not change while a process runs; other directories may. */
+/** Cache by options. The project's own model does not change while a process runs; others may. */
 const own = new Map<string, ConfiguredModel>();
 
-/** A process that opens several catalogs of the project's own model reads it once. */
+/** Loads the project's own model once in a process that opens several catalogs. */
 export function configuredModel(config: Config): ConfiguredModel {
   const options = modelOptions(config);
   const key = JSON.stringify(options);

@@ -34,7 +34,7 @@ import { checkViews, uncleanViews } from "./verification/unclean-views.ts";
 
 const ASPECTS: ViewName = "aspects";
 
-/** How a start waits for the views to catch up after a crash. */
+/** Limits of the wait of a start for the views to catch up after a crash. */
 const catchUpLimits = {
   waitMsMax: Number.POSITIVE_INFINITY,
   stalledMsMax: 600_000,
@@ -49,7 +49,7 @@ const BUILD_MS_MAX = 2 ** 31 - 1;
 
 export interface Opening {
   readonly logger: Logger;
-  /** Closes what was opened; it is added to as soon as there is more to close. */
+  /** Functions that close what was opened so far. */
   readonly opened: (() => unknown)[];
   /** Absent where no collector is configured. */
   readonly traces: Traces | undefined;
@@ -97,7 +97,7 @@ export async function openLogAndViews(
   for (const [view, position] of Object.entries(projector.positions())) {
     if (position < head) logger.info({ view, position, head }, "view catches up with the log");
   }
-  // A shared one is another process's to feed, and may come later: until then the log answers.
+  // Another process may project a shared view: until it has caught up, reads use the log.
   let isFull = !sharedLog(config) && !hasSpace(config.data);
   if (!sharedView(config, ASPECTS)) {
     await catchUp(projector, ASPECTS, head, catchUpLimits).catch((error: unknown) => {
@@ -143,7 +143,7 @@ export async function openLogAndViews(
   const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
   opened.push(() => check.close());
   const readErrors = () => ({ ...watched.errors(), ...generations.refused() });
-  /** Other generations of views are in place. */
+  /** Called after a rebuild, when the generations were swapped. */
   function onRebuilt(views: readonly string[]): void {
     for (const view of views) {
       generations.admit(view, "of another model");

@@ -13,10 +13,10 @@ import { openSqliteChangeLog } from "../log/sqlite/sqlite-change-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { fileOf, sharedLog } from "./store-locations.ts";
 
-/** One process per data directory: throws `unavailable` when another has it. Makes the directory. */
+/** Locks the data directory, which is created if needed. Throws `unavailable` if it is locked. */
 export const lockData = (config: Pick<Config, "data">): DirectoryLock => lockDirectory(config.data);
 
-/** Throws `invalid` where no service has written yet, and where nobody may look whether one has. */
+/** Throws `invalid` if the data directory has no log, or if this user may not read it. */
 export function requireLog(config: Pick<Config, "data" | "log">): void {
   if (sharedLog(config)) return;
   const file = fileOf(config, "log");
@@ -34,7 +34,7 @@ export function requireLog(config: Pick<Config, "data" | "log">): void {
   });
 }
 
-/** Throws `invalid` for a log in the data directory of which SQLite would lose what was written. */
+/** Throws `invalid` for an embedded log whose opening by SQLite would lose records. */
 export function requireWholeLog(config: Pick<Config, "data" | "log">): void {
   if (!sharedLog(config)) checkWriteAheadLog(fileOf(config, "log"));
 }
@@ -51,7 +51,7 @@ export const backUpLog = (
 ): Promise<Position> =>
   backUpLogFile(fileOf(config, "log"), fileOf({ data: to }, "log"), onProgress);
 
-/** The log for appending; the directory must be there. */
+/** Opens the log for appending; the directory must exist. */
 export async function openLog(
   config: Pick<Config, "data" | "log">,
   options: { readonly logger?: Logger } = {},
@@ -60,7 +60,7 @@ export async function openLog(
   return openSqliteChangeLog({ file: fileOf(config, "log"), ...options });
 }
 
-/** The log for reading only, beside a writer in another thread or process. */
+/** Opens the log for reading, while another thread or process writes to it. */
 export async function openLogReader(
   config: Pick<Config, "data" | "log"> & { readonly indexState?: SharedArrayBuffer | undefined },
 ): Promise<ChangeLog> {
@@ -70,7 +70,7 @@ export async function openLogReader(
   return openSqliteChangeLog({ file: fileOf(config, "log"), readOnly: true, indexState });
 }
 
-/** Adapters of servers are loaded where they are used: an embedded catalog does not pay for them. */
+/** Adapters for servers are loaded when they are used, so that embedded catalogs start faster. */
 async function openServerLog(
   config: Pick<Config, "data" | "log">,
   names: string,

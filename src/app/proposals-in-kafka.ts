@@ -1,10 +1,10 @@
-/** Proposals that arrive in Kafka, where one is configured: they are taken as soon as it is there. */
+/** Ingests proposals from Kafka, if it is configured. Starts as soon as Kafka answers. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Config } from "../config/config.ts";
 import { CatalogError } from "../core/errors.ts";
 import { createEventCodec } from "../feed/event-codec.ts";
 import type { SchemaRegistry } from "../feed/schema-registry.ts";
-import type { TopicPlaces } from "../feed/topic-places.ts";
+import type { TopicOffsets } from "../feed/topic-offsets.ts";
 import { keepOpening } from "../storage/lazy-store.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { openIngestion, servesFeed } from "./stores.ts";
@@ -13,12 +13,12 @@ import { openIngestion, servesFeed } from "./stores.ts";
 const pauseMs = 5_000;
 
 interface ProposalsInKafka {
-  /** How far they are read. Rejects `unavailable` while Kafka does not answer. */
-  places(): Promise<readonly TopicPlaces[]>;
+  /** Committed offsets of the topics. Rejects `unavailable` while Kafka does not answer. */
+  offsets(): Promise<readonly TopicOffsets[]>;
   close(): Promise<void>;
 }
 
-/** Undefined where this process takes none. */
+/** Undefined if this process does not read proposals from Kafka. */
 export function takeProposals(
   config: Config,
   parts: {
@@ -37,15 +37,19 @@ export function takeProposals(
         ingest: (proposals, caller) => catalog.ingest(proposals, caller),
       }),
     pauseMs,
-    onFailure: (err) => logger.warn({ err }, "proposals in Kafka have to wait"),
+    onFailure: (err) => logger.warn({ err }, "cannot read proposals from Kafka; retrying"),
   });
   return {
-    async places() {
+    async offsets() {
       const opened = ingestion.opened();
-      if (opened !== undefined) return [await opened.places()];
-      throw new CatalogError("unavailable", "Kafka could not be reached yet for its proposals", {
-        hint: "Try again; what the service logs says why",
-      });
+      if (opened !== undefined) return [await opened.offsets()];
+      throw new CatalogError(
+        "unavailable",
+        "the consumer of proposals has not connected to Kafka yet",
+        {
+          hint: "Try again; the log of the service has the cause",
+        },
+      );
     },
     close: ingestion.close,
   };

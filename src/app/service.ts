@@ -47,7 +47,7 @@ export async function openService(
 /** Loaded while the projector's thread opens the views: the start waits for both. */
 const loadRest = () => import("./catalog-and-http.ts");
 
-/** Undefined, and nothing is loaded, where no collector is configured. */
+/** Undefined if no collector is configured; then no code of traces is loaded. */
 async function tracesOf(
   { tracesEndpoint: endpoint }: Config,
   opened: (() => unknown)[],

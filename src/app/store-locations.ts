@@ -1,14 +1,14 @@
-/** Where the stores are, as the settings say. */
+/** Locations of the stores, from the settings. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { embedded } from "../config/kinds.ts";
 import { defaultOf } from "../config/settings.ts";
 import { CatalogError } from "../core/errors.ts";
-import type { ServerPlace } from "../storage/view-origin.ts";
+import type { ServerAddress } from "../storage/view-origin.ts";
 
-/** The settings that say where the stores are. */
-export const placeKeys = [
+/** The settings with the locations of the stores. */
+export const locationKeys = [
   "data",
   "log",
   "aspects",
@@ -23,15 +23,16 @@ export const placeKeys = [
   "searchSecondsMax",
 ] as const satisfies readonly (keyof Config)[];
 
-export type Places = Pick<Config, (typeof placeKeys)[number]>;
+export type StoreLocations = Pick<Config, (typeof locationKeys)[number]>;
 
-/** The projector feeds them in this order. */
+/** In the order in which the projector applies batches to them. */
 export const viewNames = ["aspects", "timeseries", "graph", "search"] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/** Views that are made of those of aspects and timeseries. */
+/** Views that are built from the aspect and timeseries views. */
 export const foldedViews: ReadonlySet<ViewName> = new Set(["search"]);
 
+/** The file of an embedded store. */
 export const fileOf = (config: Pick<Config, "data">, name: "log" | ViewName): string =>
   join(config.data, `${name}.sqlite`);
 
@@ -41,33 +42,29 @@ export function dataFlag({ data }: Pick<Config, "data">): string {
   return ` --data ${/^[\w./@:+-]+$/.test(data) ? data : JSON.stringify(data)}`;
 }
 
-/** Where a view is that is in the data directory. */
-export const viewFile = (config: Pick<Config, "data">, view: ViewName): string =>
-  fileOf(config, view);
-
 /** True if other processes may write to the log. */
 export const sharedLog = (config: Pick<Config, "log">): boolean => config.log !== embedded;
 
-/** True for a view in a server, which other processes use, too. */
+/** True for a view in a server, which several processes may use. */
 export const sharedView = (config: Pick<Config, ViewName>, view: ViewName): boolean =>
   config[view] !== embedded;
 
-/** Where a view in a server is. */
-export const placeOf = (config: Places, view: ViewName): ServerPlace =>
-  placeAt(config, config[view]);
+/** The server of a view that is not embedded. */
+export const serverOf = (config: StoreLocations, view: ViewName): ServerAddress =>
+  serverAt(config, config[view]);
 
-/** A server, as the catalog uses it. */
-export function placeAt(
-  { storeName: name, storeCertificatesFile: file }: Places,
+/** The address of a server, with the catalog's name in it and the trusted certificates. */
+export function serverAt(
+  { storeName: name, storeCertificatesFile: file }: StoreLocations,
   url: string,
-): ServerPlace {
+): ServerAddress {
   return { url, name, certificates: file === "" ? undefined : certificatesIn(file) };
 }
 
-/** Throws `invalid` for a file that is named and cannot be read, also where no server is. */
+/** Throws `invalid` if the configured file cannot be read, even if no server is used. */
 export function requireCertificates({
   storeCertificatesFile: file,
-}: Pick<Places, "storeCertificatesFile">): void {
+}: Pick<StoreLocations, "storeCertificatesFile">): void {
   if (file !== "") certificatesIn(file);
 }
 

@@ -8,7 +8,7 @@ import { viewNames } from "./stores.ts";
 
 const stores = ["log", ...viewNames] as const;
 
-/** Of the log, or of a view; nothing is known of what a server keeps, or of what is no store. */
+/** Figures of the log or of a view; undefined for stores in servers. */
 export function storeFigures(
   config: Pick<Config, "data" | (typeof stores)[number]>,
   store: string,

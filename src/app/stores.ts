@@ -1,7 +1,7 @@
 /**
- * Opens the log and the views that a configuration names (app/store-locations.ts says where, app/adapters.ts with
- * what). The projector's thread comes here for its views; it gets what it needs of the model as plain
- * data, so that the model is loaded once in a process.
+ * Opens the log and the views of a configuration (store-locations.ts has the locations, adapters.ts opens
+ * the adapters). Threads import this module to open their own stores. They get the rules of the model
+ * as plain data, so that a process loads the model once.
  */
 
 import { rmSync } from "node:fs";
@@ -20,13 +20,13 @@ import type { View } from "../projector/sink.ts";
 import { publishBatches } from "../projector/thread/batch-telemetry.ts";
 import { openLazily } from "../storage/lazy-store.ts";
 import {
-  fileInPlace,
-  putNextInPlace,
-  replace,
+  liveFile,
+  makeStagingLive,
+  replaceFile,
   stagingPath,
 } from "../storage/sqlite/generations.ts";
 import { requireWritable } from "../storage/sqlite/sqlite-view.ts";
-import type { Emptied, ServerPlace, ViewOrigin } from "../storage/view-origin.ts";
+import type { Emptied, ServerAddress, ViewOrigin } from "../storage/view-origin.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import type { SearchWrite } from "../views/search/search.ts";
@@ -42,17 +42,17 @@ import {
 } from "./adapters.ts";
 import {
   fileOf,
-  type Places,
-  placeAt,
-  placeKeys,
+  locationKeys,
   requireCertificates,
+  type StoreLocations,
+  serverAt,
   sharedView,
   type ViewName,
   viewNames,
 } from "./store-locations.ts";
 import { platformEventRules, type ViewRules } from "./view-rules.ts";
 
-/** The log that feeds views: its id, where it ends, and how many records it has. */
+/** The log that views are built from: its id, its head, and its number of records. */
 interface LogOrigin {
   readonly id: string;
   readonly head: Position;
@@ -60,7 +60,7 @@ interface LogOrigin {
 }
 
 /** Everything needed to open the stores; plain data, which can be sent to a thread. */
-export interface StoresConfig extends Places {
+export interface StoresConfig extends StoreLocations {
   readonly rules: ViewRules;
   /** The log of the views; undefined if it is not known, as for a log without an id. */
   readonly origin?: LogOrigin | undefined;
@@ -71,12 +71,14 @@ export interface StoresConfig extends Places {
 }
 
 export async function storesConfig(
-  config: Places,
+  config: StoreLocations,
   rules: ViewRules,
   log: ChangeLog,
 ): Promise<StoresConfig> {
   requireCertificates(config);
-  const places = Object.fromEntries(placeKeys.map((key) => [key, config[key]])) as Places;
+  const places = Object.fromEntries(
+    locationKeys.map((key) => [key, config[key]]),
+  ) as StoreLocations;
   return { ...places, rules, origin: await originOf(log), indexState: log.indexState };
 }
 
@@ -86,16 +88,16 @@ async function originOf(log: ChangeLog): Promise<LogOrigin | undefined> {
   return { id: log.id, head, records: recordsBetween(log, START, head) };
 }
 
-/** About where the log has so many records: positions do not number the records of every log. */
+/** Estimates the position after so many records: positions do not count the records of every log. */
 const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
   position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
 
 /** Steps of lineage, for the catalog. */
 export { lineageSteps } from "../../projections/graph/lineage.ts";
-/** How texts become words, for the catalog: questions are split as documents were. */
+/** Splits queries into words as documents were split. */
 export { foldText, tokensOf } from "../../projections/search/words.ts";
 
-/** Of the data directory, for the start. */
+/** For the start, which checks the data directory. */
 export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 
 export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
@@ -103,67 +105,66 @@ export { openLogReader } from "./open-log.ts";
 export {
   fileOf,
   foldedViews,
-  type Places,
-  placeAt,
-  placeOf,
+  type StoreLocations as Places,
+  serverAt as placeAt,
+  serverOf as placeOf,
   sharedLog,
   sharedView,
   type ViewName,
-  viewFile,
   viewNames,
 } from "./store-locations.ts";
 
 export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
 
-/** Views of so many records are rebuilt in a second or two, before the service answers. */
+/** Views with fewer records are rebuilt within two seconds, before the service answers. */
 const KEPT_MIN = 20_000;
 
-/** Some 100 MB. */
+/** Entries of the cache of folded positions during a rebuild: some 100 MB. */
 const FOLDED_IN_REBUILD_MAX = 1_000_000;
 
 /**
- * Servers take their batches side by side: the aspect table may be a batch behind. A view in the
- * data directory lets others wait meanwhile, and so waits less.
+ * How long the search view waits for the aspect view. Views in servers apply batches concurrently, so
+ * the aspect view may be a batch behind. An embedded view delays others while it waits.
  */
 const STATES_MS_MAX = { shared: 10_000, embedded: 1_000 };
 
-/** Views that the model's annotations decide about, with what is read of them. */
+/** Views that depend on annotations of the model, with the annotations that they depend on. */
 export const annotatedViews: Readonly<Record<string, "relationships" | "search">> = {
   graph: "relationships",
   search: "search",
 };
 
-/** Throws `invalid` for a view of the data directory that is there and may not be written. */
-export function requireViews(config: Places, names: readonly ViewName[]): void {
+/** Throws `invalid` if the file of an existing embedded view is not writable. */
+export function requireViews(config: StoreLocations, names: readonly ViewName[]): void {
   for (const name of names) {
     if (!sharedView(config, name)) requireWritable(name, fileOf(config, name));
   }
 }
 
 /**
- * The views for writing; with `bulk` built from nothing and put in place when closed. Folded ones
- * read the aspect view that is in place then.
+ * Opens views for writing. With `bulk`, builds staging generations, which become live when they are
+ * closed; folded views then read the live aspect view.
  */
 export async function openViews(
   config: StoresConfig,
   options: {
     readonly names?: readonly ViewName[];
     readonly bulk?: boolean;
-    /** Of those in the data directory the generation stagedSources the one in place. */
+    /** For embedded views: opens the staging generations beside the live ones. */
     readonly next?: boolean;
-    /** Views of the data directory of whose next generations folded ones are made. */
+    /** Embedded views whose staging generations the folded views read. */
     readonly stagedSources?: readonly ViewName[];
-    /** Called for a view that was made of something else, and is empty now. */
+    /** Called for a view that was emptied, because it had another origin. */
     readonly onEmptied?: (view: ViewName, why: Emptied) => void;
     /**
-     * When given: called for a view that another model made, which is kept; of views in servers
-     * also when that has changed.
+     * If present, a view of another model is kept as a stale view, and this is called with true; for
+     * views in servers, also when that changes.
      */
     readonly onStale?: (view: ViewName, stale: boolean) => void;
   } = {},
 ): Promise<readonly View[]> {
   const { names = viewNames, bulk, next, onStale } = options;
-  // Nothing reads views that are built from nothing.
+  // A folded view that is opened alone reads the live generations of its sources.
   const { stagedSources = next && !bulk ? names : [] } = options;
   const leads = bulk === true || config.roles.includes("projector");
   const opened: View[] = [];
@@ -179,9 +180,9 @@ export async function openViews(
         model: config.rules.fingerprint,
         log: config.origin,
         // Only the leader decides how a view is built.
-        watched: shared && !leads,
+        standby: shared && !leads,
         onEmptied: (why: Emptied) => options.onEmptied?.(name, why),
-        // Others read what is in a server: it is never emptied for a model.
+        // Other processes read a view in a server: it is not emptied for a change of the model.
         onStale: shared || onStale !== undefined ? report : undefined,
         keepsOlder: config.onModelChange === "refuse",
         keptFrom:
@@ -208,10 +209,10 @@ export async function openViews(
     : opened.map((view) => publishBatches(view, batchChannel));
 }
 
-/** The feed to Kafka consumes changes like a view; nothing is read from it. */
+/** Name of the feed to Kafka, which consumes changes like a view but has no reader. */
 const KAFKA = "kafka";
 
-/** The feed to Kafka, where there is one and this process is to serve it. */
+/** The feed to Kafka, if it is configured and this process has the role. */
 async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   if (!servesFeed(config)) return [];
   const { openKafkaFeedSink } = await import("../feed/kafka/kafka-feed-sink.ts");
@@ -224,7 +225,7 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
     const platformEventsOf = createPlatformEvents(platformEventRules(config.rules));
     const codec = createEventCodec({ findSchema: async () => undefined });
     const parts = { log: config.origin, codec, platformEventsOf };
-    const open = () => openKafkaFeedSink({ ...placeAt(config, config.kafka), ...parts });
+    const open = () => openKafkaFeedSink({ ...serverAt(config, config.kafka), ...parts });
     const sink = openLazily(KAFKA, open, sinkMethods);
     const view = createFeedView({ name: KAFKA, project: projectFeed, sink, history });
     return [{ ...view, shared: "leader" } as View];
@@ -234,19 +235,19 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   }
 }
 
-/** Proposals that arrive in Kafka. */
+/** Opens the consumer of proposals from Kafka. */
 export async function openIngestion(
-  config: Places,
-  parts: Omit<KafkaIngestionParts, keyof ServerPlace>,
+  config: StoreLocations,
+  parts: Omit<KafkaIngestionParts, keyof ServerAddress>,
 ): Promise<KafkaIngestion> {
   const { openKafkaIngestion } = await import("../feed/kafka/kafka-ingestion.ts");
-  return openKafkaIngestion({ ...placeAt(config, config.kafka), ...parts });
+  return openKafkaIngestion({ ...serverAt(config, config.kafka), ...parts });
 }
 
 export const servesFeed = (config: Pick<Config, "kafka" | "roles">): boolean =>
   config.kafka !== "" && config.roles.includes("feed");
 
-/** `stagedSources`: views of which the next generation is read where one is made of them. */
+/** `stagedSources`: views whose staging generations a folded view reads. */
 interface Origin extends ViewOrigin {
   readonly stagedSources: readonly ViewName[];
 }
@@ -280,9 +281,9 @@ async function openView(config: StoresConfig, name: ViewName, whole: Origin): Pr
   }
 }
 
-/** For who feeds other views from the aspect view. */
+/** The aspect view, as a source of folded views and of the feed. */
 const openAspectHistory = (
-  config: Places,
+  config: StoreLocations,
   stagedSources: readonly ViewName[] = [],
 ): Promise<AspectReader> =>
   followGenerations(config, "aspects", {
@@ -291,14 +292,11 @@ const openAspectHistory = (
     open: openSqliteAspectReader,
   });
 
-/**
- * Follows the live generation of a view, and starts with the staging generation where one is built
- * stagedSources it.
- */
+/** Follows the live generation of a view; in `stagedSources`, starts with the staging generation. */
 async function followGenerations<
   R extends { position(): Promise<Position>; close(): Promise<void> },
 >(
-  config: Places,
+  config: StoreLocations,
   name: ViewName,
   {
     stagedSources,
@@ -306,7 +304,7 @@ async function followGenerations<
     open,
   }: {
     readonly stagedSources: readonly ViewName[];
-    readonly openPlace: (config: Places) => Promise<R>;
+    readonly openPlace: (config: StoreLocations) => Promise<R>;
     readonly open: (path: string) => R;
   },
 ): Promise<R> {
@@ -314,12 +312,12 @@ async function followGenerations<
   const path = fileOf(config, name);
   const opened = stagedSources.includes(name) ? open(stagingPath(path)) : await openPlace(config);
   const { store, swap: replace } = createSwappableStore(opened);
-  let file = fileInPlace(path);
+  let file = liveFile(path);
   return {
     ...store,
-    // Asked before each batch.
+    // Called before each batch.
     async position() {
-      const now = fileInPlace(path);
+      const now = liveFile(path);
       if (now !== file) void replace(open(path));
       file = now;
       return store.position();
@@ -327,7 +325,7 @@ async function followGenerations<
   };
 }
 
-function statesMsMax(config: Places): number {
+function statesMsMax(config: StoreLocations): number {
   if (sharedView(config, "search")) return STATES_MS_MAX.shared;
   return sharedView(config, "aspects") ? STATES_MS_MAX.embedded : 0;
 }
@@ -361,7 +359,7 @@ async function openSearchView(
     },
     // In a rebuild, the aspect view is complete: each entity is folded once.
     foldedMax: origin.bulk ? FOLDED_IN_REBUILD_MAX : undefined,
-    // While it is built stagedSources the live view, another thread applies changes to the aspect view.
+    // During a rebuild beside the live view, another thread applies changes to the aspect view.
     statesMsMax: origin.bulk && origin.next ? STATES_MS_MAX.shared : statesMsMax(config),
     make: (write) => write.op === "put" && write.document,
     fold(state, entityType, at, events, policy) {
@@ -384,17 +382,17 @@ async function openSearchView(
 
 /** GenerationStore.makeLive of the views that are in the data directory. */
 export async function makeLive(
-  config: Places,
+  config: StoreLocations,
   names: readonly ViewName[],
 ): Promise<() => Promise<void>> {
   const own = names.filter((name) => !sharedView(config, name));
-  const unused = own.flatMap((name) => putNextInPlace(fileOf(config, name)));
+  const unused = own.flatMap((name) => makeStagingLive(fileOf(config, name)));
   return async () => {
     for (const file of unused) rmSync(file, { force: true });
   };
 }
 
 /** The same while no process has the views open; all of them are in the data directory. */
-export function swapFilesOffline(config: Places, names: readonly ViewName[]): void {
-  for (const name of names) replace(fileOf(config, name), stagingPath(fileOf(config, name)));
+export function swapFilesOffline(config: StoreLocations, names: readonly ViewName[]): void {
+  for (const name of names) replaceFile(fileOf(config, name), stagingPath(fileOf(config, name)));
 }

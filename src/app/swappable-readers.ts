@@ -12,11 +12,11 @@ import { openSqliteSearchReader } from "../views/search/sqlite/sqlite-search-rea
 import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { searchOptions } from "./adapters.ts";
 import {
+  fileOf,
   type Places,
   type Readers,
   sharedView,
   type ViewName,
-  viewFile,
   viewNames,
 } from "./stores.ts";
 
@@ -98,7 +98,7 @@ export function openSwappableReaders(config: Places, opened: Readers): Swappable
         };
         try {
           for (const name of own(views)) {
-            const reader = all[name].next(stagingPath(viewFile(config, name)));
+            const reader = all[name].next(stagingPath(fileOf(config, name)));
             next.push(reader);
             await reader.warm();
           }
@@ -115,7 +115,7 @@ export function openSwappableReaders(config: Places, opened: Readers): Swappable
       },
       async reopen(views) {
         for (const name of own(views)) {
-          void all[name].next(viewFile(config, name)).swap();
+          void all[name].next(fileOf(config, name)).swap();
         }
       },
     },
@@ -131,6 +131,6 @@ export function openSwappableReaders(config: Places, opened: Readers): Swappable
 /** Removes staging generations of views in the data directory that are not live. */
 export function clearStagingFiles(config: Places, names: readonly string[] = viewNames): void {
   for (const name of viewNames) {
-    if (names.includes(name) && !sharedView(config, name)) removeLeftovers(viewFile(config, name));
+    if (names.includes(name) && !sharedView(config, name)) removeLeftovers(fileOf(config, name));
   }
 }

@@ -12,9 +12,9 @@ import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { Model } from "../model/model.ts";
 
-/** All that the projections know of the model. */
+/** Rules of all projections. */
 export interface ViewRules {
-  /** Hash of the model, the compiled rules and the bounds of documents; views carry it. */
+  /** Hash of the model, the compiled rules and the limits of documents; stored with each view. */
   readonly fingerprint: string;
   /** By entity type. */
   readonly keyAspects: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export function viewRules(model: Model): ViewRules {
   };
 }
 
-/** How the view of timeseries follows from the log. */
+/** The timeseries projection. */
 export const timeseriesProjectionOf = ({ keyAspects }: Pick<ViewRules, "keyAspects">) =>
   createTimeseriesProjection((type) => ownValue(keyAspects, type));
 

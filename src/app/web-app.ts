@@ -31,7 +31,7 @@ const sample = join(root, isClone ? "test/data/sample/catalog.json" : "sample/ca
 /** Output of a failed build that is shown. */
 const outputCharactersMax = 4_000;
 
-/** Undefined where the application is off. */
+/** Undefined if the application is disabled. */
 export function openWebApp(
   config: Pick<Config, "web">,
   logger: Pick<Logger, "info" | "error">,

@@ -1,18 +1,18 @@
 /**
- * Compares two views row by row. The rows leave out numbers that a store assigns, so that a rebuilt
- * view equals the live one.
+ * Compares two views row by row. The rows omit numbers that a store assigns, so that a rebuilt view
+ * equals the live one.
  */
 import { isDeepStrictEqual } from "node:util";
 
 export interface Dump<Row> {
-  /** Every row, in an order that follows from the rows alone (given where the row is defined). */
+  /** All rows, in an order that depends only on the rows. */
   dump(): AsyncIterable<Row>;
 }
 
 export interface Difference<Row> {
   /** Rows that are equal before this one. */
   readonly index: number;
-  /** Undefined where a view has ended. */
+  /** Undefined if the view has no more rows. */
   readonly left: Row | undefined;
   readonly right: Row | undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * The origin of a view, its model and its log, for every store. A view opened with another model or
  * log is emptied and built again, unless the other log ends before the view's position: then the log
- * may be lost, and the view is all that is left.
+ * may be lost, and the view is its only copy.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -26,8 +26,8 @@ export interface ViewOrigin {
   readonly keptFrom?: number | undefined;
   /** For a view in a file: a file of an older release is left unchanged and not opened. */
   readonly keepsOlder?: boolean | undefined;
-  /** For a view in a server: this process only watches it, and does not change its origin. */
-  readonly watched?: boolean | undefined;
+  /** For a view in a server: this process is a standby, and does not change the origin. */
+  readonly standby?: boolean | undefined;
   /** Builds a staging generation from nothing, which becomes live when it is closed. */
   readonly bulk?: boolean | undefined;
   /**
@@ -38,36 +38,39 @@ export interface ViewOrigin {
 }
 
 /** The stored origin of a view; null where none is stored. */
-export interface Made {
+export interface StoredOrigin {
   readonly model: string | null;
   readonly log: string | null;
   readonly position: Position;
 }
 
-/** The model of a view that was fed with several models: it equals none of them. */
+/** Model of a view that projectors with different models have written to; it equals none of them. */
 export const severalModels = "several";
 
 /**
  * How to open a view: "own" continues, "stale" continues until it is rebuilt, "ahead" is left
  * unchanged; for the other results, it is emptied.
  */
-export function judge(made: Made, origin: ViewOrigin): "own" | "stale" | "ahead" | Emptied {
-  const { model, log, onStale, keptFrom = 1, watched } = origin;
-  if (watched !== true && made.log !== null && log !== undefined && made.log !== log.id) {
+export function compareOrigin(
+  made: StoredOrigin,
+  origin: ViewOrigin,
+): "own" | "stale" | "ahead" | Emptied {
+  const { model, log, onStale, keptFrom = 1, standby } = origin;
+  if (standby !== true && made.log !== null && log !== undefined && made.log !== log.id) {
     return made.position > log.head ? "ahead" : "another log";
   }
   if (made.model === null || model === undefined || made.model === model) return "own";
-  if (watched) return "stale";
+  if (standby) return "stale";
   return onStale !== undefined && made.position >= keptFrom ? "stale" : "another model";
 }
 
-/** The model that a view is of when this one has fed it. */
+/** The model of a view after a projector with the model `own` has written to it. */
 export const modelAfter = (made: string | null, own: string | undefined): string | null =>
   made === null || own === undefined || made === own ? made : severalModels;
 
 /**
- * Throws `conflict` for a view that is to take the place of one that is further. One that is beyond the
- * end of the log (`head`) covers records that the log does not hold: it gives up its place.
+ * Throws `conflict` if the live generation is ahead of the staging generation that replaces it. A live
+ * generation beyond the end of the log (`head`) may be replaced: the log lacks its last records.
  */
 export function checkNotBehind(
   view: string,
@@ -82,22 +85,22 @@ export function checkNotBehind(
   throw new CatalogError(
     "conflict",
     `the view "${view}" is at position ${inPlace}, and its staging generation only at ${own}`,
-    { hint: "Another process feeds it. Run the rebuild again" },
+    { hint: "Another process projects it. Run the rebuild again" },
   );
 }
 
-/** Where a view lies that a server keeps. */
-export interface ServerPlace {
-  /** With credentials where the server asks for them. */
+/** The address of a server with a store of the catalog. */
+export interface ServerAddress {
+  /** Includes the credentials, if the server requires them. */
   readonly url: string;
   /**
-   * The catalog's name in that server, `[a-z][a-z0-9_]{0,30}`: what is kept there begins with it, so
-   * that several catalogs share a server.
+   * The catalog's name in that server, `[a-z][a-z0-9_]{0,30}`. All names in the server begin with it, so
+   * that several catalogs can share a server.
    */
   readonly name: string;
   /** PEM text of the certificate authorities to trust beside the system's. */
   readonly certificates?: string | undefined;
 }
 
-/** A view in a server, to be written. */
-export interface ServerView extends ServerPlace, ViewOrigin {}
+/** A view in a server, opened for writing. */
+export interface ServerView extends ServerAddress, ViewOrigin {}

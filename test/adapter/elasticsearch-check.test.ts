@@ -157,11 +157,11 @@ describe("annals check of an unsuitable search server", () => {
       );
       const { findings } = await check(`${product}http://${web}`);
       expect(findings).toEqual([expect.stringMatching(/neither Elasticsearch nor OpenSearch/)]);
-      await rejected(`${product}https://${web}`, /speaks no TLS there.*http:\/\//);
+      await rejected(`${product}https://${web}`, /does not use TLS on that port.*http:\/\//);
       await rejected(`${product}http://ada:s3cret@127.0.0.1:1`, /ECONNREFUSED.*ANNALS_SEARCH/);
       const tls = { key: certificateOf("key"), cert: certificateOf("crt") };
       const secure = await listening(createSecureServer(tls));
-      await rejected(`${product}http://${secure}`, /hangs up at once.*https:\/\//);
+      await rejected(`${product}http://${secure}`, /closes connections at once.*https:\/\//);
       await rejected(
         `${product}https://${secure}`,
         /certificate signed by an unknown authority.*ANNALS_STORE_CERTIFICATES_FILE/,

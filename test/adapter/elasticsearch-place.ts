@@ -4,13 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { Client, SniffingTransport } from "@elastic/elasticsearch";
-import type { ServerPlace } from "../../src/storage/view-origin.ts";
+import type { ServerAddress } from "../../src/storage/view-origin.ts";
 
 interface Closable {
   close(outcome?: "keep" | "discard"): Promise<void>;
 }
 
-type Address = Pick<ServerPlace, "url">;
+type Address = Pick<ServerAddress, "url">;
 
 /** The URL in the form of the settings: OpenSearch has its own scheme. */
 export const addressOf = (store: "elasticsearch" | "opensearch", url: string): string =>
@@ -39,13 +39,13 @@ export const createElasticsearchPlace =
   <S extends Closable, R extends Closable>(
     url: string,
     open: {
-      openSink(place: ServerPlace): Promise<S>;
-      openReader(place: ServerPlace): Promise<R>;
+      openSink(place: ServerAddress): Promise<S>;
+      openReader(place: ServerAddress): Promise<R>;
       change(statements: string, client: Client, name: string): Promise<void>;
     },
   ) =>
   async () => {
-    const place: ServerPlace = { url, name: `t${randomUUID().replaceAll("-", "").slice(0, 12)}` };
+    const place: ServerAddress = { url, name: `t${randomUUID().replaceAll("-", "").slice(0, 12)}` };
     const client = rawClient(place);
     let abandoned: S[] = [];
     let sink: S | undefined;

@@ -201,7 +201,7 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       expect(await indices()).not.toEqual(before);
       await (await open({ bulk: true })).close("discard");
       expect(await indices()).toEqual(before);
-      await expect(write(died, event(9))).rejects.toThrow("dropped while it grew");
+      await expect(write(died, event(9))).rejects.toThrow("dropped during its build");
       expect(await times()).toEqual([1]);
     });
 

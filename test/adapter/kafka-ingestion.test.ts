@@ -40,7 +40,7 @@ function framed(urn: string, value: unknown, changeType = "UPSERT"): Buffer {
 }
 
 async function lagOf(ingestion: KafkaIngestion): Promise<number> {
-  const { partitions } = await ingestion.places();
+  const { partitions } = await ingestion.offsets();
   return partitions.reduce((sum, { lag }) => sum + lag, 0);
 }
 

@@ -1,12 +1,12 @@
 /** The location of a PostgreSQL view for a test: a schema of its own in a shared server. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import type { ServerPlace, ViewOrigin } from "../../src/storage/view-origin.ts";
+import type { ServerAddress, ViewOrigin } from "../../src/storage/view-origin.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
 import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
 
 export interface PostgresPlace {
-  readonly place: ServerPlace;
+  readonly place: ServerAddress;
   openSink(origin?: ViewOrigin): ReturnType<typeof openPostgresAspectSink>;
   openReader(): ReturnType<typeof openPostgresAspectReader>;
   /** `{entity}` and the like are the tables of the live generation. */
@@ -21,7 +21,7 @@ export interface PostgresPlace {
 const TABLE = /\{(\w+)\}/;
 
 export const createPostgresPlaces = (url: string) => async (): Promise<PostgresPlace> => {
-  const place: ServerPlace = { url, name: `test_${randomBytes(6).toString("hex")}` };
+  const place: ServerAddress = { url, name: `test_${randomBytes(6).toString("hex")}` };
   const admin = new pg.Pool({ connectionString: url, max: 1 });
   // Idle connections break when a test stops the server.
   admin.on("error", () => {});

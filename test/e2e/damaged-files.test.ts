@@ -359,7 +359,7 @@ test("views of an older release are rebuilt, or with --on-model-change refuse na
   const refusing = { port: "0", data: directory.path, onModelChange: "refuse" } as const;
   const logger = createLogger("silent");
   await expect(openService(readConfig(refusing, {}), { logger })).rejects.toMatchObject({
-    message: expect.stringMatching(/the view "\w+" was made by an older release/),
+    message: expect.stringMatching(/the view "\w+" was built by an older release/),
     hint: expect.stringMatching(/annals -- rebuild \w+/),
   });
   const service = await open(directory.path);

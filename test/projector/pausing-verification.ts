@@ -8,7 +8,7 @@ export const verifyStoredViews: VerifyModule["verifyStoredViews"] = async (_, op
   for (let part = 1; ; part++) {
     options.signal.throwIfAborted();
     const begun = performance.now();
-    await options.rest(workedMs);
+    await options.pause(workedMs);
     options.onProgress(part, Math.round(performance.now() - begun));
     // Without pauses the verification continues all the same.
     await new Promise((resolve) => setTimeout(resolve, 20));

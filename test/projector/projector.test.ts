@@ -175,7 +175,7 @@ test("a view that waits for a stuck view does not keep the projector busy", asyn
     throw new Error("the store is away");
   };
   const made = Object.assign(createRecordingView("made", { at: position(3) }), {
-    madeOf: ["source"],
+    builtFrom: ["source"],
     costly: true,
   });
   const ahead = Object.assign(createRecordingView("ahead", { at: position(5) }), { costly: true });

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
 import {
+  fileOf,
   type StoresConfig,
   storesConfig,
-  viewFile,
   viewNames,
   viewRules,
 } from "../../src/app/stores.ts";
@@ -83,7 +83,7 @@ describe("staging generations", () => {
           `the view "${view}" was rebuilt and differs from the log: \\d+ differences?, the first: (missing|different) urn:li:`,
         ),
       ]);
-      expect(existsSync(stagingPath(viewFile(config, view)))).toBe(false);
+      expect(existsSync(stagingPath(fileOf(config, view)))).toBe(false);
     },
     60_000,
   );

@@ -9,10 +9,10 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
-  fileInPlace,
-  putNextInPlace,
+  liveFile,
+  makeStagingLive,
   removeLeftovers,
-  replace,
+  replaceFile,
   stagingPath,
 } from "../../src/storage/sqlite/generations.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -27,8 +27,8 @@ test("generations alternate between two files, and a link names the live one", (
   for (let n = 1; n <= 4; n++) {
     expect(stagingPath(path)).toBe(`${path}.${n % 2 === 1 ? 1 : 2}`);
     writeFileSync(stagingPath(path), String(n));
-    const before = fileInPlace(path);
-    const needless = putNextInPlace(path);
+    const before = liveFile(path);
+    const needless = makeStagingLive(path);
     expect(contentOf(path)).toBe(String(n));
     // The link is not among the files to delete.
     expect(needless).not.toContain(path);
@@ -53,7 +53,7 @@ test("files left by an interruption are removed, and the live generation stays",
   // The link is live, but the previous files are not deleted.
   writeFileSync(stagingPath(path), "1");
   writeFileSync(`${path}-wal`, "log of 0");
-  putNextInPlace(path);
+  makeStagingLive(path);
   removeLeftovers(path);
   expect(readdirSync(directory.path).sort()).toEqual(["search.sqlite", "search.sqlite.1"]);
   expect(contentOf(path)).toBe("1");
@@ -64,9 +64,9 @@ test("a file that replaces a view replaces its link", () => {
   const path = join(directory.path, "search.sqlite");
   writeFileSync(path, "0");
   writeFileSync(stagingPath(path), "1");
-  putNextInPlace(path);
+  makeStagingLive(path);
   writeFileSync(`${path}.regrown`, "2");
-  replace(path, `${path}.regrown`);
+  replaceFile(path, `${path}.regrown`);
   expect(contentOf(path)).toBe("2");
   expect(lstatSync(path).isSymbolicLink()).toBe(false);
   expect(existsSync(`${path}.1`)).toBe(false);

@@ -169,7 +169,7 @@ describe("a view's file", () => {
       const db = new DatabaseSync(path);
       db.exec("PRAGMA user_version = 2");
       db.close();
-      const refused = 'the view "marks" was made by an older release';
+      const refused = 'the view "marks" was built by an older release';
       expect(() => openNow({ keepsOlder: true })).toThrow(refused);
       expect(() => openNow({ log: { ...log, head: position(1) } })).toThrow(refused);
       expect(openNow({})).toEqual([0, 0, ["an older release"]]);
@@ -251,9 +251,7 @@ describe("a commit", () => {
       expect(failing).toThrow(
         expect.objectContaining({
           code: "internal",
-          message: expect.stringMatching(
-            /the view "marks" cannot take what it was given: NOT NULL/,
-          ),
+          message: expect.stringMatching(/the view "marks" cannot store the value: NOT NULL/),
         }),
       );
       expect(view.position()).toBe(0);

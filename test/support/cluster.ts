@@ -16,7 +16,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { findDifference } from "../../src/storage/compare.ts";
-import type { ServerPlace } from "../../src/storage/view-origin.ts";
+import type { ServerAddress } from "../../src/storage/view-origin.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
 import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
 import { openElasticsearchSearchReader } from "../../src/views/search/elasticsearch/elasticsearch-search-reader.ts";
@@ -60,7 +60,7 @@ export type ClusterStore = (typeof clusterStores)[number];
 
 const CAUGHT_UP_MS_MAX = 120_000;
 
-const openers: Readonly<Record<string, (place: ServerPlace) => Promise<Dumped>>> = {
+const openers: Readonly<Record<string, (place: ServerAddress) => Promise<Dumped>>> = {
   aspects: openPostgresAspectReader,
   timeseries: openElasticsearchTimeseriesReader,
   graph: openNeo4jGraphReader,

@@ -126,7 +126,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/openlineage/accept-event.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
-    "type src/feed/topic-places.ts",
+    "type src/feed/topic-offsets.ts",
     "src/feed/topic-names.ts",
     "type src/telemetry/logger.ts",
     "node:",

@@ -8,14 +8,18 @@ import type { Config } from "../../config/config.ts";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { endsBefore } from "../../projector/start-checkpoints.ts";
-import { giveFile, refusedFile, type Wanted } from "../../storage/sqlite/refused-file.ts";
+import {
+  inaccessibleFile,
+  permissionHint,
+  type Wanted,
+} from "../../storage/sqlite/refused-file.ts";
 import { findPosition } from "../../storage/sqlite/view-tables.ts";
 import { openLogReader, requireWholeLog } from "../open-log.ts";
 import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "../store-locations.ts";
 
 type Store = "log" | ViewName;
 
-/** `own`: the stores that are in the directory. */
+/** `own`: the stores in the directory. */
 export async function checkDirectory(
   config: Config,
   own: readonly Store[],
@@ -27,7 +31,7 @@ export async function checkDirectory(
     return { version: "", findings: [`It cannot be written: ${saidBy(error)}`] };
   }
   if (!statSync(place).isDirectory()) {
-    return { version: "", findings: [`"${place}" is no directory`] };
+    return { version: "", findings: [`"${place}" is not a directory`] };
   }
   const refused = refusedFiles(config, own);
   // Files that this user may not use cannot be checked further.
@@ -38,16 +42,16 @@ export async function checkDirectory(
 function refusedFiles(config: Config, own: readonly Store[]): readonly string[] {
   const wanted: readonly (readonly [string, Wanted])[] = [
     ...own.map((store) => [fileOf(config, store), "written"] as const),
-    ...others(config),
+    ...otherFiles(config),
   ];
   return wanted.flatMap(([file, use]) => {
-    const refused = refusedFile(file, use);
-    return refused === undefined ? [] : [`${refused}. ${giveFile}`];
+    const refused = inaccessibleFile(file, use);
+    return refused === undefined ? [] : [`${refused}. ${permissionHint}`];
   });
 }
 
 /** Files other than the stores that a start uses. */
-function others(config: Config): readonly (readonly [string, Wanted])[] {
+function otherFiles(config: Config): readonly (readonly [string, Wanted])[] {
   const { data, operatorTokenFile, metricsTokenFile, systemClientFile } = config;
   const { signingKeyFile, secretKeyFile } = config;
   const at = (name: string) => join(data, name);
@@ -64,7 +68,7 @@ function others(config: Config): readonly (readonly [string, Wanted])[] {
   ];
 }
 
-/** Views are asked first: of a service that runs, the log may only be further by then. */
+/** Reads the views before the log: while a service runs, only the log may then be ahead. */
 async function checkAhead(config: Config, own: readonly Store[]): Promise<readonly string[]> {
   const places = viewNames
     .filter((view) => own.includes(view))
@@ -96,7 +100,7 @@ async function checkLogIndexes(config: Config): Promise<void> {
   }
 }
 
-/** A start makes the log where there is none. */
+/** START if there is no log yet: a start creates it. */
 async function headOf(config: Config): Promise<Position> {
   if (!existsSync(fileOf(config, "log"))) return START;
   const log = await openLogReader(config);

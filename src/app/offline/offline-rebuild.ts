@@ -153,8 +153,8 @@ export function lockOrSay(config: Config, command: string): ReturnType<typeof lo
 }
 
 /**
- * The rounds of a service. Views that others are made of come with them where they are not at the head of
- * the log: no projector brings them there.
+ * The rounds of a rebuild. Includes the source views that are not at the head of the log: no projector
+ * runs that would apply the rest.
  */
 async function rounds(
   config: Config,

@@ -54,7 +54,7 @@ export const verify: Operations["verify"] = async (config, options) => {
     return done.views;
   };
   if (!options.repair) {
-    const { found: before, unread } = await lookAtEach(names, look);
+    const { found: before, unread } = await verifyEach(names, look);
     const unknown = [...unread, ...(await locked(config, (log) => beyond(log, before)))];
     return { before, after: before, unknown, records: records ?? 0, restored: 0, rebuilt: [] };
   }
@@ -72,7 +72,7 @@ export const verify: Operations["verify"] = async (config, options) => {
 type Look = (views: readonly string[]) => Promise<readonly Verified[]>;
 
 /** Verifies all views together; if one of them cannot be read, each by itself. */
-async function lookAtEach(
+async function verifyEach(
   views: readonly ViewName[],
   look: Look,
 ): Promise<{ readonly found: readonly Verified[]; readonly unread: VerifiedStores["unknown"] }> {
@@ -137,11 +137,11 @@ async function storesOf(config: Config, log: ChangeLog): Promise<StoresConfig> {
   return storesConfig(config, configuredModel(config).rules, log);
 }
 
-/** One process at a time has the directory. */
+/** Runs `work` with the data directory locked. */
 async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): Promise<T> {
   const lock = lockOrSay(config, "verify");
   try {
-    // For writing: what a view cannot take is noted in it.
+    // For writing: parked records are written to it.
     const log = await openLog(config);
     try {
       return await work(log);

@@ -85,12 +85,12 @@ export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
 export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {
   requireLog(config);
   const isUrl = /^[a-z+]+:\/\//.test(to);
-  // A log in a server keeps what it knows of the names of streams in the directory of its node.
+  // A log in a server stores its index of stream names in the data directory of the node.
   const data = isUrl || to === embedded ? config.data : resolve(to);
   const target = { data, log: isUrl ? to : embedded };
   if (target.data === config.data && target.log === config.log) {
-    throw new CatalogError("invalid", `"${to}" is where the log is`, {
-      hint: "Name another place with --to",
+    throw new CatalogError("invalid", `"${to}" is the location of the log itself`, {
+      hint: "Name another location with --to",
     });
   }
   const locks = [...new Set([config.data, target.data])].map((data) => lockData({ data }));

@@ -1,34 +1,40 @@
 /**
- * The adapter that reads a view's rows for verification, as the settings choose. Those of servers are
- * loaded where they are used: an embedded catalog does not pay for them.
+ * Opens the adapter that reads the rows of a view for verification. Adapters for servers are loaded when
+ * they are used.
  */
 
 import type { Staged } from "../../projector/sink.ts";
 import type { ViewRows } from "../../projector/verify/view-rows.ts";
 import { stagingPath } from "../../storage/sqlite/generations.ts";
-import type { ServerPlace } from "../../storage/view-origin.ts";
+import type { ServerAddress } from "../../storage/view-origin.ts";
 import { openSqliteAspectRows } from "../../views/aspects/sqlite/sqlite-aspect-rows.ts";
 import { openSqliteGraphRows } from "../../views/graph/sqlite/sqlite-graph-rows.ts";
 import { openSqliteSearchRows } from "../../views/search/sqlite/sqlite-search-rows.ts";
 import { openSqliteTimeseriesRows } from "../../views/timeseries/sqlite/sqlite-timeseries-rows.ts";
-import { type Places, placeOf, sharedView, type ViewName, viewFile } from "../store-locations.ts";
+import {
+  fileOf,
+  type StoreLocations,
+  serverOf,
+  sharedView,
+  type ViewName,
+} from "../store-locations.ts";
 
-/** The generations beside those in place. */
-export interface Beside {
+/** Selects staging generations instead of the live ones. */
+export interface StagingGenerations {
   readonly next?: boolean | undefined;
   /** Staging generations in servers (Sink.staged), by view. */
   readonly staged?: Readonly<Record<string, Staged>> | undefined;
 }
 
-/** Throws `unavailable` for an embedded view that is not there; one in a server has no rows then. */
+/** Throws `unavailable` for a missing embedded view. A missing view in a server has no rows. */
 export async function openViewRows(
-  config: Places,
+  config: StoreLocations,
   name: ViewName,
-  { next, staged }: Beside = {},
+  { next, staged }: StagingGenerations = {},
 ): Promise<ViewRows> {
   return sharedView(config, name)
-    ? inServers[name](placeOf(config, name), staged?.[name])
-    : embedded[name](next ? stagingPath(viewFile(config, name)) : viewFile(config, name));
+    ? inServers[name](serverOf(config, name), staged?.[name])
+    : embedded[name](next ? stagingPath(fileOf(config, name)) : fileOf(config, name));
 }
 
 const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
@@ -38,7 +44,7 @@ const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
   search: openSqliteSearchRows,
 };
 
-type OpenInServer = (place: ServerPlace, staged: Staged | undefined) => Promise<ViewRows>;
+type OpenInServer = (place: ServerAddress, staged: Staged | undefined) => Promise<ViewRows>;
 
 const inServers: Readonly<Record<ViewName, OpenInServer>> = {
   async aspects(place, staged) {

@@ -6,22 +6,22 @@
 import { existsSync, statSync } from "node:fs";
 import { saidBy } from "../../core/errors.ts";
 import { checkInProcess } from "../../storage/sqlite/check-process.ts";
-import { fileInPlace } from "../../storage/sqlite/generations.ts";
+import { liveFile } from "../../storage/sqlite/generations.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import {
+  fileOf,
   foldedViews,
-  type Places,
+  type StoreLocations,
   sharedView,
   type ViewName,
-  viewFile,
   viewNames,
 } from "../store-locations.ts";
 
 /** Views in the data directory whose last writer did not close them: their write-ahead logs are not empty. */
-export function uncleanViews(config: Places): readonly ViewName[] {
+export function uncleanViews(config: StoreLocations): readonly ViewName[] {
   return viewNames.filter((view) => {
     if (sharedView(config, view)) return false;
-    const log = `${fileInPlace(viewFile(config, view))}-wal`;
+    const log = `${liveFile(fileOf(config, view))}-wal`;
     return existsSync(log) && statSync(log).size > 0;
   });
 }
@@ -30,7 +30,7 @@ const checkModule = new URL("../../storage/sqlite/view-check-process.ts", import
 
 /** Starts the checks. `onDamaged` is called with each damaged view and the views that are built from it. */
 export function checkViews(
-  config: Places,
+  config: StoreLocations,
   views: readonly ViewName[],
   {
     onDamaged,
@@ -43,10 +43,10 @@ export function checkViews(
   const closing = new AbortController();
 
   async function check(view: ViewName): Promise<void> {
-    const file = fileInPlace(viewFile(config, view));
+    const file = liveFile(fileOf(config, view));
     const finding = await checkInProcess(checkModule, file, closing.signal);
     // A rebuilt view may have replaced the file meanwhile.
-    if (finding === undefined || fileInPlace(viewFile(config, view)) !== file) return;
+    if (finding === undefined || liveFile(fileOf(config, view)) !== file) return;
     logger.warn({ view, finding }, "the view failed SQLite's integrity check; it is rebuilt");
     onDamaged(foldedViews.has(view) ? [view] : [view, ...foldedViews]);
   }

@@ -1,6 +1,6 @@
 /**
- * Opens views for verification: their rows as their stores have them, and what folds the log into
- * such rows. app/verification/row-adapters.ts says with what.
+ * Opens views for verification: their stored rows (row-adapters.ts), and the projections that fold the
+ * log into the expected rows.
  */
 import { createAspectProjection } from "../../../projections/aspects.ts";
 import { createGraphProjection } from "../../../projections/graph/graph.ts";
@@ -20,7 +20,7 @@ import { foldSearchRows, searchRowShape } from "../../views/search/folded-rows.t
 import { foldTimeseriesRows, timeseriesRowShape } from "../../views/timeseries/folded-rows.ts";
 import { openLogReader } from "../open-log.ts";
 import { type StoresConfig, sharedLog, type ViewName } from "../stores.ts";
-import { type Beside, openViewRows } from "./row-adapters.ts";
+import { openViewRows, type StagingGenerations } from "./row-adapters.ts";
 import { openVerifiedState } from "./verified-state.ts";
 
 export { openLogReader };
@@ -29,7 +29,7 @@ export { openLogReader };
 export async function openVerifiedViews(
   config: StoresConfig,
   names: readonly ViewName[],
-  beside: Beside = {},
+  beside: StagingGenerations = {},
 ): Promise<readonly VerifiedView[]> {
   const opened: VerifiedView[] = [];
   try {
@@ -83,13 +83,13 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
 }
 
 /** With `next`: the staging generations, whose results are not stored. */
-export interface VerifyOptions extends Beside {
+export interface VerifyOptions extends StagingGenerations {
   readonly views: readonly ViewName[];
   /** Compares only entities with a record after it. */
   readonly since?: Position | undefined;
 
   /** Called between batches with the milliseconds of work. */
-  readonly rest?: ((ms: number) => Promise<void>) | undefined;
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -99,7 +99,7 @@ export async function verifyStoredViews(
   config: StoresConfig,
   options: VerifyOptions,
 ): Promise<VerificationResult> {
-  const { views: names, since, next, staged, rest, onProgress, signal } = options;
+  const { views: names, since, next, staged, pause, onProgress, signal } = options;
   const closing: (() => unknown)[] = [];
   try {
     // All entities are compared: a log in a server is read forward in pages, not stream by stream.
@@ -119,7 +119,7 @@ export async function verifyStoredViews(
     const state = next ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
     const verifier = createVerifier({ log, decode: decodeRecord, views });
-    const around = { now: Date.now, rest, onProgress, signal };
+    const around = { now: Date.now, pause, onProgress, signal };
     const result = await verifyViews(
       { log, views, verifier, broughtOn: next, ...around },
       { since },
@@ -131,7 +131,7 @@ export async function verifyStoredViews(
   }
 }
 
-/** A verification of some entities (`since`) replaces no result that has differences by one that has none. */
+/** A partial verification (`since`) without differences does not replace a result with differences. */
 function resultsToStore(
   { views }: VerificationResult,
   since: Position | undefined,

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Admin } from "kafkajs";
-import type { ServerPlace } from "../../storage/view-origin.ts";
+import type { ServerAddress } from "../../storage/view-origin.ts";
 import { readBrokerVersion } from "./broker-version.ts";
 import { checkpointTopic, readCheckpoint } from "./checkpoint.ts";
 import { feedTopics, ingestionTopics, namesOf } from "./feed-topics.ts";
@@ -19,7 +19,7 @@ import { eventBytesMax, readTopicSettings, type WantedTopic } from "./topics.ts"
 
 /** Rejects with `unavailable` if the brokers cannot be reached. No findings: the check passed. */
 export async function checkKafka(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
   const address = parseKafkaAddress(place.url);
   const names = namesOf(address, place);

@@ -1,5 +1,5 @@
 /** The topics of the feed and of ingestion in one Kafka, by their full names. */
-import type { ServerPlace } from "../../storage/view-origin.ts";
+import type { ServerAddress } from "../../storage/view-origin.ts";
 import { topics } from "../event-schemas.ts";
 import { checkpointTopic } from "./checkpoint.ts";
 import type { KafkaAddress } from "./kafka-address.ts";
@@ -23,7 +23,7 @@ export interface KafkaNames {
 
 export function namesOf(
   { topicPrefix }: Pick<KafkaAddress, "topicPrefix">,
-  { name }: Pick<ServerPlace, "name">,
+  { name }: Pick<ServerAddress, "name">,
 ): KafkaNames {
   const own = `${topicPrefix}${name}`;
   return {

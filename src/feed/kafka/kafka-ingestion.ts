@@ -12,11 +12,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Batch, Consumer, EachBatchPayload, KafkaMessage, Producer } from "kafkajs";
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
-import type { ServerPlace } from "../../storage/view-origin.ts";
+import type { ServerAddress } from "../../storage/view-origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { EventCodec } from "../event-codec.ts";
 import { topics } from "../event-schemas.ts";
-import type { TopicPlaces } from "../topic-places.ts";
+import type { TopicOffsets } from "../topic-offsets.ts";
 import { ingestionTopics, type KafkaNames, namesOf } from "./feed-topics.ts";
 import { parseKafkaAddress } from "./kafka-address.ts";
 import {
@@ -31,7 +31,7 @@ import { ensureTopics } from "./topics.ts";
 type Codec = Pick<EventCodec, "decodeProposal" | "encodeFailure">;
 type Proposal = Awaited<ReturnType<EventCodec["decodeProposal"]>>;
 
-export interface KafkaIngestionParts extends ServerPlace {
+export interface KafkaIngestionParts extends ServerAddress {
   /** `url`: see parseKafkaAddress. */
   readonly codec: Codec;
   /** Ingests as the system actor. */
@@ -44,7 +44,7 @@ export interface KafkaIngestionParts extends ServerPlace {
 
 export interface KafkaIngestion {
   /** Committed offsets. Rejects with `unavailable`. */
-  places(): Promise<TopicPlaces>;
+  offsets(): Promise<TopicOffsets>;
   /** Numbers since the start. */
   counts(): { readonly ingested: number; readonly failed: number };
   /** Reason why ingestion is stalled; undefined if no reason is known. */
@@ -143,8 +143,8 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
   }
 
   return {
-    places: () =>
-      readPlaces(client, names.ingestion, topic).catch((error: unknown) => {
+    offsets: () =>
+      readOffsets(client, names.ingestion, topic).catch((error: unknown) => {
         throw kafkaFailure(error, address, "cannot be asked for its proposals");
       }),
     counts: handling.counts,
@@ -319,7 +319,11 @@ const textOf = (key: Buffer | null): string => key?.toString("utf8") ?? "";
 /** Resolves at the end of a pause, also when it is aborted. */
 const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
 
-async function readPlaces(client: KafkaClient, group: string, topic: string): Promise<TopicPlaces> {
+async function readOffsets(
+  client: KafkaClient,
+  group: string,
+  topic: string,
+): Promise<TopicOffsets> {
   const [ends, [read]] = await withAdmin(client, (admin) =>
     Promise.all([
       admin.fetchTopicOffsets(topic),

@@ -13,7 +13,7 @@ import type {
 } from "../../catalog/catalog.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import type { TopicPlaces } from "../../feed/topic-places.ts";
+import type { TopicOffsets } from "../../feed/topic-offsets.ts";
 import type { Operations } from "../../jobs/operations.ts";
 import type { Dialect } from "../request/protocol.ts";
 import type { FixedText } from "../response/fixed-text.ts";
@@ -121,7 +121,7 @@ export interface Backing {
   readonly catalog: Catalog;
   readonly operations: Operations;
   /** Progress of reading proposals from Kafka; empty without Kafka. Rejects `unavailable`. */
-  readonly proposals: () => Promise<readonly TopicPlaces[]>;
+  readonly proposals: () => Promise<readonly TopicOffsets[]>;
   /** Metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly stale: () => StaleViews;

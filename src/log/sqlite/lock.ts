@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { giveFile, refusedFile } from "../../storage/sqlite/refused-file.ts";
+import { inaccessibleFile, permissionHint } from "../../storage/sqlite/refused-file.ts";
 
 export interface DirectoryLock {
   release(): void;
@@ -99,14 +99,16 @@ function refusal(
 ): CatalogError {
   const code = (cause as { errcode?: number }).errcode ?? 0;
   if (!HELD.has(code & 0xff)) {
-    const refused = refusedFile(file, "written") ?? refusedFile(holder, "written");
+    const refused = inaccessibleFile(file, "written") ?? inaccessibleFile(holder, "written");
     if (refused !== undefined) {
       return new CatalogError(
         "invalid",
         `cannot use the data directory "${directory}": ${refused}`,
         {
           // On a read-only file system, permissions do not help.
-          hint: refused.includes("EROFS") ? anotherPlace : `${giveFile}, or run this as its owner`,
+          hint: refused.includes("EROFS")
+            ? anotherPlace
+            : `${permissionHint}, or run this as its owner`,
           cause,
         },
       );

@@ -10,7 +10,11 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { giveFile, refusedFile, type Wanted } from "../../storage/sqlite/refused-file.ts";
+import {
+  inaccessibleFile,
+  permissionHint,
+  type Wanted,
+} from "../../storage/sqlite/refused-file.ts";
 import { damagedFrom, inspectWal } from "../../storage/sqlite/write-ahead-log.ts";
 
 /** "AnLg": identifies a log among SQLite files. */
@@ -198,7 +202,7 @@ const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errc
 
 function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError {
   if (cause instanceof CatalogError) return cause;
-  const refused = refusedFile(file, wanted);
+  const refused = inaccessibleFile(file, wanted);
   const why = refused ?? saidBy(cause);
   if (refused === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
@@ -208,7 +212,7 @@ function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError 
   }
   const unfit = refused !== undefined || codeOf(cause) === SQLITE_READONLY;
   return new CatalogError(unfit ? "invalid" : "unavailable", `cannot open log "${file}": ${why}`, {
-    hint: refused === undefined ? lookAtDirectory : `${giveFile}, or run this as its owner`,
+    hint: refused === undefined ? lookAtDirectory : `${permissionHint}, or run this as its owner`,
     cause,
   });
 }

@@ -39,7 +39,7 @@ export interface VerifyModule {
       readonly next?: boolean | undefined;
       readonly staged?: Readonly<Record<string, Staged>> | undefined;
 
-      readonly rest: (ms: number) => Promise<void>;
+      readonly pause: (ms: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -76,7 +76,7 @@ try {
   const result = await verifyStoredViews(config, {
     ...options,
 
-    async rest(ms) {
+    async pause(ms) {
       // A message to stop arrives before the next batch.
       if (busy) await delay(ms * pausePerWorkedMs(1));
     },

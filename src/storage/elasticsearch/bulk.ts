@@ -8,7 +8,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { blockHint, type SearchServer } from "./client.ts";
 
 export interface BulkWrite {
-  /** An alias for writing (names.ts): where there is none any more, nothing is made. */
+  /** An alias for writing (names.ts). If it was removed, the write fails and creates no index. */
   readonly alias: string;
   readonly id: string;
   /** A stored document with a higher version stays; undefined: the write always wins. */
@@ -20,19 +20,19 @@ export interface BulkWrite {
 export interface BulkFailure<W = BulkWrite> {
   readonly write: W;
   readonly status: number;
-  /** The server's name for it, as "index_not_found_exception". */
+  /** The server's error type, such as "index_not_found_exception". */
   readonly type: string;
   readonly reason: string;
 }
 
 export interface BulkOutcome<W = BulkWrite> {
-  /** Documents that were left alone, because what is there is newer. */
-  readonly passed: readonly W[];
-  /** Documents that the server does not take, this time or ever. */
+  /** Writes that were skipped, because the stored document is newer. */
+  readonly skipped: readonly W[];
+  /** Documents that the server rejected, temporarily or for good. */
   readonly failures: readonly BulkFailure<W>[];
 }
 
-/** Of one request: a batch of the projector, mostly, and bounded for the server's memory. */
+/** Writes of one request: mostly a batch of the projector, bounded for the server's memory. */
 const WRITES_MAX = 2_000;
 const CHARACTERS_MAX = 4_000_000;
 const REQUESTS_MAX = 2;
@@ -40,42 +40,44 @@ const REQUESTS_MAX = 2;
 const TRIES_MAX = 3;
 const PAUSE_MS = 200;
 
-/** Each id once per alias: the order in which they arrive is not theirs. */
+/** Each id may occur once per alias, because requests are concurrent. */
 export async function bulk<W extends BulkWrite>(
   server: SearchServer,
   writes: Iterable<W>,
 ): Promise<BulkOutcome<W>> {
-  const passed: W[] = [];
+  const skipped: W[] = [];
   const failures: BulkFailure<W>[] = [];
   const chunks = chunked(writes);
   async function lane(): Promise<void> {
     for (const { writes: some, body } of chunks)
-      await send(server, some, body, { passed, failures });
+      await send(server, some, body, { passed: skipped, failures });
   }
   await allSettled(Array.from({ length: REQUESTS_MAX }, lane));
-  return { passed, failures };
+  return { skipped, failures };
 }
 
 /**
- * Throws for the first of these failures, saying how many there are: `unavailable`, or `internal`
- * where it is the document that the server will never take.
+ * Throws for the first failure, with the number of failures: `internal` for a document that the server
+ * will never accept, otherwise `unavailable`.
  */
-export function refuse(failures: readonly BulkFailure[], view: string, where: string): void {
+export function throwFailures(failures: readonly BulkFailure[], view: string, where: string): void {
   const [first] = failures;
   if (first === undefined) return;
   const many = failures.length === 1 ? "a document" : `${failures.length} documents`;
-  const unfit = failures.every(({ status, type }) => status === UNFIT && !PLACE_LOST.has(type));
+  const unfit = failures.every(
+    ({ status, type }) => status === BAD_REQUEST && !INDEX_ERRORS.has(type),
+  );
   throw new CatalogError(
     unfit ? "internal" : "unavailable",
-    `the view "${view}" could not be written: ${where} did not take ${many}, "${first.write.id}" for: ${first.reason}`,
+    `the view "${view}" could not be written: ${where} rejected ${many}, "${first.write.id}" because of: ${first.reason}`,
     {
       cause: first,
-      hint: blockHint(first.reason) ?? (unfit ? "It is set aside" : "It is tried again by itself"),
+      hint: blockHint(first.reason) ?? (unfit ? "The document is parked" : "The write is retried"),
     },
   );
 }
 
-/** Writes of one request, and its text. Lanes share it: each request is taken once. */
+/** The writes of each request, and its text. Several senders share the iterator. */
 function* chunked<W extends BulkWrite>(writes: Iterable<W>) {
   let some: W[] = [];
   let body = "";
@@ -135,16 +137,16 @@ interface AnswerItem {
 }
 
 const VERSION_CONFLICT = 409;
-/** The document does not fit its index, whenever it is sent. */
-const UNFIT = 400;
-/** Errors with that status that are not about the document. */
-const PLACE_LOST: ReadonlySet<string> = new Set(["index_closed_exception"]);
+/** The document is invalid for its index. */
+const BAD_REQUEST = 400;
+/** Errors with that status that concern the index, not the document. */
+const INDEX_ERRORS: ReadonlySet<string> = new Set(["index_closed_exception"]);
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const isBlock = ({ type }: { readonly type: string }): boolean =>
   type === "cluster_block_exception";
 
 const request = (server: SearchServer, bulkBody: string): Promise<Answer> =>
-  server.ask("written", (client) =>
+  server.send("written", (client) =>
     client.transport.request<Answer>({
       method: "POST",
       path: "/_bulk",
@@ -156,7 +158,7 @@ const request = (server: SearchServer, bulkBody: string): Promise<Answer> =>
     }),
   );
 
-/** Waits for all before it rejects: nothing is on its way any more then. */
+/** Waits for all requests before it rejects, so that none is in flight afterwards. */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {
     if (result.status === "rejected") throw result.reason;

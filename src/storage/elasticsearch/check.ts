@@ -1,32 +1,31 @@
 /**
- * The part of `annals check` for Elasticsearch and OpenSearch: the server answers, is the product
- * that the address names, and permits the requests of the catalog, which are tried on an index with a
- * random name.
+ * `annals check` for Elasticsearch and OpenSearch: the server answers, is the product that the address
+ * names, and permits the requests of the catalog, which are tested on an index with a random name.
  */
 import { randomUUID } from "node:crypto";
 import { errors } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
-import type { ServerPlace } from "../view-origin.ts";
+import type { ServerAddress } from "../view-origin.ts";
 import { bulk } from "./bulk.ts";
-import { type Asker, blockHint, connect, type SearchServer, statusOf } from "./client.ts";
+import { blockHint, connect, type SearchServer, statusOf, type ViewSetting } from "./client.ts";
 
 const OLDEST = { elasticsearch: 8, opensearch: 2 } as const;
 
 type Product = SearchServer["product"];
 
 interface Identity {
-  /** Undefined for a server that does not say so. */
+  /** Undefined for a server that does not state it. */
   readonly product: Product | undefined;
   readonly version: string;
 }
 
 /**
- * Rejects `unavailable` when the server cannot be reached. Findings are sentences; none: all is
- * well.
+ * Rejects `unavailable` when the server cannot be reached. Findings are sentences; an empty list means
+ * that the server is usable.
  */
 export async function checkElasticsearch(
-  place: ServerPlace,
-  asker: Asker,
+  place: ServerAddress,
+  asker: ViewSetting,
 ): Promise<{ version: string; findings: readonly string[] }> {
   const server = connect(place, asker);
   try {
@@ -51,7 +50,7 @@ const FORBIDDEN = 403;
 function unfit(
   { product, version }: Identity,
   server: SearchServer,
-  { setting }: Asker,
+  { setting }: ViewSetting,
 ): string | undefined {
   const oldest = OLDEST[server.product];
   if (product === undefined) {
@@ -61,7 +60,7 @@ function unfit(
     const remedy =
       product === "opensearch"
         ? `begin ${setting} with "opensearch+"`
-        : `take "opensearch+" out of ${setting}`;
+        : `remove "opensearch+" from ${setting}`;
     return `The server at ${hostOf(server)} is ${NAMES[product]} ${version}, not ${NAMES[server.product]}: ${remedy}.`;
   }
   if (Number.parseInt(version, 10) >= oldest) return undefined;
@@ -81,12 +80,16 @@ interface FirstPage {
  * Bypasses the client's product check, whose error does not name the product. The root endpoint has
  * product and version; for distributions without it, the nodes have the version.
  */
-async function identify(server: SearchServer, place: ServerPlace, asker: Asker): Promise<Identity> {
+async function identify(
+  server: SearchServer,
+  place: ServerAddress,
+  asker: ViewSetting,
+): Promise<Identity> {
   if (server.product === "opensearch") return identityOf(server);
   try {
-    await server.ask("opened", (client) => client.nodes.info({ metric: "os" }));
+    await server.send("opened", (client) => client.nodes.info({ metric: "os" }));
   } catch (error) {
-    // An older server refuses the media types of the client; another one is refused by the client.
+    // An older server rejects the media types of the client; the client rejects other products.
     const cause = error instanceof CatalogError ? error.cause : undefined;
     if (!(cause instanceof errors.ProductNotSupportedError) && !isRefused(error)) throw error;
   }
@@ -104,7 +107,7 @@ function isRefused(error: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500 && !ELSEWHERE.has(status);
 }
 
-/** Nobody who is known, and a server that is busy. */
+/** Statuses of missing credentials and of a busy server. */
 const ELSEWHERE: ReadonlySet<number> = new Set([401, 429]);
 
 async function identityOf(server: SearchServer): Promise<Identity> {
@@ -114,7 +117,7 @@ async function identityOf(server: SearchServer): Promise<Identity> {
   const elastic = page.elastic || page.body?.tagline === "You Know, for Search";
   if (elastic && number !== undefined) return { product: "elasticsearch", version: number };
   try {
-    const { body, headers } = await server.ask("opened", (client) =>
+    const { body, headers } = await server.send("opened", (client) =>
       client.nodes.info({ metric: "os" }, { meta: true }),
     );
     const version = Object.values(body.nodes ?? {})[0]?.version;
@@ -127,12 +130,12 @@ async function identityOf(server: SearchServer): Promise<Identity> {
   }
 }
 
-/** Nothing where there is no such page. */
+/** Undefined if there is no such page. */
 async function firstPage(
   server: SearchServer,
 ): Promise<{ readonly body?: FirstPage; readonly elastic: boolean }> {
   try {
-    const { body, headers } = await server.ask("opened", (client) =>
+    const { body, headers } = await server.send("opened", (client) =>
       client.transport.request<FirstPage>({ method: "GET", path: "/" }, { meta: true }),
     );
     return { body, elastic: headers?.["x-elastic-product"] === "Elasticsearch" };
@@ -155,7 +158,7 @@ const RIGHTS: Readonly<Record<Product, (name: string) => string>> = {
 
 async function health(server: SearchServer, name: string): Promise<readonly string[]> {
   const { status } = await server
-    .ask("read", (client) => client.cluster.health())
+    .send("read", (client) => client.cluster.health())
     .catch((error) => {
       if (statusOf(error) !== FORBIDDEN) throw error;
       return { status: FORBIDDEN };
@@ -167,7 +170,7 @@ async function health(server: SearchServer, name: string): Promise<readonly stri
   ];
 }
 
-/** Makes an index, writes, finds, moves an alias, and drops it. */
+/** Creates an index, writes, searches, moves an alias, and drops the index. */
 async function tried(server: SearchServer, name: string): Promise<readonly string[]> {
   const index = `${name}.check.${randomUUID()}`;
   const [writing, reading] = [`${index}.w`, `${index}.r`];
@@ -175,7 +178,7 @@ async function tried(server: SearchServer, name: string): Promise<readonly strin
     [
       "make an index",
       () =>
-        server.ask("written", (client) =>
+        server.send("written", (client) =>
           client.indices.create({
             index,
             aliases: { [writing]: {} },
@@ -186,17 +189,17 @@ async function tried(server: SearchServer, name: string): Promise<readonly strin
     ["write a document", () => written(server, writing)],
     [
       "refresh an index",
-      () => server.ask("written", (client) => client.indices.refresh({ index })),
+      () => server.send("written", (client) => client.indices.refresh({ index })),
     ],
     [
       "move an alias",
       () =>
-        server.ask("written", (client) =>
+        server.send("written", (client) =>
           client.indices.updateAliases({ actions: [{ add: { index, alias: reading } }] }),
         ),
     ],
-    ["search", () => server.ask("read", (client) => client.search({ index: reading, size: 1 }))],
-    ["weigh an index", () => server.ask("read", (client) => client.indices.stats({ index }))],
+    ["search", () => server.send("read", (client) => client.search({ index: reading, size: 1 }))],
+    ["weigh an index", () => server.send("read", (client) => client.indices.stats({ index }))],
   ];
   const findings: string[] = [];
   for (const [what, step] of steps) {
@@ -212,7 +215,7 @@ async function tried(server: SearchServer, name: string): Promise<readonly strin
     break;
   }
   await server
-    .ask("written", (client) => client.indices.delete({ index, ignore_unavailable: true }))
+    .send("written", (client) => client.indices.delete({ index, ignore_unavailable: true }))
     .catch((error) => findings.push(`The catalog could not drop an index: ${textOf(error)}.`));
   return findings;
 }

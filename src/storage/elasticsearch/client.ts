@@ -1,6 +1,6 @@
 /**
- * How a server of Elasticsearch or OpenSearch is reached: one client for both, requests that end
- * within bounded time, and errors that become the catalog's own here. Passwords are in no message.
+ * The client of Elasticsearch and OpenSearch servers. Requests end within a bounded time, and errors
+ * become CatalogErrors. No message contains a password.
  *
  * `http(s)://` is Elasticsearch, `opensearch+http(s)://` OpenSearch, which the client would refuse.
  */
@@ -9,32 +9,32 @@ import { rootCertificates } from "node:tls";
 import { Client, type ClientOptions, errors, SniffingTransport } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { decodedPart, isUntrusted, speaksNoTls } from "../../lib/connection-string.ts";
-import type { ServerPlace } from "../view-origin.ts";
+import type { ServerAddress } from "../view-origin.ts";
 
 export interface SearchServer {
   readonly product: "elasticsearch" | "opensearch";
   /** The product, host and port, as messages name them. */
   readonly where: string;
   /**
-   * Makes a request, again where the server fails for the moment: it may be made twice. Rejects
-   * `unavailable` when the server cannot be reached, refuses, or is full, also after `close`.
-   * `done`: what then is not, as in "could not be read".
+   * Sends a request, and retries it after transient errors: it may arrive twice. Rejects `unavailable`
+   * when the server cannot be reached, rejects the request, or is full, also after `close`. `done`
+   * completes the message: "could not be read".
    */
-  ask<T>(done: "opened" | "read" | "written", request: (client: Client) => Promise<T>): Promise<T>;
+  send<T>(done: "opened" | "read" | "written", request: (client: Client) => Promise<T>): Promise<T>;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
 /** For messages: the view that uses the connection, and the setting with the address. */
-export interface Asker {
+export interface ViewSetting {
   readonly view: string;
   readonly setting: string;
 }
 
 const CONNECT_MS_MAX = 5_000;
-/** A bulk into a busy cluster takes seconds; what takes longer is not coming. */
+/** A bulk request to a busy cluster takes seconds; longer requests have failed. */
 const REQUEST_MS_MAX = 30_000;
-/** A request that fails for the moment is made again, so often and for so long. */
+/** Maximum number of attempts of a request with transient errors, and their total duration. */
 const TRIES_MAX = 3;
 const TRYING_MS_MAX = 5_000;
 const PAUSE_MS = 150;
@@ -48,7 +48,7 @@ const SCHEMES = new Map([
 ] as const);
 
 /** Connects with the first request. Throws `invalid` for an invalid address. */
-export function connect(place: Pick<ServerPlace, "url" | "certificates">, asker: Asker) {
+export function connect(place: Pick<ServerAddress, "url" | "certificates">, asker: ViewSetting) {
   const { product, url } = addressOf(place.url, asker);
   const where = `${product} at ${url.host}`;
   const client = new Client(optionsOf(product, url, place.certificates));
@@ -57,7 +57,7 @@ export function connect(place: Pick<ServerPlace, "url" | "certificates">, asker:
   const server: SearchServer = {
     product,
     where,
-    async ask(done, request) {
+    async send(done, request) {
       const begun = performance.now();
       for (let tries = 1; ; tries++) {
         if (closed) throw new CatalogError("unavailable", `the view "${asker.view}" is closed`);
@@ -66,7 +66,7 @@ export function connect(place: Pick<ServerPlace, "url" | "certificates">, asker:
         } catch (error) {
           if (!(error instanceof errors.ElasticsearchClientError)) throw error;
           const lost = tries === TRIES_MAX || performance.now() - begun > TRYING_MS_MAX;
-          if (lost || !passes(error)) throw translated(error, done, where, asker);
+          if (lost || !isTransient(error)) throw translated(error, done, where, asker);
           await delay(PAUSE_MS * 2 ** tries);
         }
       }
@@ -114,12 +114,12 @@ export function blockHint(reason: string): string | undefined {
   return undefined;
 }
 
-function addressOf(text: string, { view, setting }: Asker) {
+function addressOf(text: string, { view, setting }: ViewSetting) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const product = url && SCHEMES.get(url.protocol as "http:");
   if (url === undefined || product === undefined || !text.includes("//")) {
     const schemes = [...SCHEMES.keys()].map((scheme) => `${scheme}//`).join(", ");
-    throw new CatalogError("invalid", `the view "${view}" has no address that can be understood`, {
+    throw new CatalogError("invalid", `the view "${view}" has no valid address`, {
       hint: `Set ${setting} to a URL that begins with one of: ${schemes}`,
     });
   }
@@ -149,7 +149,7 @@ function optionsOf(
   };
 }
 
-/** Asks nothing of what the server is, and speaks JSON without Elastic's media types. */
+/** Skips the client's product check, and sends JSON without Elastic's media types. */
 class OpensearchTransport extends SniffingTransport {
   constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
     const { productCheck: _, ...others } = options;
@@ -166,7 +166,7 @@ class OpensearchTransport extends SniffingTransport {
 }
 
 /** The error is transient: a retry may succeed. */
-function passes(error: Error): boolean {
+function isTransient(error: Error): boolean {
   if (error instanceof errors.ConnectionError) return true;
   if (!(error instanceof errors.ResponseError)) return false;
   if (typeOfError(error) === "cluster_block_exception") return false;
@@ -175,7 +175,7 @@ function passes(error: Error): boolean {
 
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-function translated(error: Error, done: string, where: string, asker: Asker): CatalogError {
+function translated(error: Error, done: string, where: string, asker: ViewSetting): CatalogError {
   const { reason, hint } = explained(error, asker);
   return new CatalogError(
     "unavailable",
@@ -186,7 +186,7 @@ function translated(error: Error, done: string, where: string, asker: Asker): Ca
 
 function explained(
   error: Error,
-  { setting }: Asker,
+  { setting }: ViewSetting,
 ): { reason: string; hint?: string | undefined } {
   if (error instanceof errors.TimeoutError) {
     return { reason: `did not answer within ${REQUEST_MS_MAX / 1_000} seconds` };
@@ -198,7 +198,10 @@ function explained(
     };
   }
   if (speaksNoTls(error)) {
-    return { reason: "speaks no TLS there", hint: `Write http:// in ${setting}, or its TLS port` };
+    return {
+      reason: "does not use TLS on that port",
+      hint: `Write http:// in ${setting}, or its TLS port`,
+    };
   }
   if (isUntrusted(error)) {
     return {
@@ -209,10 +212,10 @@ function explained(
   if (!(error instanceof errors.ResponseError)) {
     const hungUp = /other side closed|socket hang up/.test(error.message);
     return {
-      reason: hungUp ? "hangs up at once" : `cannot be reached (${error.message})`,
+      reason: hungUp ? "closes connections at once" : `cannot be reached (${error.message})`,
       hint: hungUp
-        ? `See that ${setting} has its port, and https:// where it speaks TLS`
-        : `See that it runs and that ${setting} names it`,
+        ? `Check that ${setting} has its port, and https:// if it uses TLS`
+        : `Check that the server runs and that ${setting} names it`,
     };
   }
   const answer: unknown = error.body?.error?.reason ?? error.body?.error ?? "";
@@ -221,16 +224,16 @@ function explained(
   const block = blockHint(said);
   if (block !== undefined) return { reason, hint: block };
   if (error.statusCode === 401) {
-    return { reason, hint: `Put the right user and password into ${setting}` };
+    return { reason, hint: `Set the right user and password in ${setting}` };
   }
   if (error.statusCode === 403) {
     return {
       reason,
-      hint: "Its user may not do this; `annals check` says what it must be allowed",
+      hint: "The user lacks a permission; `annals check` lists the required ones",
     };
   }
   if (error.statusCode === 404 && typeOfError(error) === undefined) {
-    return { reason, hint: `See that ${setting} names a search server, and not another` };
+    return { reason, hint: `Check that ${setting} names a search server` };
   }
   return { reason };
 }

@@ -1,10 +1,10 @@
 /**
- * A view in Elasticsearch, opened for reading: at any time, also before there is one. Nothing is
- * asked until something is read; then first whether another release made it.
+ * A view in Elasticsearch, opened for reading; it may be created later. The first read connects, and
+ * checks that this release can read the view.
  */
 import type { Client } from "@elastic/elasticsearch";
-import type { ServerPlace } from "../view-origin.ts";
-import { type Asker, connect, type SearchServer, statusOf, typeOfError } from "./client.ts";
+import type { ServerAddress } from "../view-origin.ts";
+import { connect, type SearchServer, statusOf, typeOfError, type ViewSetting } from "./client.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import {
   checkVersion,
@@ -18,7 +18,7 @@ export interface ElasticsearchReading<Kept> {
   readonly names: ViewNames;
   /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
   ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
-  /** Where the view is now; undefined when there is none. */
+  /** The current state of the view; undefined when there is none. */
   state(): Promise<StoredViewState<Kept> | undefined>;
   /** May be called twice. */
   close(): Promise<void>;
@@ -36,9 +36,9 @@ const wasDropped = (error: unknown): boolean =>
 
 export function openElasticsearchReading<Kept>(
   shape: ViewShape<Kept>,
-  place: ServerPlace,
-  asker: Asker,
-  /** A generation of this release that is read in the place of the one that counts. */
+  place: ServerAddress,
+  asker: ViewSetting,
+  /** A staging generation of this release to read instead of the live one. */
   staged?: StoredViewState<Kept>,
 ): ElasticsearchReading<Kept> {
   const server = connect(place, asker);
@@ -62,7 +62,7 @@ export function openElasticsearchReading<Kept>(
       if (!checked) await state();
       for (let tries = 1; ; tries++) {
         try {
-          return await server.ask("read", request);
+          return await server.send("read", request);
         } catch (error) {
           if (!wasDropped(error) || tries === TRIES_MAX) throw error;
         }

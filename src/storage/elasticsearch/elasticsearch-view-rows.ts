@@ -13,32 +13,32 @@ import { type Position, START } from "../../core/position.ts";
 import { createAdaptivePageSize } from "../../projector/adaptive-page-size.ts";
 import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
 import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import type { ServerPlace } from "../view-origin.ts";
-import { type Asker, isTooLarge } from "./client.ts";
+import type { ServerAddress } from "../view-origin.ts";
+import { isTooLarge, type ViewSetting } from "./client.ts";
 import { type ElasticsearchReading, openElasticsearchReading } from "./elasticsearch-reading.ts";
 import { createGenerations } from "./generations.ts";
 import type { StoredViewState, ViewShape } from "./view-metadata.ts";
 
 type Query = estypes.QueryDslQueryContainer;
 
-/** A document, as it was found. */
+/** A document of a search result. */
 export interface FoundDocument<Source> {
   readonly id: string;
-  /** Where it lies (names.ts); undefined in an index that is none of the view's. */
+  /** Part of the view (names.ts); undefined in an index of another view. */
   readonly place: string | undefined;
   readonly source: Partial<Source>;
-  /** Names of the queries that it answers (RowQueries.marks). */
+  /** Names of the queries that it matches (RowQueries.marks). */
   readonly marks: readonly string[];
 }
 
 /** The queries of one view. Documents have the urn of their entity in `urn`, a keyword. */
 export interface RowQueries<Source extends { readonly urn: string }, Kept> {
-  /** A urn as documents have it, by the bytes of which the server puts them in order. */
+  /** A urn as documents store it; the server sorts by its bytes. */
   term(urn: string): string;
   urn(term: string): string;
   /** Fields that order the documents of an entity uniquely. */
   readonly sort: readonly (keyof Source & string)[];
-  /** Of the source. */
+  /** Fields of the source to read. */
   readonly fields: readonly (keyof Source & string)[];
   /** Documents that readers do not see any more. */
   hidden?(kept: Kept, indexOf: (place: string) => string): readonly Query[];
@@ -53,21 +53,21 @@ const PAGE_MAX = 2_000;
 const FIRST_PAGE_MAX = 200;
 const PAGE_CHARACTERS = 4_000_000;
 const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
-/** A read ends when it has so much, but for the rest of its first entity. */
+/** Maximum number of rows of one read, except that the first entity is always read completely. */
 const ROWS_MAX = 10_000;
-/** How often something is read again when it was replaced meanwhile. */
+/** Maximum number of attempts when the generation is swapped during a read. */
 const TRIES_MAX = 6;
-/** Counts, and what is wrong, have to be the same for a moment. */
+/** Counts and faults are reported when two reads in a row agree. */
 const STEADY = { triesMax: 3, afterMs: 50 };
 const FAULTS = { looksMax: 5, afterMs: 250 };
 
-/** Connects with the first question. A view that is not there has no rows. */
+/** Connects with the first read. A missing view has no rows. */
 export function openElasticsearchViewRows<Source extends { readonly urn: string }, Kept>(
   of: {
     readonly shape: ViewShape<Kept>;
-    readonly place: ServerPlace;
-    readonly asker: Asker;
-    /** A generation that is read in the place of the one that counts. */
+    readonly place: ServerAddress;
+    readonly asker: ViewSetting;
+    /** A staging generation to read instead of the live one. */
     readonly staged?: StoredViewState<Kept> | undefined;
   },
   queries: RowQueries<Source, Kept>,
@@ -80,7 +80,10 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   const find = () => reading.state();
 
   /** Both states show the same documents: same generation, same hidden documents. */
-  const sees = (state: StoredViewState<Kept>, later: StoredViewState<Kept> | undefined): boolean =>
+  const showsSameDocuments = (
+    state: StoredViewState<Kept>,
+    later: StoredViewState<Kept> | undefined,
+  ): boolean =>
     later?.generation === state.generation &&
     JSON.stringify(documents.hidden(later)) === JSON.stringify(documents.hidden(state));
 
@@ -89,13 +92,14 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
       const state = await find();
       if (state === undefined) return { from: START, to: START, rows: urns.map(() => []) };
       const rows = await documents.ofUrns(state, urns);
-      if (sees(state, await find())) return { from: state.position, to: staged?.position, rows };
+      if (showsSameDocuments(state, await find()))
+        return { from: state.position, to: staged?.position, rows };
       if (tries === TRIES_MAX) throw replaced(shape.view);
     }
   }
 
   /** Faults of the aliases: documents that readers miss or see twice. */
-  async function misled(state: StoredViewState<Kept>): Promise<readonly string[]> {
+  async function aliasFaults(state: StoredViewState<Kept>): Promise<readonly string[]> {
     const all = await generations.list();
     const own = all.filter(({ generation }) => generation === state.generation);
     const there = new Set(own.map(({ place }) => place));
@@ -103,8 +107,8 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     const shown = (place: string) => shape.visible?.(place, state.kept) !== undefined;
     const gone = state.places
       .filter((place) => !there.has(place))
-      .map((place) => `the index of "${place}" is gone`);
-    // Readers are not led there yet.
+      .map((place) => `the index of "${place}" is missing`);
+    // The aliases of readers do not point to a staging generation yet.
     if (staged !== undefined) return gone;
     return [
       ...gone,
@@ -139,7 +143,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
         const again = await documents.count(before);
         const after = await find();
         position = before.position;
-        const stood = after?.position === position && sees(before, after);
+        const stood = after?.position === position && showsSameDocuments(before, after);
         if (stood && rows === again) return { position, rows };
       }
       return { position, rows: undefined };
@@ -165,7 +169,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
         // A change in progress looks like a fault until it is done.
         if (looks > 0) await pause(FAULTS.afterMs);
         const state = await find();
-        const now = state === undefined ? [] : await misled(state);
+        const now = state === undefined ? [] : await aliasFaults(state);
         found = looks === 0 ? now : found.filter((one) => now.includes(one));
         if (found.length === 0) return [];
       }
@@ -239,7 +243,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
 
   return {
     hidden,
-    /** Of the first urns; of one at least. */
+    /** Rows of the first urns; of at least one. */
     async ofUrns(
       state: StoredViewState<Kept>,
       urns: readonly string[],
@@ -258,7 +262,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
         if (ended || count < ROWS_MAX || urns.length === 1) continue;
         const last = String(hits.at(-1)?.sorted[0]);
         const behind = terms.findIndex((term) => !comesBefore(term, last));
-        // The first one comes late in the server's order: it is asked for alone.
+        // The first urn is late in the server's order: read it alone.
         if (behind === 0) return this.ofUrns(state, urns.slice(0, 1));
         return terms.slice(0, behind).map((term) => rows.get(term) ?? []);
       }

@@ -9,9 +9,9 @@
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { checkNotBehind, judge, modelAfter, type ServerView } from "../view-origin.ts";
-import { bulk, refuse } from "./bulk.ts";
-import { type Asker, connect, type SearchServer, statusOf } from "./client.ts";
+import { checkNotBehind, compareOrigin, modelAfter, type ServerView } from "../view-origin.ts";
+import { bulk, throwFailures } from "./bulk.ts";
+import { connect, type SearchServer, statusOf, type ViewSetting } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import { aliased, type PlacedWrite } from "./placed-write.ts";
@@ -29,8 +29,8 @@ export interface ElasticsearchView<Kept> {
   readonly server: SearchServer;
   readonly names: ViewNames;
   /**
-   * Where the view is, as this writer knows it. Rejects `conflict` when something went wrong and
-   * `position` was not asked since.
+   * The state of the view in this writer's cache. Rejects `conflict` after a failed write, until
+   * `position` has read the state again.
    */
   state(): Promise<StoredViewState<Kept>>;
   /** Reads the checkpoint from the server; empties a view whose indices are missing. */
@@ -66,12 +66,12 @@ export interface ElasticsearchView<Kept> {
 export async function openElasticsearchView<Kept>(
   shape: ViewShape<Kept>,
   view: ServerView,
-  asker: Asker,
+  asker: ViewSetting,
 ): Promise<ElasticsearchView<Kept>> {
   const server = connect(view, asker);
   try {
     const parts: Parts<Kept> = partsOf(shape, view, server);
-    const open = view.bulk ? growBeside(parts, view) : growOn(parts, view);
+    const open = view.bulk ? openStaging(parts, view) : openLive(parts, view);
     return viewOf(parts, await open, view);
   } catch (error) {
     await server.close();
@@ -87,15 +87,15 @@ interface Parts<Kept> {
   readonly metadata: ViewMetadata<Kept>;
 }
 
-/** The differences between a live and a staging generation. */
-interface Standing<Kept> {
+/** The methods that differ between a live and a staging generation. */
+interface Generation<Kept> {
   readonly live: boolean;
   state(): Promise<StoredViewState<Kept>>;
-  /** Asks the server where that can differ. */
+  /** The state; of a live generation, read from the server. */
   ask(): Promise<StoredViewState<Kept>>;
   change(to: StoredViewState<Kept>): Promise<void>;
-  /** An index is gone. Rejects in any case. */
-  lost(): Promise<never>;
+  /** Called when an index is missing. Always rejects. */
+  onIndexLost(): Promise<never>;
   publish(head?: Position): Promise<void>;
   end(outcome: "keep" | "discard"): Promise<void>;
 }
@@ -109,11 +109,11 @@ function partsOf<Kept>(shape: ViewShape<Kept>, view: ServerView, server: SearchS
 
 function viewOf<Kept>(
   parts: Parts<Kept>,
-  standing: Standing<Kept>,
+  standing: Generation<Kept>,
   view: ServerView,
 ): ElasticsearchView<Kept> {
   const { server, names, generations, shape } = parts;
-  /** Places that have an index, by generation; those of the metadata have one, too. */
+  /** Parts with an index, by generation, in addition to those in the metadata. */
   const made = new Map<number, Set<string>>();
   let closed = false;
 
@@ -148,23 +148,23 @@ function viewOf<Kept>(
       const aliases = new Map<string, string>();
       for (const { place } of all) aliases.set(place, names.writing(state.generation, place));
       await ensure(state, aliases.keys());
-      const { passed, failures } = await bulk(server, aliased(all, aliases));
+      const { skipped, failures } = await bulk(server, aliased(all, aliases));
       if (failures.some(({ type }) => type === "index_not_found_exception")) {
         made.clear();
-        await standing.lost();
+        await standing.onIndexLost();
       }
-      refuse(failures, shape.view, server.where);
+      throwFailures(failures, shape.view, server.where);
       if (standing.live) await generations.refresh(state.generation, aliases.keys());
-      return passed;
+      return skipped;
     },
     async map(place, properties) {
       const state = await stateNow();
       const index = names.index(state.generation, place);
       await ensure(state, [place]);
       try {
-        await server.ask("written", (client) => client.indices.putMapping({ index, properties }));
+        await server.send("written", (client) => client.indices.putMapping({ index, properties }));
       } catch (error) {
-        // The index is gone: the next write finds that out and handles it.
+        // The index is missing: the next write detects and handles that.
         if (statusOf(error) !== NOT_FOUND) throw error;
       }
     },
@@ -209,17 +209,17 @@ function viewOf<Kept>(
   };
 }
 
-/** Undefined for a process that only watches the view: it does not change its model. */
-const ownModel = ({ model, watched }: ServerView): string | undefined =>
-  watched ? undefined : model;
+/** Undefined for a standby, which does not change the model of the view. */
+const ownModel = ({ model, standby }: ServerView): string | undefined =>
+  standby ? undefined : model;
 
-/** The view that counts: its metadata are in the server. */
-async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+/** Opens the live generation, whose metadata are in the server. */
+async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Generation<Kept>> {
   const { shape, generations, metadata } = parts;
-  const notAsked = `where the view "${shape.view}" is was not asked again`;
+  const notRead = `the state of the view "${shape.view}" must be read again after a failed write`;
   let known: FoundState<Kept> | undefined;
 
-  /** A view without metadata has nothing that counts. */
+  /** Reads the metadata, or creates those of an empty view. */
   async function begin(): Promise<FoundState<Kept>> {
     const last = Math.max(0, ...(await generations.list()).map(({ generation }) => generation));
     await generations.drop(() => true);
@@ -228,13 +228,13 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
 
   async function change(to: StoredViewState<Kept>): Promise<void> {
     const from = known;
-    if (from === undefined) throw new CatalogError("conflict", notAsked);
+    if (from === undefined) throw new CatalogError("conflict", notRead);
     known = undefined;
     known = await metadata.replace(from, to);
   }
 
   /** Adds this writer's model to those that the view is built with. */
-  const fed = (to: StoredViewState<Kept>): StoredViewState<Kept> => ({
+  const withModel = (to: StoredViewState<Kept>): StoredViewState<Kept> => ({
     ...to,
     model: modelAfter(to.model, ownModel(view)),
   });
@@ -247,8 +247,8 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     await generations.drop((one) => one.generation === generation);
   }
 
-  /** Puts right what was cut off, or what another projector did that was behind. */
-  async function settle({ generation, kept }: StoredViewState<Kept>, all: readonly ViewIndex[]) {
+  /** Completes an interrupted change, and undoes a change by a projector that was behind. */
+  async function complete({ generation, kept }: StoredViewState<Kept>, all: readonly ViewIndex[]) {
     // The content of filters is not compared: filters are set again.
     const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
       live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
@@ -264,11 +264,11 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     checkVersion(shape, found.state);
     known = found;
     if (astray) {
-      const all = view.watched ? undefined : await generations.list();
-      // A process that only watches the view repairs nothing.
-      if (all !== undefined && isWhole(found.state, all)) await settle(found.state, all);
+      const all = view.standby ? undefined : await generations.list();
+      // A standby repairs nothing.
+      if (all !== undefined && isWhole(found.state, all)) await complete(found.state, all);
       else if (all !== undefined) await beginNext(found);
-      if (known !== undefined) view.onStale?.(judge(known.state, view) === "stale");
+      if (known !== undefined) view.onStale?.(compareOrigin(known.state, view) === "stale");
     }
     return known;
   }
@@ -279,9 +279,9 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   /** As for views in files (storage/sqlite/sqlite-view.ts). */
   async function takeOrigin(): Promise<void> {
     const { state } = known ?? (await ask());
-    const verdict = judge(state, view);
+    const verdict = compareOrigin(state, view);
     // A process that only watches the view does not change its origin.
-    if (verdict === "ahead" || view.watched) return;
+    if (verdict === "ahead" || view.standby) return;
     const origin = { model: view.model ?? state.model, log: view.log?.id ?? state.log };
     const kept = { model: state.model ?? origin.model, log: origin.log };
     if (verdict !== "own" && verdict !== "stale") {
@@ -297,11 +297,11 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
     live: true,
     async state() {
       if (known !== undefined) return known.state;
-      throw new CatalogError("conflict", notAsked);
+      throw new CatalogError("conflict", notRead);
     },
     ask: async () => (await ask()).state,
-    change: (to) => change(fed(to)),
-    async lost() {
+    change: (to) => change(withModel(to)),
+    async onIndexLost() {
       const before = known;
       const found = await metadata.find();
       known = found;
@@ -318,7 +318,7 @@ async function growOn<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Stand
   };
 }
 
-/** Every place with documents has its index. */
+/** True if every part with documents has its index. */
 function isWhole<Kept>(state: StoredViewState<Kept>, all: readonly ViewIndex[]): boolean {
   const there = all.filter(({ generation }) => generation === state.generation);
   return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
@@ -328,8 +328,8 @@ const NOT_FOUND = 404;
 
 const TAKE_TRIES_MAX = 5;
 
-/** A staging generation: only its writer knows its position. */
-async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Standing<Kept>> {
+/** Opens a staging generation. Its position is only in memory. */
+async function openStaging<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Generation<Kept>> {
   const { shape, generations, metadata } = parts;
   const live = (await metadata.find())?.state.generation ?? 0;
   const all = await generations.list();
@@ -338,7 +338,7 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
   const origin = { model: view.model ?? null, log: view.log?.id ?? null };
   let state = { ...emptyState(shape, last + 1), ...origin };
 
-  /** Whatever the metadata say by now. */
+  /** Makes this the live generation, whatever the metadata contain by then. */
   async function take(): Promise<void> {
     for (let tries = 1; ; tries++) {
       const found = await metadata.find();
@@ -368,7 +368,7 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
   return {
     live: false,
     state: async () => state,
-    // Asked all the same: a view that is closed, or whose server is gone, says so.
+    // Sends a request, too, so that a closed view or an unavailable server is reported.
     async ask() {
       await metadata.find();
       return state;
@@ -376,10 +376,10 @@ async function growBeside<Kept>(parts: Parts<Kept>, view: ServerView): Promise<S
     async change(to) {
       state = to;
     },
-    async lost() {
+    async onIndexLost() {
       throw new CatalogError(
         "unavailable",
-        `the generation ${state.generation} of the view "${shape.view}" was dropped while it grew`,
+        `the generation ${state.generation} of the view "${shape.view}" was dropped during its build`,
         { hint: "Another rebuild of the view may be running" },
       );
     },

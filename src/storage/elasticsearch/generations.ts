@@ -1,6 +1,6 @@
 /**
- * The indices of a view, generation by generation: made where they are needed, moved under the
- * readers' aliases all at once, dropped.
+ * The indices of the generations of a view: creates them when they are needed, moves the aliases of
+ * readers to them at once, and drops them.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -20,9 +20,9 @@ export interface ViewIndex {
 
 export interface Generations<Kept> {
   list(): Promise<readonly ViewIndex[]>;
-  /** Makes the index of a place that has none. `live`: readers find them at once. */
+  /** Creates the index of a part of the view. `live`: adds the aliases of readers, too. */
   make(generation: number, place: string, live: { readonly kept: Kept } | undefined): Promise<void>;
-  /** Leads readers to a generation and away from all others, in one step. */
+  /** Moves the aliases of readers to a generation, atomically. */
   swapAliases(generation: number, kept: Kept): Promise<void>;
   /** Sets the filters of readers for places of the live generation. */
   show(generation: number, places: Iterable<string>, kept: Kept): Promise<void>;
@@ -34,7 +34,7 @@ export interface Generations<Kept> {
 
 type Action = estypes.IndicesUpdateAliasesAction;
 
-/** Names in one request: they stand in its first line, which has 4 KB. */
+/** Names in one request: its first line is limited to 4 KB. */
 const NAMES_MAX = 12;
 const NOT_FOUND = 404;
 const SWAPS_MAX = 5;
@@ -45,7 +45,7 @@ export function createGenerations<Kept>(
   names: ViewNames,
 ): Generations<Kept> {
   async function list(): Promise<readonly ViewIndex[]> {
-    const found = await server.ask("read", (client) =>
+    const found = await server.send("read", (client) =>
       client.indices.getAlias({ index: names.indices(), allow_no_indices: true }),
     );
     return Object.entries(found).flatMap(([index, { aliases }]) => {
@@ -60,7 +60,7 @@ export function createGenerations<Kept>(
 
   async function alter(actions: readonly Action[]): Promise<void> {
     if (actions.length === 0) return;
-    await server.ask("written", (client) =>
+    await server.send("written", (client) =>
       client.indices.updateAliases({ actions: [...actions] }),
     );
   }
@@ -86,7 +86,7 @@ export function createGenerations<Kept>(
         ...(live && { [names.live(place)]: aliasOf(place, live.kept) }),
       };
       try {
-        await server.ask("written", (client) =>
+        await server.send("written", (client) =>
           client.indices.create({
             ...{ index: names.index(generation, place), mappings: shape.index.mappings, aliases },
             // Writers refresh explicitly.
@@ -106,7 +106,7 @@ export function createGenerations<Kept>(
         try {
           return await alter(actions);
         } catch (error) {
-          // One was dropped since: what there is now is looked at again.
+          // An index was dropped meanwhile: list the indices again.
           if (statusOf(error) !== NOT_FOUND || tries === SWAPS_MAX) throw error;
         }
       }
@@ -117,9 +117,9 @@ export function createGenerations<Kept>(
       const indices = (await list()).filter(chosen).map(({ index }) => index);
       for (const index of indices) {
         try {
-          await server.ask("written", (client) => client.indices.delete({ index }));
+          await server.send("written", (client) => client.indices.delete({ index }));
         } catch (error) {
-          // Others drop what is left over, too.
+          // Another process has dropped the index.
           if (statusOf(error) !== NOT_FOUND) throw error;
         }
       }
@@ -132,13 +132,13 @@ export function createGenerations<Kept>(
       await Promise.all(
         batchesOf(indices).map(async (some) => {
           try {
-            const { _shards } = await server.ask("written", (client) =>
+            const { _shards } = await server.send("written", (client) =>
               client.indices.refresh({ index: some }),
             );
             if (_shards !== undefined && _shards.failed > 0)
               throw unrefreshed(server, _shards.failed);
           } catch (error) {
-            // An index that is gone is noticed by what writes to it.
+            // The next write detects a missing index.
             if (statusOf(error) !== NOT_FOUND) throw error;
           }
         }),
@@ -149,7 +149,7 @@ export function createGenerations<Kept>(
 
 const unrefreshed = (server: SearchServer, shards: number): CatalogError =>
   new CatalogError("unavailable", `${server.where} could not refresh ${shards} shards`, {
-    hint: "See its cluster health",
+    hint: "Check the cluster health of the server",
   });
 
 function batchesOf(names: readonly string[]): string[][] {

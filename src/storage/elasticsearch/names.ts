@@ -8,14 +8,14 @@ import { createHash } from "node:crypto";
 /** Characters of a part; a longer one is replaced by its hash. Names may have 255 bytes. */
 const PART_MAX = 80;
 
-/** The place of these parts, as the names hold it. */
+/** Encodes the parts as a place in the names of indices. */
 export const placeOf = (...parts: readonly string[]): string => parts.map(encoded).join(".");
 
 export interface ViewNames {
   index(generation: number, place: string): string;
-  /** Writes go through this alias, so that none brings back an index that was dropped. */
+  /** Alias for writes: a write to a dropped index fails instead of creating the index. */
   writing(generation: number, place: string): string;
-  /** Readers ask this alias; `*` in the place stands for any. */
+  /** Alias for reads; `*` as place matches all. */
   live(place: string): string;
   /** A pattern of all indices of a generation; without one: of all generations. */
   indices(generation?: number): string;
@@ -38,7 +38,7 @@ export function namesOf(name: string, view: string): ViewNames {
   };
 }
 
-/** Names hold lower-case letters: dataProfile → data_profile; other characters as -hh, in UTF-8. */
+/** Names have lower-case letters: dataProfile → data_profile; other characters as -hh, in UTF-8. */
 function encoded(part: string): string {
   if (part === "") return "-";
   const text = part.replace(/[^a-z0-9]/gu, (character) =>

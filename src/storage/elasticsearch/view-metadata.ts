@@ -14,13 +14,13 @@ import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
-import type { ServerPlace } from "../view-origin.ts";
+import type { ServerAddress } from "../view-origin.ts";
 import { type SearchServer, statusOf, typeOfError } from "./client.ts";
 
 /** The shape of one kind of view. */
 export interface ViewShape<Kept> {
   readonly view: string;
-  /** Raised with every change to what documents hold: a view of another version is refused. */
+  /** Incremented with every change of the documents; a view of another version is rejected. */
   readonly version: number;
   /** The `kept` data of an empty view. */
   readonly empty: Kept;
@@ -36,7 +36,7 @@ export interface StoredViewState<Kept> {
   readonly version: number;
   readonly generation: number;
   readonly position: Position;
-  /** Places (names.ts) that have an index, all of them where they have documents. */
+  /** Places (names.ts) that have an index; includes every place with documents. */
   readonly places: readonly string[];
   /** Fingerprint of the model, and id of the log, that it was built from; null: unknown. */
   readonly model: string | null;
@@ -46,7 +46,7 @@ export interface StoredViewState<Kept> {
   readonly record?: string | undefined;
 }
 
-/** A state, and where it was found: what a change is compared with. */
+/** A state and its version in the server, for compare and set. */
 export interface FoundState<Kept> {
   readonly state: StoredViewState<Kept>;
   readonly revision: { readonly if_seq_no: number; readonly if_primary_term: number };
@@ -55,11 +55,11 @@ export interface FoundState<Kept> {
 }
 
 export interface ViewMetadata<Kept> {
-  /** Undefined where there is none. */
+  /** Undefined if the view has no metadata. */
   find(): Promise<FoundState<Kept> | undefined>;
-  /** For a view that has no metadata; gives those of another writer that was faster. */
+  /** For a view without metadata. Returns those of another writer if it was faster. */
   create(state: StoredViewState<Kept>): Promise<FoundState<Kept>>;
-  /** Rejects `conflict` when they are not any more what was found. */
+  /** Rejects `conflict` if they have changed since `found` was read. */
   replace(found: FoundState<Kept>, state: StoredViewState<Kept>): Promise<FoundState<Kept>>;
 }
 
@@ -69,7 +69,7 @@ const NOT_FOUND = 404;
 export function createMetadata<Kept>(
   server: SearchServer,
   { view }: Pick<ViewShape<Kept>, "view">,
-  { name }: Pick<ServerPlace, "name">,
+  { name }: Pick<ServerAddress, "name">,
 ): ViewMetadata<Kept> {
   const alias = `${name}.views`;
   const index = `${alias}.1`;
@@ -77,7 +77,7 @@ export function createMetadata<Kept>(
 
   async function find(): Promise<FoundState<Kept> | undefined> {
     try {
-      const { _source, _seq_no, _primary_term } = await server.ask("read", (client) =>
+      const { _source, _seq_no, _primary_term } = await server.send("read", (client) =>
         client.get<StoredViewState<Kept> & { writer: string }>({ index: alias, id: view }),
       );
       if (_source === undefined) return undefined;
@@ -90,14 +90,14 @@ export function createMetadata<Kept>(
     }
   }
 
-  /** Through an alias, which no write brings into being. */
+  /** Writes through an alias, which a write never creates. */
   async function write(
     state: StoredViewState<Kept>,
     condition: FoundState<Kept>["revision"] | { readonly op_type: "create" },
   ): Promise<FoundState<Kept>> {
     const writer = randomUUID();
     try {
-      const { _seq_no, _primary_term } = await server.ask("written", (client) =>
+      const { _seq_no, _primary_term } = await server.send("written", (client) =>
         client.index({
           ...{ index: alias, id: view, require_alias: true, ...condition },
           document: { view, ...state, writer },
@@ -108,7 +108,7 @@ export function createMetadata<Kept>(
     } catch (error) {
       if (statusOf(error) !== CONFLICT && statusOf(error) !== NOT_FOUND) throw error;
       const found = await find();
-      // The answer to a first try may have been lost.
+      // The response to an earlier attempt may have been lost.
       if (found?.writer === writer) return found;
       throw new CatalogError("conflict", movedTo(view, found?.state.position), { cause: error });
     }
@@ -116,7 +116,7 @@ export function createMetadata<Kept>(
 
   async function createIndex(): Promise<void> {
     try {
-      await server.ask("written", (client) =>
+      await server.send("written", (client) =>
         client.indices.create({ index, mappings, aliases: { [alias]: {} } }),
       );
     } catch (error) {
@@ -142,10 +142,10 @@ export function createMetadata<Kept>(
 
 const movedTo = (view: string, position: Position | undefined): string =>
   position === undefined
-    ? `the view "${view}" came back empty`
+    ? `the metadata of the view "${view}" were deleted`
     : `the view "${view}" was moved to position ${position} by another projector`;
 
-/** Throws `unavailable` for a view that another release made. */
+/** Throws `unavailable` for a view of another release. */
 export function checkVersion<Kept>(
   { view, version: own }: ViewShape<Kept>,
   { version }: Pick<StoredViewState<Kept>, "version">,
@@ -155,7 +155,7 @@ export function checkVersion<Kept>(
   const newer = version > own;
   throw new CatalogError(
     "unavailable",
-    `the view "${view}" was made by ${newer ? "a newer" : "an older"} release (version ${version} of its documents, this one has ${own})`,
+    `the view "${view}" was built by ${newer ? "a newer" : "an older"} release (version ${version} of its documents, this one has ${own})`,
     { hint: newer ? `Start that release, or run: ${command}` : `Run: ${command}` },
   );
 }

@@ -1,15 +1,16 @@
 /**
- * How the connection that writes a file in WAL mode is closed: the file's -wal (emptied) and -shm stay. A full disk has
- * no space to create the -shm again (32 KiB), and without it the file cannot be opened.
+ * Closes the connection that writes a file in WAL mode, and keeps the -wal (emptied) and -shm files. A
+ * full disk has no space to create the -shm again (32 KiB), and without it the file cannot be opened.
  *
- * SQLite deletes both when the last connection closes, unless that one may only read: so one that reads closes last.
+ * SQLite deletes both when the last connection closes, unless that one is read-only. So a read-only
+ * connection is closed last.
  */
 import { DatabaseSync } from "node:sqlite";
 
-/** How long another connection that reads may delay the end. */
+/** How long a reading connection may delay the checkpoint. */
 const BUSY_MS_MAX = 100;
 
-/** Never throws for what cannot be written: it stays in the -wal, for the next start. */
+/** Does not throw if the checkpoint fails: the transactions stay in the -wal, for the next start. */
 export function closeWriter(database: DatabaseSync, path: string): void {
   let last: DatabaseSync | undefined;
   try {

@@ -33,11 +33,11 @@ export const filesOf = (path: string): readonly string[] => [
 ];
 
 /** The file of the live generation; the path may be a link to it. */
-export function fileInPlace(path: string): string {
+export function liveFile(path: string): string {
   try {
     return resolve(dirname(path), readlinkSync(path));
   } catch {
-    // No link, or nothing.
+    // Not a link, or missing.
     return path;
   }
 }
@@ -45,7 +45,7 @@ export function fileInPlace(path: string): string {
 /** The path of the staging generation. */
 export const stagingPath = (path: string): string => {
   const [first, second] = names(path);
-  return fileInPlace(path) === resolve(first) ? second : first;
+  return liveFile(path) === resolve(first) ? second : first;
 };
 
 const names = (path: string): readonly [string, string] => [`${path}.1`, `${path}.2`];
@@ -55,26 +55,26 @@ const linkOf = (path: string): string => `${path}.link`;
  * Makes the staging generation live, which must be durable and may be open. Returns the files of the
  * old one. Throws `unavailable` on a file system without symbolic links.
  */
-export function putNextInPlace(path: string): readonly string[] {
+export function makeStagingLive(path: string): readonly string[] {
   const next = stagingPath(path);
-  const before = fileInPlace(path);
+  const before = liveFile(path);
   try {
     rmSync(linkOf(path), { force: true });
     symlinkSync(basename(next), linkOf(path));
   } catch (cause) {
-    throw new CatalogError("unavailable", `no link could be made at "${path}"`, {
+    throw new CatalogError("unavailable", `the symbolic link "${path}" could not be created`, {
       hint: `${(cause as Error).message}. Stop the service and run: ${ownCommand("rebuild")}`,
       cause,
     });
   }
   renameSync(linkOf(path), path);
-  synchronise(dirname(path));
+  syncToDisk(dirname(path));
   return filesOf(before).filter((file) => file !== path);
 }
 
 /** Removes files of an interrupted build or replacement. */
 export function removeLeftovers(path: string): void {
-  const inPlace = fileInPlace(path);
+  const inPlace = liveFile(path);
   const others = names(path).filter((name) => resolve(name) !== inPlace);
   for (const file of [linkOf(path), ...others.flatMap(filesOf)]) rmSync(file, { force: true });
   if (inPlace === path) return;
@@ -84,26 +84,26 @@ export function removeLeftovers(path: string): void {
 /**
  * Renames the file of an unreadable view to `.damaged`, for analysis. Replaces an earlier such file.
  */
-export function setAside(path: string): void {
+export function renameDamaged(path: string): void {
   const aside = `${path}.damaged`;
-  const before = fileInPlace(path);
+  const before = liveFile(path);
   for (const old of filesOf(aside)) rmSync(old, { force: true });
   renameSync(before, aside);
   for (const old of [...filesOf(before), ...filesOf(path)]) rmSync(old, { force: true });
-  synchronise(dirname(path));
+  syncToDisk(dirname(path));
 }
 
 /**
  * Replaces a database that is not open by another. The old one is removed first, because its
  * write-ahead log must never meet the new file. After a crash in between the view is rebuilt.
  */
-export function replace(path: string, by: string): void {
+export function replaceFile(path: string, by: string): void {
   withoutWriteAheadLog(by);
-  synchronise(by);
-  const before = fileInPlace(path);
+  syncToDisk(by);
+  const before = liveFile(path);
   for (const old of [...filesOf(path), ...filesOf(before)]) rmSync(old, { force: true });
   renameSync(by, path);
-  synchronise(dirname(path));
+  syncToDisk(dirname(path));
   removeLeftovers(path);
 }
 
@@ -118,15 +118,19 @@ function withoutWriteAheadLog(path: string): void {
 }
 
 /** Syncs a file or directory to disk. Throws `unavailable` when that fails. */
-export function synchronise(path: string): void {
+export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
   } catch (cause) {
-    throw new CatalogError("unavailable", `"${path}" could not be put on disk: ${saidBy(cause)}`, {
-      hint: "Look whether the disk is well; what was there before is unchanged",
-      cause,
-    });
+    throw new CatalogError(
+      "unavailable",
+      `"${path}" could not be synced to disk: ${saidBy(cause)}`,
+      {
+        hint: "Check the disk; the previous generation is unchanged",
+        cause,
+      },
+    );
   } finally {
     closeSync(descriptor);
   }

@@ -1,6 +1,6 @@
 /**
- * Statements of SQLite that know what rows they give. The type is said once, beside the columns, and
- * is the writer's word: SQLite is not asked. A statement is the driver's own, with nothing around it.
+ * Prepared statements with typed rows. The type stands beside the columns of the query, and SQLite does
+ * not check it. The statement is the driver's own, without a wrapper.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
@@ -22,7 +22,7 @@ export function preparingOn(db: DatabaseSync): Preparing {
   function prepared<Row>(sql: string, inArrays: boolean): Prepared<Row> {
     const statement = db.prepare(sql);
     statement.setReturnArrays(inArrays);
-    // The driver's types say of each value that it may be anything that SQLite stores.
+    // The types of the driver allow every type of SQLite for each value.
     return statement as unknown as Prepared<Row>;
   }
   return {
@@ -31,7 +31,7 @@ export function preparingOn(db: DatabaseSync): Preparing {
   };
 }
 
-/** The number that a query of one gives. */
+/** The result of a query for a single number. */
 export const numberOf = (
   statement: Prepared<readonly [number]>,
   ...values: readonly SQLInputValue[]

@@ -3,7 +3,7 @@
  * only at the first write, and does not name the file that it cannot open.
  */
 import { accessSync, constants } from "node:fs";
-import { fileInPlace, filesOf } from "./generations.ts";
+import { filesOf, liveFile } from "./generations.ts";
 
 /** The required access. */
 export type Wanted = "read" | "written";
@@ -13,13 +13,13 @@ const modes: Readonly<Record<Wanted, number>> = {
   written: constants.R_OK | constants.W_OK,
 };
 
-/** Why it does not: EROFS is said of what lies on a file system that takes nothing. */
+/** Errors of missing permissions; EROFS is that of a read-only file system. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS"]);
 
-/** The first of a database's files that may not be, as a fragment; undefined where all may, or are not there. */
-export function refusedFile(path: string, wanted: Wanted): string | undefined {
-  // Behind a link SQLite keeps what it has beside the file that the link leads to.
-  for (const file of filesOf(fileInPlace(path))) {
+/** The first file of a database without the required access, as a fragment; undefined if none. */
+export function inaccessibleFile(path: string, wanted: Wanted): string | undefined {
+  // SQLite creates -wal and -shm beside the target of a link.
+  for (const file of filesOf(liveFile(path))) {
     try {
       accessSync(file, modes[wanted]);
     } catch (error) {
@@ -31,4 +31,4 @@ export function refusedFile(path: string, wanted: Wanted): string | undefined {
 }
 
 /** Hint for a file without the required permissions. */
-export const giveFile = "Give it to the user that the service runs as, with mode 600";
+export const permissionHint = "Give it to the user that the service runs as, with mode 600";

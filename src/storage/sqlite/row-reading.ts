@@ -4,8 +4,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import { openSqliteViewReader, translated } from "./sqlite-view.ts";
-import { unlikeParts, type ViewSchema } from "./view-tables.ts";
+import { openSqliteViewReader, withCatalogErrors } from "./sqlite-view.ts";
+import { differingParts, type ViewSchema } from "./view-tables.ts";
 
 /** The queries of one view; each function runs within one read transaction. */
 export interface RowQueries {
@@ -31,13 +31,13 @@ export function openSqliteViewRows(
 ): ViewRows {
   const db = openSqliteViewReader(schema, path);
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-  const queries = translated(schema, "read", () => prepare(db));
+  const queries = withCatalogErrors(schema, "read", () => prepare(db));
   const checkpoint = db.prepare("SELECT position FROM view");
   const positionNow = (): Position => position(Number(checkpoint.get()?.position));
 
   async function read<T>(query: () => T): Promise<T> {
     if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
-    return translated(schema, "read", () => {
+    return withCatalogErrors(schema, "read", () => {
       db.exec("BEGIN");
       try {
         queries.begin?.();
@@ -78,7 +78,8 @@ export function openSqliteViewRows(
         await turn();
       } while (after !== undefined);
     },
-    faults: () => read(() => [...unlikeParts(db, schema), ...queries.faults(), ...fileFaults(db)]),
+    faults: () =>
+      read(() => [...differingParts(db, schema), ...queries.faults(), ...fileFaults(db)]),
     async close() {
       if (db.isOpen) db.close();
     },

@@ -1,6 +1,6 @@
 /**
- * urn:li:dataset:(a,b) → urn:li:dataset: and (a,b); what has no third colon is all rest. Views keep
- * the first part, of which there are few, once.
+ * Splits a urn after its third colon: urn:li:dataset:(a,b) → urn:li:dataset: and (a,b). A text without a
+ * third colon is all rest. Views store each prefix once, because there are few.
  */
 export function splitUrn(urn: string): { readonly prefix: string; readonly rest: string } {
   let colon = -1;
@@ -11,5 +11,5 @@ export function splitUrn(urn: string): { readonly prefix: string; readonly rest:
   return { prefix: urn.slice(0, colon + 1), rest: urn.slice(colon + 1) };
 }
 
-/** The entity type of what begins so; empty when it names none. */
+/** The entity type of a prefix; empty if it has none. */
 export const typeOf = (prefix: string): string => prefix.split(":")[2] ?? "";

@@ -11,17 +11,17 @@ const SQLITE_TOOBIG = 18;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 
-/** Of an index of words whose own tables cannot be read SQLite says no more than that. */
-export const damaged = (error: Error): boolean =>
-  is(error, [SQLITE_CORRUPT, SQLITE_NOTADB]) ||
+/** True if the file is damaged. For an unreadable full-text index, SQLite only reports SQLITE_ERROR. */
+export const isDamaged = (error: Error): boolean =>
+  hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]) ||
   error.message.startsWith("vtable constructor failed");
 
-/** It says something of the values, and nothing of the file. */
-export const unfit = (error: Error): boolean =>
-  is(error, [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH]);
+/** True if the values cause the error, not the file. */
+export const isInvalidValue = (error: Error): boolean =>
+  hasCode(error, [SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH]);
 
-/** The low byte of an extended code is the code that it extends. */
-const is = (error: Error, codes: readonly number[]): boolean =>
+/** Compares the primary code, which is the low byte of an extended code. */
+const hasCode = (error: Error, codes: readonly number[]): boolean =>
   "errcode" in error && codes.includes(Number(error.errcode) & 0xff);
 
 export const isSqliteError = (error: unknown): error is Error =>
@@ -33,11 +33,11 @@ const INDEX_BYTES = 32 * 1024;
 /** True if SQLite failed because the file system of the file has no space left. */
 export function diskIsFull(error: unknown, path: string): boolean {
   if (!isSqliteError(error)) return false;
-  if (is(error, [SQLITE_FULL])) return true;
-  return is(error, [SQLITE_IOERR]) && !hasSpace(dirname(path));
+  if (hasCode(error, [SQLITE_FULL])) return true;
+  return hasCode(error, [SQLITE_IOERR]) && !hasSpace(dirname(path));
 }
 
-/** The file system of the directory has space for the smallest write of SQLite. */
+/** True if the file system of the directory has space for the smallest write of SQLite. */
 export function hasSpace(directory: string): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize >= INDEX_BYTES;

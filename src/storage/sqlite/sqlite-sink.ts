@@ -12,7 +12,7 @@ export interface SqliteWriter<W> {
   /** Replaces the rows of the entity by those that the writes make; in a transaction. */
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
   /** Clears the cache. */
-  forget(): void;
+  clearCache(): void;
 }
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
@@ -20,12 +20,12 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
   let together = false;
 
   /** Clears the cache before the restore, and after one that was rolled back. */
-  async function amend(write: () => Promise<void>): Promise<void> {
-    writer.forget();
+  async function clearingCache(write: () => Promise<void>): Promise<void> {
+    writer.clearCache();
     try {
       await view.amend(write);
     } catch (error) {
-      writer.forget();
+      writer.clearCache();
       throw error;
     }
   }
@@ -36,16 +36,16 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
         view.commit(upTo, (checkpoint) => writer.write(writes, checkpoint), record);
       } catch (error) {
         // The transaction was rolled back: the ids that it assigned are free.
-        writer.forget();
+        writer.clearCache();
         throw error;
       }
     },
     restore(urn, writes) {
       const restore = () => writer.restore(urn, writes);
-      return together ? restore() : amend(restore);
+      return together ? restore() : clearingCache(restore);
     },
     together: (work) =>
-      amend(async () => {
+      clearingCache(async () => {
         together = true;
         try {
           await work();
@@ -57,7 +57,7 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
     lastRecord: async () => view.record(),
     async reset() {
       view.reset();
-      writer.forget();
+      writer.clearCache();
     },
     close: async (outcome = "keep") => view.close(outcome),
   };

@@ -11,8 +11,8 @@ import {
   type VerifiedState,
 } from "../../projector/verify/verified-state.ts";
 import { preparingOn } from "./prepared.ts";
-import { giveFile, refusedFile } from "./refused-file.ts";
-import { damaged, diskIsFull, isSqliteError } from "./sqlite-errors.ts";
+import { inaccessibleFile, permissionHint } from "./refused-file.ts";
+import { diskIsFull, isDamaged, isSqliteError } from "./sqlite-errors.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Columns of the table in the first releases. */
@@ -65,14 +65,17 @@ export function openSqliteVerifiedState(
   } catch (cause) {
     // Without space the state of this process is in memory: the file is only a cache.
     if (diskIsFull(cause, path)) return stateIn(openState(":memory:"), made);
-    const refused = refusedFile(path, "written");
+    const refused = inaccessibleFile(path, "written");
     if (refused !== undefined) {
-      throw new CatalogError("invalid", refused, { hint: `${giveFile}, or delete it`, cause });
+      throw new CatalogError("invalid", refused, {
+        hint: `${permissionHint}, or delete it`,
+        cause,
+      });
     }
     const reason = saidBy(cause);
     throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
       hint:
-        isSqliteError(cause) && damaged(cause)
+        isSqliteError(cause) && isDamaged(cause)
           ? "Delete the file: the next verification creates it again"
           : "Check that the data directory is writable and has space",
       cause,

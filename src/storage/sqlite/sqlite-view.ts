@@ -18,19 +18,19 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError, type ErrorCode } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
-import { judge, modelAfter, type ViewOrigin } from "../view-origin.ts";
+import { compareOrigin, modelAfter, type ViewOrigin } from "../view-origin.ts";
 import { closeWriter } from "./close-writer.ts";
 import {
-  fileInPlace,
   filesOf,
   formerSumsOf,
-  replace,
-  setAside,
+  liveFile,
+  renameDamaged,
+  replaceFile,
   stagingPath,
-  synchronise,
+  syncToDisk,
 } from "./generations.ts";
-import { giveFile, refusedFile } from "./refused-file.ts";
-import { damaged, isSqliteError, unfit } from "./sqlite-errors.ts";
+import { inaccessibleFile, permissionHint } from "./refused-file.ts";
+import { isDamaged, isInvalidValue, isSqliteError } from "./sqlite-errors.ts";
 import {
   checkTables,
   checkVersion,
@@ -52,8 +52,8 @@ export interface SqliteView {
   /** The name of the record at the checkpoint. */
   record(): string | undefined;
   /**
-   * One transaction: what `write` does, and the checkpoint with the name of its record. `write` gets the checkpoint so far and
-   * must pass over what lies at or below it. When it throws, nothing has happened.
+   * Runs `write` and stores the checkpoint with the name of its record, in one transaction. `write` gets
+   * the previous checkpoint and must skip writes at or below it. When it throws, nothing has changed.
    */
   commit(upTo: Position, write: (checkpoint: Position) => void, record?: string): void;
   /** One transaction that leaves the checkpoint where it is. */
@@ -86,7 +86,7 @@ CREATE TABLE view (
 ) STRICT;
 `;
 
-/** Opens a view for writing; makes the file if there is none. There may be one writer at a time. */
+/** Opens a view for writing, and creates the file if it is missing. There may be one writer at a time. */
 export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const beside = `${file.path}.regrown`;
   const path = file.next ? stagingPath(file.path) : file.bulk ? beside : file.path;
@@ -96,11 +96,11 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   }
   if (file.next && !file.bulk) requireFile(schema, path);
   if (!file.bulk) requireWritable(schema.view, path);
-  rmSync(formerSumsOf(fileInPlace(path)), { force: true });
-  const db = translated(schema, "opened", () => openOrBegin(path, schema, file));
-  const inPlace = file.next ? path : fileInPlace(path);
-  let checkpoint = translated(schema, "read", () => readPosition(db));
-  let record = translated(schema, "read", () => readRecord(db));
+  rmSync(formerSumsOf(liveFile(path)), { force: true });
+  const db = withCatalogErrors(schema, "opened", () => openOrBegin(path, schema, file));
+  const inPlace = file.next ? path : liveFile(path);
+  let checkpoint = withCatalogErrors(schema, "read", () => readPosition(db));
+  let record = withCatalogErrors(schema, "read", () => readRecord(db));
   const savePosition = db.prepare("UPDATE view SET position = ?, record = ?");
 
   const usable = () => {
@@ -109,7 +109,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
 
   function transaction(write: () => void): void {
     usable();
-    translated(schema, "written", () => {
+    withCatalogErrors(schema, "written", () => {
       db.exec("BEGIN IMMEDIATE");
       try {
         write();
@@ -150,7 +150,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         db.exec("COMMIT");
       } catch (error) {
         if (db.isTransaction) db.exec("ROLLBACK");
-        translated(schema, "written", () => {
+        withCatalogErrors(schema, "written", () => {
           throw error;
         });
       }
@@ -171,32 +171,32 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         rmSync(path);
         return;
       }
-      if (file.next) synchronise(path);
-      else replace(file.path, beside);
+      if (file.next) syncToDisk(path);
+      else replaceFile(file.path, beside);
     },
   };
 }
 
-/** Throws `invalid` for a view that is there and may not be written: another try would end the same. */
+/** Throws `invalid` if the file of an existing view is not writable. */
 export function requireWritable(view: string, path: string): void {
-  const refused = refusedFile(path, "written");
+  const refused = inaccessibleFile(path, "written");
   if (refused !== undefined) throw notOpened("invalid", view, path, refused);
 }
 
-/** Opens a view for reading only, at any time after the writer has made the file. */
+/** Opens a view for reading, at any time after the writer has created the file. */
 export function openSqliteViewReader(schema: ViewSchema, path: string): DatabaseSync {
   for (;;) {
-    const file = fileInPlace(path);
+    const file = liveFile(path);
     let db: DatabaseSync;
     try {
       db = openReader(schema, path);
     } catch (error) {
       // It may have been taken away while it was being opened.
-      if (fileInPlace(path) === file) throw error;
+      if (liveFile(path) === file) throw error;
       continue;
     }
     // Its log may have been gone already, if another generation was put in place meanwhile.
-    if (fileInPlace(path) === file) return db;
+    if (liveFile(path) === file) return db;
     db.close();
   }
 }
@@ -210,14 +210,14 @@ function requireFile(schema: ViewSchema, path: string): void {
 
 const notOpened = (code: ErrorCode, view: string, path: string, why: string): CatalogError =>
   new CatalogError(code, `the view "${view}" could not be opened: ${why}`, {
-    hint: `${giveFile}; or remove "${path}", also with -wal and -shm behind its name, and the view is built again`,
+    hint: `${permissionHint}; or remove "${path}", also with -wal and -shm behind its name, and the view is built again`,
   });
 
 function openReader(schema: ViewSchema, path: string): DatabaseSync {
   requireFile(schema, path);
-  const refused = refusedFile(path, "read");
+  const refused = inaccessibleFile(path, "read");
   if (refused !== undefined) throw notOpened("unavailable", schema.view, path, refused);
-  return translated(schema, "opened", () => {
+  return withCatalogErrors(schema, "opened", () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
       checkVersion(db, schema);
@@ -230,14 +230,14 @@ function openReader(schema: ViewSchema, path: string): DatabaseSync {
   });
 }
 
-/** Runs an operation of the driver; its errors become the catalog's own. */
-export function translated<T>(schema: ViewSchema, done: string, operation: () => T): T {
+/** Runs an operation of the driver, and turns its errors into CatalogErrors. */
+export function withCatalogErrors<T>(schema: ViewSchema, done: string, operation: () => T): T {
   try {
     return operation();
   } catch (error) {
     if (error instanceof CatalogError || !isSqliteError(error)) throw error;
-    if (unfit(error)) {
-      const what = `the view "${schema.view}" cannot take what it was given: ${error.message}`;
+    if (isInvalidValue(error)) {
+      const what = `the view "${schema.view}" cannot store the value: ${error.message}`;
       throw new CatalogError("internal", what, { cause: error });
     }
     throw new CatalogError(
@@ -245,7 +245,7 @@ export function translated<T>(schema: ViewSchema, done: string, operation: () =>
       `the view "${schema.view}" could not be ${done}: ${error.message}`,
       {
         cause: error,
-        ...(damaged(error) && { hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}` }),
+        ...(isDamaged(error) && { hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}` }),
       },
     );
   }
@@ -258,10 +258,9 @@ function openOrBegin(path: string, schema: ViewSchema, file: ViewFile): Database
   } catch (error) {
     if (bulk || file.next) throw error;
     const older = error instanceof OlderTables && error.isInLog && file.keepsOlder !== true;
-    if (older)
-      for (const old of [...filesOf(fileInPlace(path)), path]) rmSync(old, { force: true });
-    else if (error instanceof LackingTables || (isSqliteError(error) && damaged(error))) {
-      setAside(path);
+    if (older) for (const old of [...filesOf(liveFile(path)), path]) rmSync(old, { force: true });
+    else if (error instanceof LackingTables || (isSqliteError(error) && isDamaged(error))) {
+      renameDamaged(path);
     } else throw error;
     file.onEmptied?.(older ? "an older release" : "damaged");
     return open(path, bulk, schema, file);
@@ -297,9 +296,9 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
 }
 
 /**
- * Empties a view that was built from another model or log, and stores the origin. A view beyond the
- * end of its log stays: the log may be lost, and the view is all that is left of it (the projector
- * refuses to start).
+ * Empties a view that was built from another model or log, and stores the origin. A view beyond the end
+ * of its log is kept: the log may be lost, and the view is its only copy. The projector then refuses to
+ * start.
  */
 function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const { model, log } = file;
@@ -313,7 +312,7 @@ function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const at = position(Number(made?.position));
   const text = (value: unknown): string | null => (value == null ? null : String(value));
   const madeOf = { model: text(made?.model), log: text(made?.log), position: at };
-  const verdict = judge(madeOf, file);
+  const verdict = compareOrigin(madeOf, file);
   if (verdict === "stale") file.onStale?.(true);
   else if (verdict !== "own" && verdict !== "ahead") {
     empty(db, schema);
@@ -348,7 +347,7 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
   db.exec("COMMIT");
 }
 
-/** The generation of a view that is to be replaced; 0 when there is none that can be read. */
+/** The generation of a view before its replacement; 0 if it is missing or unreadable. */
 function generationOf(path: string): number {
   if (!existsSync(path)) return 0;
   let db: DatabaseSync | undefined;

@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { saidBy } from "../../core/errors.ts";
 import { reportFinding } from "./check-process.ts";
-import { damaged, isSqliteError } from "./sqlite-errors.ts";
+import { isDamaged, isSqliteError } from "./sqlite-errors.ts";
 
 /** The writer of a view holds no lock longer than it takes to commit. */
 const BUSY_MS_MAX = 5_000;
@@ -17,7 +17,7 @@ function findDamage(path: string): string | undefined {
       db.close();
     }
   } catch (error) {
-    if (isSqliteError(error) && damaged(error)) return saidBy(error);
+    if (isSqliteError(error) && isDamaged(error)) return saidBy(error);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 /** Bytes on disk, with those of its write-ahead log; undefined while there is no file. */
 export function bytesOf(path: string): number | undefined {
   try {
-    // The file may be a link to the generation in place, which has its write-ahead log beside it.
+    // The file may be a link to the live generation, which has its write-ahead log beside it.
     const file = realpathSync(path);
     const ahead = statSync(`${file}-wal`, { throwIfNoEntry: false });
     return statSync(file).size + (ahead?.size ?? 0);

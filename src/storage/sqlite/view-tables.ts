@@ -8,7 +8,7 @@ import { ownCommand } from "../../lib/command-hint.ts";
 /** The shape of one kind of view. */
 export interface ViewSchema {
   readonly view: string;
-  /** Raised with every change to `tables`: a file of another version is not read. */
+  /** Incremented with every change to `tables`; a file of another version is not read. */
   readonly version: number;
   readonly tables: string;
   /** Empties the tables. Numbers that open readers may have cached must keep their meaning. */
@@ -26,17 +26,17 @@ export class OlderTables extends CatalogError {
 
 export class LackingTables extends CatalogError {}
 
-/** A table that is not there, or lacks a column, could not be written; without an index some questions fail. */
+/** Throws for a missing table or column, which writes need, and for a missing index, which reads need. */
 export function checkTables(db: DatabaseSync, schema: ViewSchema): void {
-  const [first] = unlikeParts(db, schema);
+  const [first] = differingParts(db, schema);
   if (first === undefined) return;
   throw new LackingTables("unavailable", `of the view "${schema.view}" ${first}`, {
     hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}`,
   });
 }
 
-/** Tables and indexes that are not as the schema makes them: sentences without a full stop. */
-export function unlikeParts(
+/** Tables and indexes that differ from the schema: sentences without a full stop. */
+export function differingParts(
   db: DatabaseSync,
   schema: Pick<ViewSchema, "tables">,
 ): readonly string[] {
@@ -54,7 +54,7 @@ export function unlikeParts(
   }
 }
 
-/** By names, the columns of tables and what makes indexes; those of constraints are made with their tables. */
+/** Columns of tables and definitions of indexes by name; without the indexes of constraints. */
 const partsOf = (db: DatabaseSync): ReadonlyMap<string, string> =>
   new Map(
     db
@@ -73,13 +73,13 @@ export function touchTables(db: DatabaseSync): void {
   for (const { name } of tables) db.prepare(`SELECT * FROM "${name}" LIMIT 1`).get();
 }
 
-/** `head`: of the log that feeds the view, as far as that is known. */
+/** `head`: of the view's log, if it is known. */
 export function checkVersion(db: DatabaseSync, schema: ViewSchema, head?: Position): void {
   const version = Number(db.prepare("PRAGMA user_version").get()?.user_version);
   const hint = `Run: ${ownCommand(`rebuild ${schema.view}`)}`;
   if (version !== schema.version) {
     const release = version > schema.version ? "a newer" : "an older";
-    const what = `the view "${schema.view}" was made by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
+    const what = `the view "${schema.view}" was built by ${release} release (version ${version} of its tables, this one has ${schema.version})`;
     if (version < schema.version) {
       throw new OlderTables(what, { hint, isInLog: isInLog(db, head) });
     }

@@ -21,9 +21,9 @@ export interface WalFindings {
   /** As damagedFrom returns it. */
   readonly damaged?: number | undefined;
   /**
-   * From which byte on the present round is not a complete transaction; undefined where it is, and with certain damage.
-   * SQLite discards these bytes. They are a write that was under way when the process ended, or a damaged last
-   * transaction: both look the same.
+   * Offset of an incomplete last transaction; undefined if there is none, or if there is damage. SQLite
+   * discards these bytes. They are a write in progress when the process ended, or a damaged last
+   * transaction: the two cannot be distinguished.
    */
   readonly unfinished?: number | undefined;
 }
@@ -57,7 +57,7 @@ function inspectFrames(file: number, pageBytes: number, salt: Buffer): WalFindin
   const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + pageBytes);
   const sum = createWalSum(file);
   let damaged: number | undefined;
-  /** Ends of the last complete transaction, and of the last frame of the present round. */
+  /** Ends of the last complete transaction, and of the last current frame. */
   let complete = HEADER_BYTES;
   let present = HEADER_BYTES;
   /** The previous frame ends a transaction. */

@@ -3,7 +3,7 @@
  * of its topics. The readers are the views, and the ingestion of proposals from Kafka.
  */
 import { topics } from "../../../feed/topic-names.ts";
-import type { PartitionPlace, TopicPlaces } from "../../../feed/topic-places.ts";
+import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
 import type { Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
 
 const ofTimeseries = "timeseries";
@@ -44,7 +44,7 @@ const placeSchema: Schema = {
 const consumerOffsets = (
   kind: string,
   about: string,
-  read: (backing: Backing) => Promise<readonly TopicPlaces[]>,
+  read: (backing: Backing) => Promise<readonly TopicOffsets[]>,
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -71,22 +71,22 @@ const consumerOffsets = (
   },
 });
 
-const lagByGroup = (places: readonly TopicPlaces[], detailed: boolean) =>
+const lagByGroup = (topics: readonly TopicOffsets[], detailed: boolean) =>
   Object.fromEntries(
-    places.map(({ group, topic, partitions }) => [
+    topics.map(({ group, topic, partitions }) => [
       group,
       { [topic]: { metrics: lagsOf(partitions), ...(detailed && byNumber(partitions)) } },
     ]),
   );
 
-const byNumber = (partitions: readonly PartitionPlace[]) => ({
+const byNumber = (partitions: readonly PartitionOffset[]) => ({
   partitions: Object.fromEntries(
     partitions.map(({ partition, offset, lag }) => [partition, { offset, lag }]),
   ),
 });
 
 /** Rounds the median down and the average to the nearest, like DataHub. */
-function lagsOf(partitions: readonly PartitionPlace[]) {
+function lagsOf(partitions: readonly PartitionOffset[]) {
   const lags = partitions.map(({ lag }) => lag).toSorted((a, b) => a - b);
   const total = lags.reduce((sum, lag) => sum + lag, 0);
   const middle = lags.length >> 1;
@@ -102,7 +102,7 @@ function lagsOf(partitions: readonly PartitionPlace[]) {
 /** Each view is a group of one consumer, with the log as its only partition. */
 const viewPlaces =
   (topic: string, has: (view: string) => boolean) =>
-  async ({ operations }: Backing): Promise<readonly TopicPlaces[]> => {
+  async ({ operations }: Backing): Promise<readonly TopicOffsets[]> => {
     const { views } = await operations.getStatus();
     return Object.entries(views)
       .filter(([view]) => has(view))

@@ -6,7 +6,7 @@ import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../../core/errors.ts";
 import { checkInProcess } from "../../../storage/sqlite/check-process.ts";
-import { unlikeParts } from "../../../storage/sqlite/view-tables.ts";
+import { differingParts } from "../../../storage/sqlite/view-tables.ts";
 import type { CheckOptions } from "../../change-log.ts";
 import { BUSY_MS_MAX, hasChecksums, isCorruption, TABLES } from "../schema.ts";
 import type { IndexState } from "./index-state.ts";
@@ -90,7 +90,7 @@ export function findIndexDamage(file: string): string | undefined {
 /** The same through an open connection. Throws errors of SQLite. */
 export function findDifference(database: DatabaseSync): string | undefined {
   // The oldest logs have no checksums until they are opened for writing.
-  const [unlike] = hasChecksums(database) ? unlikeParts(database, { tables: TABLES }) : [];
+  const [unlike] = hasChecksums(database) ? differingParts(database, { tables: TABLES }) : [];
   if (unlike !== undefined) return unlike;
   const [verdict] = Object.values(database.prepare("PRAGMA integrity_check(1)").get() ?? {});
   return verdict === "ok" ? undefined : String(verdict).replace(HEADING, "");

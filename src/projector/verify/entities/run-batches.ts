@@ -15,7 +15,7 @@ export interface VerificationParts {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Called between batches with the milliseconds of work (thread/cpu-time.ts). */
-  readonly rest?: ((ms: number) => Promise<void>) | undefined;
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,7 +37,7 @@ export async function* batchesOf(urns: Iterable<string>): Entities {
 
 /** Returns the number of rows that the log implies, by view, up to the position in `places`. */
 export async function runBatches(
-  { verifier, rest, onProgress, signal }: VerificationParts,
+  { verifier, pause, onProgress, signal }: VerificationParts,
   entities: Entities,
   asked: {
     readonly views: readonly string[];
@@ -60,7 +60,7 @@ export async function runBatches(
       rows.set(view, (rows.get(view) ?? 0) + more);
     }
     if (total > 0) onProgress?.(Math.min(records, total), total);
-    await rest?.(workedMs() - before);
+    await pause?.(workedMs() - before);
     before = workedMs();
   }
   return { rows, records };

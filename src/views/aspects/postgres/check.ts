@@ -1,6 +1,6 @@
 /** Checks that a PostgreSQL server can store the aspect view. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { type Connection, openConnections } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
 import { tablesOf } from "./schema.ts";
@@ -18,7 +18,7 @@ export interface Checked {
 }
 
 /** Rejects with `unavailable` if the server cannot be reached. */
-export async function checkPostgres(place: ServerPlace): Promise<Checked> {
+export async function checkPostgres(place: ServerAddress): Promise<Checked> {
   const connections = openConnections(place, { most: 1, timeoutMs: CHECK_MS_MAX, settings: "" });
   try {
     const settings = await settingsOf(connections);

@@ -9,7 +9,7 @@ import { type AspectState, type EntityState, unknownEntity } from "../../../core
 import { CatalogError } from "../../../core/errors.ts";
 import { EMPTY_STREAM, position, type Revision, revision, START } from "../../../core/position.ts";
 import type { Dump } from "../../../storage/compare.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { hashArray } from "./array-parameter.ts";
@@ -48,7 +48,7 @@ interface Live {
 
 /** Connects with the first query. */
 export async function openPostgresAspectReader(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<AspectReader & Dump<AspectRow>> {
   const connections = openConnections(place, {
     most: CONNECTIONS_MAX,

@@ -8,7 +8,7 @@ import { START } from "../../../core/position.ts";
 import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { entityRow } from "../folded-rows.ts";
 import { hashArray, textArray } from "./array-parameter.ts";
 import {
@@ -48,7 +48,7 @@ const WHOLLY = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
  * generation.
  */
 export async function openPostgresAspectRows(
-  place: ServerPlace,
+  place: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
   const beside = staged as Edition | undefined;

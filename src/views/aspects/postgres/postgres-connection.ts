@@ -8,7 +8,7 @@ import { rootCertificates } from "node:tls";
 import pg from "pg";
 import { CatalogError } from "../../../core/errors.ts";
 import { speaksNoTls } from "../../../lib/connection-string.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { VIEW } from "./schema.ts";
 
 /** Rows are arrays of text, as the server sends them; callers parse numbers. */
@@ -53,7 +53,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const TRIES_MAX = 3;
 const PAUSE_MS = 150;
 
-export function openConnections(place: ServerPlace, rules: ConnectionRules): Connections {
+export function openConnections(place: ServerAddress, rules: ConnectionRules): Connections {
   const { config, server } = configOf(place);
   const pool = new pg.Pool({
     ...config,
@@ -166,7 +166,10 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text } as pg.CustomType
  * Handles sslmode itself: without it, the connection uses TLS if certificates are configured.
  * "require" verifies like "verify-full"; only "no-verify" accepts any certificate.
  */
-function configOf(place: ServerPlace): { readonly config: pg.PoolConfig; readonly server: string } {
+function configOf(place: ServerAddress): {
+  readonly config: pg.PoolConfig;
+  readonly server: string;
+} {
   const url = parsed(place.url);
   const mode = url.searchParams.get("sslmode") ?? (place.certificates ? "verify-full" : "disable");
   url.searchParams.delete("sslmode");

@@ -9,7 +9,7 @@ import { type Position, position } from "../../../core/position.ts";
 import { ownCommand } from "../../../lib/command-hint.ts";
 import {
   checkNotBehind,
-  judge,
+  compareOrigin,
   type ServerView,
   severalModels,
 } from "../../../storage/view-origin.ts";
@@ -322,8 +322,8 @@ async function judgeLive(connection: Connection, { tables, position }: Edition, 
     values: [VIEW, tables.generation],
   });
   const [model = null, log = null] = made ?? [];
-  const verdict = judge({ model, log, position }, view);
-  if (view.watched || (verdict !== "own" && verdict !== "stale")) return verdict;
+  const verdict = compareOrigin({ model, log, position }, view);
+  if (view.standby || (verdict !== "own" && verdict !== "stale")) return verdict;
   await connection.query({
     text: `UPDATE ${tables.view} SET model = coalesce(model, $3), log = coalesce($4, log)
       WHERE name = $1 AND generation = $2`,

@@ -12,7 +12,7 @@ import { position, revision } from "../../../core/position.ts";
 import type { Dump } from "../../../storage/compare.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
-import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
+import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { aspectSchema, NEWEST } from "./schema.ts";
@@ -35,7 +35,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${aspectSchema.view}" is closed`);
     }
-    return translated(aspectSchema, "read", query);
+    return withCatalogErrors(aspectSchema, "read", query);
   }
 
   const read = <T>(query: () => T): Promise<T> =>

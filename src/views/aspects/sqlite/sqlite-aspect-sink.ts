@@ -113,9 +113,9 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
       entities.settle(urn, before, written);
       entities.save();
     },
-    forget() {
-      entities.forget();
-      aspects.forget();
+    clearCache() {
+      entities.clearCache();
+      aspects.clearCache();
     },
   };
 }
@@ -135,7 +135,7 @@ interface EntityNumbers {
   settle(urn: string, before: Before | undefined, written: boolean): void;
   /** Writes the counts. Call it before the transaction ends. */
   save(): void;
-  forget(): void;
+  clearCache(): void;
 }
 
 interface Before {
@@ -265,7 +265,7 @@ function createEntityNumbers(db: Database): EntityNumbers {
       if (saveLast.run(last ?? 0).changes === 0) insertLast.run(last ?? 0);
       lastSaved = last;
     },
-    forget() {
+    clearCache() {
       known.clear();
       kinds.clear();
       last = lastSaved = undefined;
@@ -286,6 +286,6 @@ function createAspectNumbers(db: Database) {
       }
       return number;
     },
-    forget: () => known.clear(),
+    clearCache: () => known.clear(),
   };
 }

@@ -1,7 +1,7 @@
 /** Checks that a Neo4j server can store the graph: version, settings and permissions of the user. */
 import { randomUUID } from "node:crypto";
 import { saidBy } from "../../../core/errors.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { connectNeo4j, type Neo4jServer } from "./connection.ts";
 import { namesOf } from "./schema.ts";
 
@@ -9,7 +9,7 @@ const OLDEST: readonly [major: number, minor: number] = [5, 26];
 
 /** Rejects if the server cannot be reached. No findings: the check passed. */
 export async function checkNeo4j(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
   const server = connectNeo4j(place);
   try {
@@ -32,7 +32,10 @@ function versionFindings(version: string): readonly string[] {
 }
 
 /** Tries to create and delete a constraint and a node. */
-async function writeFindings(server: Neo4jServer, place: ServerPlace): Promise<readonly string[]> {
+async function writeFindings(
+  server: Neo4jServer,
+  place: ServerAddress,
+): Promise<readonly string[]> {
   const label = `${namesOf(place.name).view}_check_${randomUUID().slice(0, 8)}`;
   const findings: string[] = [];
   const may = async (what: string, remedy: string, done: () => Promise<unknown>): Promise<void> => {

@@ -10,7 +10,7 @@ import { rootCertificates } from "node:tls";
 import neo4j, { type Driver, type ManagedTransaction, Neo4jError } from "neo4j-driver";
 import { CatalogError } from "../../../core/errors.ts";
 import { decodedPart, speaksNoTls } from "../../../lib/connection-string.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 
 const CONNECT_MS_MAX = 5_000;
 /** Includes the wait for a free connection. */
@@ -73,7 +73,7 @@ interface Address {
 const SCHEMES = ["bolt:", "bolt+s:", "bolt+ssc:", "neo4j:", "neo4j+s:", "neo4j+ssc:"];
 
 /** Connects with the first query. */
-export function connectNeo4j(place: ServerPlace): Neo4jServer {
+export function connectNeo4j(place: ServerAddress): Neo4jServer {
   const address = addressOf(place.url);
   const certificates = createCertificates(address, place.certificates);
   let driver = openDriver(address, certificates.path);

@@ -1,6 +1,6 @@
 /** The reader of the graph in Neo4j, and all edges for verification. Connects with the first query. */
 import type { Dump } from "../../../storage/compare.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";
 import { createLiveGeneration } from "./live-generation.ts";
@@ -10,7 +10,7 @@ import { createFollowing } from "./read/traverse.ts";
 import { namesOf } from "./schema.ts";
 
 export async function openNeo4jGraphReader(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<GraphReader & Dump<GraphRow>> {
   const server = connectNeo4j(place);
   const generation = createLiveGeneration(server, namesOf(place.name));

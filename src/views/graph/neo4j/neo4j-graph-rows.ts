@@ -9,7 +9,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { HeldRows, Row, ViewRows } from "../../../projector/verify/view-rows.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
 import { checkVersion } from "./metadata-node.ts";
@@ -33,7 +33,7 @@ interface Live {
  * Connects with the first query. A view that does not exist has no rows. `staged`: reads a staging
  * generation.
  */
-export async function openNeo4jGraphRows(place: ServerPlace, staged?: Staged): Promise<ViewRows> {
+export async function openNeo4jGraphRows(place: ServerAddress, staged?: Staged): Promise<ViewRows> {
   const server = connectNeo4j(place);
   const names = namesOf(place.name);
   const fitting = createAdaptivePageSize(URNS_MAX);

@@ -10,8 +10,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, START } from "../../../core/position.ts";
 import {
   checkNotBehind,
+  compareOrigin,
   type Emptied,
-  judge,
   type ServerView,
   severalModels,
 } from "../../../storage/view-origin.ts";
@@ -62,7 +62,7 @@ interface View {
 
 export async function openView(server: Neo4jServer, names: Names, view: ServerView): Promise<View> {
   const writer = randomUUID();
-  const model = view.watched ? undefined : view.model;
+  const model = view.standby ? undefined : view.model;
   const part: Part = view.bulk ? STAGING : "live";
   const generations = createGenerations(server, names);
   async function open(): Promise<MetadataNode> {
@@ -147,7 +147,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       const found = await server.write((transaction) => stateIn(transaction, part));
       if (found !== undefined) {
         state = found;
-        if (part === "live") view.onStale?.(judge(found, view) === "stale");
+        if (part === "live") view.onStale?.(compareOrigin(found, view) === "stale");
       } else if (part === "live") state = await open();
       else throw new CatalogError("conflict", `another process rebuilds the view "${VIEW}"`);
       return state.position;
@@ -239,17 +239,17 @@ async function openLive(
   generations: Generations,
   view: ServerView,
 ): Promise<MetadataNode> {
-  const { model, log } = view.watched ? {} : view;
+  const { model, log } = view.standby ? {} : view;
   const next = await server.write((transaction) => readState(transaction, names, "live"));
   if (next !== undefined) checkVersion(next.version);
   const why = next && emptiedBy(next, view);
-  if (next !== undefined) view.onStale?.(judge(next, view) === "stale");
+  if (next !== undefined) view.onStale?.(compareOrigin(next, view) === "stale");
   // A new generation has its constraint before a view uses it.
   const generation =
     next === undefined || why !== undefined
       ? await generations.begin({ reuse: next === undefined })
       : next.generation;
-  const ahead = next !== undefined && judge(next, view) === "ahead";
+  const ahead = next !== undefined && compareOrigin(next, view) === "ahead";
   const state = await server.write(async (transaction) => {
     await transaction.run(
       `MERGE (v:\`${names.view}\` {part: 'live'})
@@ -308,6 +308,6 @@ async function beginStaging(
 }
 
 function emptiedBy(state: MetadataNode, view: ServerView): Emptied | undefined {
-  const verdict = judge(state, view);
+  const verdict = compareOrigin(state, view);
   return verdict === "another model" || verdict === "another log" ? verdict : undefined;
 }

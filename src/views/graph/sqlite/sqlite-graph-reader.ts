@@ -5,7 +5,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Dump } from "../../../storage/compare.ts";
-import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
+import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
 import { createDumping, createStampsQuery } from "./edge-details.ts";
 import { createGraphNumbers } from "./id-dictionary.ts";
@@ -33,7 +33,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${graphSchema.view}" is closed`);
     }
-    return translated(graphSchema, "read", () => {
+    return withCatalogErrors(graphSchema, "read", () => {
       begin.run();
       try {
         return query();

@@ -148,9 +148,9 @@ function createWriter({ db }: SqliteView) {
       pairsOf(nodes.find(urn));
       for (const ends of pairs.values()) rows.leadFirst(ends);
     },
-    forget() {
-      nodes.forget();
-      names.forget();
+    clearCache() {
+      nodes.clearCache();
+      names.clearCache();
     },
   };
 }
@@ -284,7 +284,7 @@ function createNodeNumbers(db: Database) {
     nodeOf,
     numberOf: (urn: string): number => nodeOf(urn).id,
     find,
-    forget() {
+    clearCache() {
       known.clear();
       kinds.clear();
     },
@@ -305,6 +305,6 @@ function createNameNumbers(db: Database) {
       }
       return number;
     },
-    forget: () => known.clear(),
+    clearCache: () => known.clear(),
   };
 }

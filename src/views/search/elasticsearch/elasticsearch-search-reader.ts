@@ -8,7 +8,7 @@ import { type Position, position, START } from "../../../core/position.ts";
 import type { Dump } from "../../../storage/compare.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { createCheckpointCache } from "./checkpoint-cache.ts";
@@ -39,7 +39,7 @@ export interface SearchRow {
 
 /** The view may be created later; until then it is empty. */
 export async function openElasticsearchSearchReader(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<SearchReader & Dump<SearchRow>> {
   const reading = openElasticsearchReading(searchShape, place, searchAsker);
   const known = createCheckpointCache(() => reading.state());

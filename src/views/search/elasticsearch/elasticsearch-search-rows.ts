@@ -8,7 +8,7 @@ import type { Staged } from "../../../projector/sink.ts";
 import type { ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { encoded } from "./fields.ts";
 import {
   idOf,
@@ -26,7 +26,7 @@ const URN_TEXT = `text.${encoded("urn")}`;
 
 /** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchSearchRows(
-  place: ServerPlace,
+  place: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredSource, SearchKept>(

@@ -196,7 +196,7 @@ async function holdersOf(
   },
 ) {
   const { generation } = await state();
-  const { hits } = await server.ask("read", (client) =>
+  const { hits } = await server.send("read", (client) =>
     client.search<Pick<StoredSource, "urn">>({
       index: names.index(generation, placeOfType(asked.entityType)),
       ignore_unavailable: true,
@@ -232,7 +232,7 @@ async function find(
   const found = new Map<string, { readonly at: Position }>();
   for (let from = 0; from < urns.length; from += FOUND_MAX) {
     const some = urns.slice(from, from + FOUND_MAX).map((urn) => urn.toWellFormed());
-    const { docs } = await server.ask("read", (client) =>
+    const { docs } = await server.send("read", (client) =>
       client.mget<Pick<StoredSource, "at">>({
         _source: ["at"],
         docs: some.map((urn) => ({

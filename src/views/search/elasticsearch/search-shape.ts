@@ -10,7 +10,7 @@ import type { estypes } from "@elastic/elasticsearch";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
-import type { Asker } from "../../../storage/elasticsearch/client.ts";
+import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
 import { placeOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { SearchDocument } from "../search.ts";
@@ -109,7 +109,7 @@ export const searchShape: ViewShape<SearchKept> = {
 };
 
 /** The setting that has the address. */
-export const searchAsker: Asker = { view: searchShape.view, setting: "ANNALS_SEARCH" };
+export const searchAsker: ViewSetting = { view: searchShape.view, setting: "ANNALS_SEARCH" };
 
 /** The index of an entity type. */
 export const placeOfType = (entityType: string): string => placeOf(entityType);

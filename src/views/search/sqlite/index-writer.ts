@@ -236,7 +236,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       const urns = hits.map(({ urn }) => urn);
       return urns.length < HOLDERS_MAX ? { urns } : { urns, next: urns.at(-1) };
     },
-    forget: drop,
+    clearCache: drop,
     close: () => merger.close(),
   };
 }

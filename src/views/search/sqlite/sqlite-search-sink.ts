@@ -12,8 +12,8 @@ import { createSqliteSink } from "../../../storage/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
   type SqliteView,
-  translated,
   type ViewFile,
+  withCatalogErrors,
 } from "../../../storage/sqlite/sqlite-view.ts";
 import type { SearchSink, SearchWrite } from "../search.ts";
 import { encodeDocument } from "../stored-document.ts";
@@ -30,14 +30,14 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
       try {
         await view.amend(() => writer.write(writes, START));
       } catch (error) {
-        writer.forget();
+        writer.clearCache();
         throw error;
       }
     },
     async holding(entityType, fields, from) {
       if (!view.db.isOpen) throw closed();
       if (bulk) await view.amend(() => index.flush());
-      return translated(searchSchema, "read", () => index.holding(entityType, fields, from));
+      return withCatalogErrors(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
     ...(!bulk && { tidy: () => index.mergeLarge((write) => view.amend(write)) }),
     async close(outcome = "keep") {
@@ -56,7 +56,7 @@ const closed = (): CatalogError => new CatalogError("unavailable", 'the view "se
 
 function openWriter(view: SqliteView, bulk: boolean) {
   try {
-    return translated(searchSchema, "opened", () => {
+    return withCatalogErrors(searchSchema, "opened", () => {
       const index = createIndexWriter(view.db, bulk);
       return { index, writer: createWriter(view.db, index) };
     });
@@ -158,6 +158,6 @@ function createWriter(db: Database, index: IndexWriter) {
       for (const last of lastOnes(all, START)) apply(last);
       index.commit();
     },
-    forget: () => index.forget(),
+    clearCache: () => index.clearCache(),
   };
 }

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Asker } from "../../../storage/elasticsearch/client.ts";
+import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
 import { placeOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { TimeseriesIndex, TimeseriesRow, TimeseriesWrite } from "../timeseries-table.ts";
@@ -36,7 +36,7 @@ export interface Kept {
 
 type Query = estypes.QueryDslQueryContainer;
 
-export const timeseriesAsker: Asker = { view: "timeseries", setting: "ANNALS_TIMESERIES" };
+export const timeseriesAsker: ViewSetting = { view: "timeseries", setting: "ANNALS_TIMESERIES" };
 
 /**
  * Time that the server remembers deletions, so that a delayed write does not restore a deleted event.

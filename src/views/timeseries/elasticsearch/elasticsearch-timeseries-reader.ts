@@ -15,7 +15,7 @@ import {
   openElasticsearchReading,
 } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import { placeOf } from "../../../storage/elasticsearch/names.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import { untruncated } from "../consistent-reads.ts";
 import type {
@@ -49,7 +49,7 @@ type Query = estypes.QueryDslQueryContainer;
 type Range = Parameters<TimeseriesReader["count"]>[0];
 
 export async function openElasticsearchTimeseriesReader(
-  place: ServerPlace,
+  place: ServerAddress,
 ): Promise<ElasticsearchTimeseriesReader> {
   const reading = openElasticsearchReading(timeseriesShape, place, timeseriesAsker);
   const { names } = reading;

@@ -7,7 +7,7 @@ import type { Staged } from "../../../projector/sink.ts";
 import type { Cell, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
-import type { ServerPlace } from "../../../storage/view-origin.ts";
+import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { TimeseriesRow } from "../timeseries-table.ts";
 import {
   idOf,
@@ -22,7 +22,7 @@ import {
 
 /** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchTimeseriesRows(
-  place: ServerPlace,
+  place: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredEvent, Kept>(

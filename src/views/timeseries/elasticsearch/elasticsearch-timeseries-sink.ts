@@ -117,7 +117,7 @@ function createLooking(view: ElasticsearchView<Kept>) {
   /** In the generation that is written, whether readers see it or not. */
   async function* stored(query: estypes.QueryDslQueryContainer): AsyncGenerator<readonly Hit[]> {
     const { generation } = await view.state();
-    yield* pagesOf((request) => view.server.ask("read", request), {
+    yield* pagesOf((request) => view.server.send("read", request), {
       index: view.names.indices(generation),
       query,
       sort: ["urn", "aspect", "time", "key"],

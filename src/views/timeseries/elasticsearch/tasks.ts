@@ -12,7 +12,7 @@ export interface ServerTask extends StoreTask {
 /** Undefined for one that the server does not know. */
 export async function findTask(server: SearchServer, id: string): Promise<ServerTask | undefined> {
   try {
-    const answer = await server.ask("read", (client) => client.tasks.get({ task_id: id }));
+    const answer = await server.send("read", (client) => client.tasks.get({ task_id: id }));
     const { completed, task, response, error } = answer as Answer;
     const status = response ?? task.status;
     const failure = error?.reason ?? response?.failures?.[0];

@@ -73,7 +73,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const index = await indexOf(truncation);
     await view.refresh();
     try {
-      const { task } = await view.server.ask("written", (client) =>
+      const { task } = await view.server.send("written", (client) =>
         client.deleteByQuery({
           index,
           ignore_unavailable: true,
@@ -118,7 +118,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const place = placeOfIndex(truncation);
     const most = Math.min(truncation.batchSize, PART_MAX);
     await view.refresh();
-    const pages = pagesOf((request) => view.server.ask("read", request), {
+    const pages = pagesOf((request) => view.server.send("read", request), {
       index: await indexOf(truncation),
       query: takenBy(truncation),
       sort: ["urn", "time", "key"],

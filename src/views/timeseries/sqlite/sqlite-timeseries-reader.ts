@@ -11,7 +11,7 @@ import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Dump } from "../../../storage/compare.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
-import { openSqliteViewReader, translated } from "../../../storage/sqlite/sqlite-view.ts";
+import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import { untruncated } from "../consistent-reads.ts";
 import type {
@@ -43,7 +43,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${timeseriesSchema.view}" is closed`);
     }
-    return translated(timeseriesSchema, "read", query);
+    return withCatalogErrors(timeseriesSchema, "read", query);
   }
 
   async function inParts<T>(parts: Generator<undefined, T>): Promise<T> {

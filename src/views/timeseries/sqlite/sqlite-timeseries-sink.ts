@@ -104,6 +104,6 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
         else for (const part of removeOlder) part.run(write.before, urn, write.aspect);
       }
     },
-    forget: () => known.clear(),
+    clearCache: () => known.clear(),
   };
 }

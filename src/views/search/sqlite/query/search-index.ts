@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type Position, position } from "../../../../core/position.ts";
 import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
-import { openSqliteViewReader, translated } from "../../../../storage/sqlite/sqlite-view.ts";
+import { openSqliteViewReader, withCatalogErrors } from "../../../../storage/sqlite/sqlite-view.ts";
 import {
   type Cursor,
   type Folder,
@@ -73,7 +73,7 @@ export function openSearchIndex(
   }
 
   function ask<T>(question: (answers: Answers, deadline: Deadline) => T): T {
-    return translated(searchSchema, "read", () => {
+    return withCatalogErrors(searchSchema, "read", () => {
       const { db, answers } = current();
       db.exec("BEGIN");
       try {

@@ -1,11 +1,11 @@
 /** Committed offsets of a consumer group in a topic. */
-export interface TopicPlaces {
+export interface TopicOffsets {
   readonly group: string;
   readonly topic: string;
-  readonly partitions: readonly PartitionPlace[];
+  readonly partitions: readonly PartitionOffset[];
 }
 
-export interface PartitionPlace {
+export interface PartitionOffset {
   readonly partition: number;
   /** Offset of the next message to read. */
   readonly offset: number;
