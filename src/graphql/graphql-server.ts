@@ -58,6 +58,10 @@ interface Options extends Omit<ServerContext, "entityTypes" | "moving"> {
  * character escaped, the response fits into one string.
  */
 const answerCharactersMax = 64 * 1024 * 1024;
+/** Each error of a variable quotes the whole variable. */
+const executing = { maxCoercionErrors: 10 };
+/** Characters of each end of the message of a validation error, which quotes values; the reason is at its end. */
+const messageEndMax = 500;
 /** Approximate size of a value that is not a string. */
 const MEMBER_CHARACTERS = 4;
 
@@ -130,7 +134,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
         // Prepared documents are valid.
         validate: () => [],
         // From the copy of the package that created the schema; helix may find another one.
-        execute: (args) => execute({ ...args, fieldResolver: resolveField }),
+        execute: (args) => execute({ ...args, fieldResolver: resolveField, options: executing }),
       });
       if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
       throw new Error("assertion failed: nothing of the schema is streamed");
@@ -199,8 +203,13 @@ function shownError(error: GraphQLError, onFault: (fault: unknown) => void): obj
   }
   const syntax = message.startsWith("Syntax Error");
   const classification = syntax ? "InvalidSyntax" : "ValidationError";
-  return { message, ...position, extensions: { classification } };
+  return { message: withoutMiddle(message), ...position, extensions: { classification } };
 }
+
+const withoutMiddle = (text: string): string =>
+  text.length > 2 * messageEndMax
+    ? `${text.slice(0, messageEndMax)}…${text.slice(-messageEndMax)}`
+    : text;
 
 const FETCHING = "DataFetchingException";
 

@@ -110,3 +110,15 @@ test("mutations reject requests with an Idempotency-Key", async () => {
   expect(body.message).toContain("Idempotency-Key");
   expect((await ask(client, "{ __typename }", {}, key)).body.data).toEqual({ __typename: "Query" });
 });
+
+test("errors of large variables do not repeat the variables", async () => {
+  const unknown = Array.from({ length: 20_000 }, (_, n) => [`unknown_${n}`, 1]);
+  const query =
+    "query($input: SearchAcrossEntitiesInput!) { searchAcrossEntities(input: $input) { total } }";
+  const input = { query: "*", ...Object.fromEntries(unknown) };
+  const { body } = await ask(service.client, query, { input });
+  expect(body.errors[0].message).toMatch(
+    /^Variable "\$input" got invalid value .*….*Field "unknown_0" is not defined/,
+  );
+  expect(JSON.stringify(body).length).toBeLessThan(20_000);
+});
