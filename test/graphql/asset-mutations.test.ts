@@ -33,6 +33,11 @@ afterAll(async () => {
 });
 
 describe("an update of an entity", () => {
+  test("a tag without a urn is rejected", async () => {
+    const input = { globalTags: { tags: [{ tag: { name: "Gold" } }] } };
+    expect(await codeOf("updateDataset", { urn: orders, input }, "{ urn }")).toBe(400);
+  });
+
   test("an update changes the aspects that it names, and keeps their other members", async () => {
     await service.client.upsert(orders, "editableDatasetProperties", { name: "Orders" });
     await service.client.upsert(orders, "editableSchemaMetadata", {

@@ -9,6 +9,7 @@ import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-pri
 import { isOvertaken } from "../../core/write/upsert.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
+import type { Maybe } from "../maybe.ts";
 
 /** Maximum number of entities, and of labels, of one field. */
 const membersMax = 1_000;
@@ -93,8 +94,13 @@ export async function writeProposals(
   return position;
 }
 
-/** A urn of one of the types, in the service's namespace. Throws `malformed`. */
-export function urnOf(text: string, entityTypes: readonly string[], { namespace }: Viewer): string {
+/** A urn of one of the types, in the service's namespace. Throws `malformed`, also for an absent one. */
+export function urnOf(
+  sent: Maybe<string>,
+  entityTypes: readonly string[],
+  { namespace }: Viewer,
+): string {
+  const text = sent ?? "";
   const urn = withNamespace(text, namespace);
   if (entityTypes.includes(entityTypeOf(urn))) return urn;
   throw new CatalogError(

@@ -21,7 +21,7 @@ import {
 } from "../writing.ts";
 
 interface Tags {
-  readonly tags?: Maybe<readonly { readonly tag: { readonly urn: string } }[]>;
+  readonly tags?: Maybe<readonly { readonly tag: { readonly urn?: Maybe<string> } }[]>;
 }
 
 interface EntityUpdate {
