@@ -4,6 +4,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { PLATFORM_EVENT, type PlatformEvent } from "../../core/platform-event.ts";
 import { lastOf, type Position } from "../../core/position.ts";
 import { PLATFORM_EVENTS } from "../../core/stream.ts";
+import { HALF } from "../../core/urn.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import { parsedValue } from "../../lib/json.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
@@ -54,6 +55,16 @@ function check({ name, key = name, header, payload }: PlatformEvent): void {
   checkText("name", name);
   checkText("key", key);
   checkText("event.payload.contentType", payload.contentType);
+  // Kafka has UTF-8, which cannot hold half a character.
+  for (const [member, text] of Object.entries({
+    name,
+    key,
+    "event.payload.value": payload.value,
+    "event.payload.contentType": payload.contentType,
+  })) {
+    if (text.isWellFormed()) continue;
+    throw new CatalogError("invalid", `${member} holds half a character`, { hint: HALF });
+  }
   const time = header.timestampMillis;
   if (!(Number.isSafeInteger(time) && time >= 0)) {
     throw new CatalogError("invalid", `event.header.timestampMillis is ${formatNumber(time)}`, {
