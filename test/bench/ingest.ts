@@ -75,7 +75,7 @@ export async function* benchIngest(): Figures {
         ...common,
         requests: at(
           ingest,
-          created(200_000, (n) => single(n, 0)),
+          created(80_000, (n) => single(n, 0)),
         ),
       }),
     },

@@ -24,6 +24,9 @@ export interface Measured {
 /** Warm-up with a rate limit, until all connections have prepared their requests. */
 export const beginMs = 3_000;
 
+/** A response that takes longer is an error; long enough for a busy machine. */
+const answerSecondsMax = 60;
+
 /** Throws for a response other than 2xx, because a benchmark of errors is meaningless. */
 export async function load({
   url,
@@ -41,7 +44,8 @@ export async function load({
   );
   const run = async (options: Partial<autocannon.Options>) => {
     const setupClient = (client: autocannon.Client) => client.setRequests(own());
-    const result = await autocannon({ url, duration: seconds, setupClient, ...options });
+    const timeout = answerSecondsMax;
+    const result = await autocannon({ url, duration: seconds, timeout, setupClient, ...options });
     if (result.non2xx > 0 || result.errors > 0) {
       throw new Error(
         `${result.non2xx} answers were no success, ${result.errors} errors, at ${url}`,
