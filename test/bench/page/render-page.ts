@@ -47,7 +47,7 @@ export function renderPage(
       figures.some(({ size }) => size !== undefined) ? sizesTable(figures) : figuresTable(figures),
     ]),
     "## Other catalogs",
-    "Measured with the same requests on a machine of this size, each catalog alone on it.",
+    "Figures of other catalogs are from separate measurements on a machine of this size.",
     comparison(sections, compared),
   ]
     .map((block) => `${block}\n`)
@@ -90,7 +90,7 @@ function sizesTable(figures: readonly Figure[]): string {
 function comparison(sections: readonly Section[], compared: readonly Compared[]): string {
   const figures = sections.flatMap((section) => section.figures);
   return table(
-    ["", "The other catalog", "Annals", "Figure above"],
+    ["", "Other catalog", "Annals", "Figure above"],
     compared.map(({ what, theirs, figure }) => {
       const own = figures.filter(({ name }) => name === figure).at(-1);
       return [what, theirs, own === undefined ? "" : formatValue(own), figure];

@@ -11,8 +11,8 @@ interface Labels {
   readonly y: string;
 }
 
-const [width, height] = [760, 420];
-const plot = { left: 80, right: 560, top: 50, bottom: 360 };
+const [width, height] = [860, 430];
+const plot = { left: 80, right: 580, top: 70, bottom: 370 };
 const colours = ["#2563eb", "#059669", "#d97706", "#9333ea", "#dc2626"];
 
 export function renderPlot(series: readonly Series[], labels: Labels): string {
@@ -50,7 +50,7 @@ export function renderPlot(series: readonly Series[], labels: Labels): string {
       text(plot.left - 8, y.at(power) + 4, shorten(power), `text-anchor="end"`),
     ]),
     text((plot.left + plot.right) / 2, height - 14, labels.x, `text-anchor="middle"`),
-    text(plot.left - 56, plot.top - 6, labels.y),
+    text(plot.left, plot.top - 14, labels.y),
     ...series.flatMap(({ name, points }, n) => {
       const colour = colours[n % colours.length] ?? "";
       const at = points.map((point): Point => [x.at(point.x), y.at(point.y)]);

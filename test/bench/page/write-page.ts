@@ -15,7 +15,7 @@ const parts: readonly Part[] = [
     part: "ingest",
     title: "Writes",
     method:
-      "Durable proposals of about 700 bytes over HTTP, 64 connections (batches: 4). Each response follows the fsync of its record. Medians of three rounds that alternate with the echo. The CPU time is that of the service's threads for each proposed aspect.",
+      "Durable proposals of about 500 bytes over HTTP, 64 connections (batches: 4). Each response follows the fsync of its record. Medians of three rounds that alternate with the echo. The CPU time is that of the service's threads for each proposed aspect.",
   },
   {
     part: "reads",
