@@ -124,7 +124,7 @@ export async function openCatalogAndHttp(
   opened.push(() => operations.close());
   const operator = openOperatorToken({
     data: config.data,
-    given: config.operatorTokenFile,
+    configuredFile: config.operatorTokenFile,
     logger,
   });
   if (operator.made) onMadeToken?.(operator.file);
@@ -132,7 +132,7 @@ export async function openCatalogAndHttp(
 
   const systemClient = openSystemClient({
     data: config.data,
-    given: config.systemClientFile,
+    configuredFile: config.systemClientFile,
     logger,
   });
   const required = requiresTokens(config);

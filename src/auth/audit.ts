@@ -7,7 +7,7 @@ import type { Position } from "../core/position.ts";
 export type AuditOutcome = "allowed" | "refused" | "failed";
 
 /** An event that just happened. Its texts must not contain secrets. */
-export interface AuditNote {
+export interface AuditEntry {
   /** Name of the operation: restoreIndices, createAccessToken, … */
   readonly action: string;
   readonly outcome: AuditOutcome;
@@ -20,7 +20,7 @@ export interface AuditNote {
   readonly detail?: string | undefined;
 }
 
-export interface AuditEvent extends AuditNote {
+export interface AuditEvent extends AuditEntry {
   /** Position of its record in the log. */
   readonly position: Position;
   /** Epoch milliseconds. */
@@ -58,9 +58,9 @@ export interface AuditPage {
 
 export interface AuditTrail {
   /** Written in the background, within a second or two. Never fails. */
-  note(note: AuditNote): void;
+  record(note: AuditEntry): void;
   /** An accepted token was used. Written at most once an hour, or when the address changes. */
-  noteUse(use: { readonly urn: string; readonly actor: string; readonly address: string }): void;
+  recordUse(use: { readonly urn: string; readonly actor: string; readonly address: string }): void;
   /** When a token was last used, in epoch milliseconds, to the hour. */
   lastUse(urn: string): Promise<number | undefined>;
   list(query: AuditQuery): Promise<AuditPage>;

@@ -42,7 +42,7 @@ interface AccessOptions {
   readonly tokenDurationMax: TokenDuration;
   /** Limit per user or address; 0 for none. */
   readonly requestsPerSecondMax: number;
-  readonly audit: Pick<AuditTrail, "note" | "noteUse">;
+  readonly audit: Pick<AuditTrail, "record" | "recordUse">;
   readonly logger: { warn(fields: object, message: string): void };
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -62,10 +62,15 @@ export interface OpenedAccess {
 export function openAccess(options: AccessOptions): OpenedAccess {
   const { catalog, namespace, now } = options;
   const { data, logger: log } = options;
-  const keys = openKeys({ data, name: "signing.key", given: options.signingKeyFile, logger: log });
+  const keys = openKeys({
+    data,
+    name: "signing.key",
+    configuredFile: options.signingKeyFile,
+    logger: log,
+  });
   const secretKeys = openKeys({
     ...{ data, name: "secret.key" },
-    ...{ given: options.secretKeyFile, logger: log },
+    ...{ configuredFile: options.secretKeyFile, logger: log },
   });
   const format = createTokenFormat(keys, { namespace });
   const entities = createStoredEntities(catalog);
@@ -99,7 +104,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
       peek: options.peek,
       entitiesVersion: options.entitiesVersion,
       lifeMax: lifeOf(options.tokenDurationMax),
-      noteUse: options.audit.noteUse,
+      noteUse: options.audit.recordUse,
     }),
   };
 }

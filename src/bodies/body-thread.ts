@@ -6,10 +6,13 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ValidateFunction } from "ajv";
 import { createAddresses } from "../catalog/address.ts";
 import { labelled } from "../catalog/labels.ts";
-import { checkProposals, refuseTooMany } from "../catalog/write/proposals/checked-proposals.ts";
+import {
+  checkProposals,
+  requireProposalsMax,
+} from "../catalog/write/proposals/checked-proposals.ts";
 import { proposalsOf } from "../catalog/write/proposals/legacy-snapshots.ts";
 import { createProposalValidation } from "../catalog/write/proposals/validate-proposals.ts";
-import { settledText } from "../core/decide.ts";
+import { validatedText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
 import { connect, Transfer } from "../core/thread-calls.ts";
 import { createBodyCompiler } from "../http/request/body/body-schemas.ts";
@@ -89,7 +92,7 @@ function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBo
     { ...ask, body, caller: {}, dialect: "interface", host: undefined },
     (snapshots) => proposalsOf(model, snapshots),
   );
-  refuseTooMany(proposals.length);
+  requireProposalsMax(proposals.length);
   const packed = packProposals(checkProposals(proposals, validation));
   return new Transfer({ proposals: packed }, [packed.bytes.buffer, packed.lengths.buffer]);
 }
@@ -97,11 +100,11 @@ function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBo
 function compute({ proposal: packed, label, stamp, current }: ComputeValueMessage): string {
   return labelled(label, () => {
     const addressed = validation.address(unpackProposal(packed), { index: 0, count: 1 });
-    const { value } = validation.prepare(addressed, stamp).command;
+    const { value } = validation.validate(addressed, stamp).command;
     assert(value !== undefined, "a delete has no value to compute");
     if (typeof value !== "function") return value.text;
     const settled = value(
-      current === undefined ? undefined : settledText(current),
+      current === undefined ? undefined : validatedText(current),
       () => undefined,
     );
     return settled.text;

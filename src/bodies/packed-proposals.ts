@@ -2,7 +2,7 @@
  * Packs proposals for another thread into two buffers that are transferred without a copy. Cloning
  * 20,000 objects would block the receiving thread; it decodes the buffers in slices.
  */
-import { CHECKED, NAMED, PLACE, type Proposal } from "../catalog/catalog.ts";
+import { CHECKED, HAS_TYPE_NAMES, type Proposal, REQUEST_PATH } from "../catalog/catalog.ts";
 import { inSlices } from "../catalog/chunks.ts";
 import {
   deserializeError,
@@ -52,8 +52,8 @@ function headOf(proposal: Proposal): Head {
   return {
     proposal: aspect === undefined ? proposal : { ...proposal, aspect: { value: null, ...rest } },
     hasValue: typeof value === "string",
-    place: proposal[PLACE],
-    named: proposal[NAMED],
+    place: proposal[REQUEST_PATH],
+    named: proposal[HAS_TYPE_NAMES],
     checked: typeof checked === "object" ? { refusal: serializeError(checked.refusal) } : checked,
   };
 }
@@ -84,8 +84,8 @@ function proposalOf({ proposal, hasValue, place, named, checked }: Head, value: 
   return {
     ...proposal,
     ...(hasValue && { aspect: { ...proposal.aspect, value } }),
-    ...(place !== undefined && { [PLACE]: place }),
-    ...(named !== undefined && { [NAMED]: named }),
+    ...(place !== undefined && { [REQUEST_PATH]: place }),
+    ...(named !== undefined && { [HAS_TYPE_NAMES]: named }),
     ...(checked !== undefined && {
       [CHECKED]:
         typeof checked === "object" ? { refusal: deserializeError(checked.refusal) } : checked,

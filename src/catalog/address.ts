@@ -20,7 +20,7 @@ export interface Addresses {
   /** For writing. `invalid` for an entity type that is not in the model. */
   writable(urn: string): Address;
   /** For reading. `not_found` for an entity type that is not in the model. */
-  known(urn: string): Address;
+  readable(urn: string): Address;
   /** True for a urn of the configured namespace with an entity type of the model. */
   isKnown(urn: string): boolean;
   /**
@@ -59,7 +59,7 @@ export function createAddresses(
 
   return {
     writable: (text) => addressed(text, "invalid"),
-    known: (text) => addressed(text, "not_found"),
+    readable: (text) => addressed(text, "not_found"),
     isKnown(urn) {
       try {
         return addressed(urn, "not_found").urn === urn;

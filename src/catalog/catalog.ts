@@ -20,7 +20,13 @@ export type * from "./read/entity-reads.ts";
 export type * from "./runs/run-requests.ts";
 export type * from "./search/requests.ts";
 export type * from "./write/writes.ts";
-export { CHECKED, largeCharacters, NAMED, PLACE, proposalsMax } from "./write/writes.ts";
+export {
+  CHECKED,
+  HAS_TYPE_NAMES,
+  largeCharacters,
+  proposalsMax,
+  REQUEST_PATH,
+} from "./write/writes.ts";
 
 /** The view that serves a read. */
 export type ReadView = "entities" | "timeseries" | "relationships" | "search";

@@ -37,7 +37,7 @@ import { createDelete } from "./write/delete.ts";
 import { createEntityCache } from "./write/entity-cache.ts";
 import { createIngestion } from "./write/ingest.ts";
 import { createProduceEvent } from "./write/produce-event.ts";
-import { createGiveDefaults } from "./write/proposals/default-aspects.ts";
+import { createWriteDefaults } from "./write/proposals/default-aspects.ts";
 import { proposalsOf } from "./write/proposals/legacy-snapshots.ts";
 import { refuseOwnHeaders } from "./write/proposals/reserved-headers.ts";
 import { createProposalValidation } from "./write/proposals/validate-proposals.ts";
@@ -149,7 +149,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     states,
     systemActor,
     now,
-    admitted() {
+    untilViewFollows() {
       // A shared log accepts writes whatever the views do. Positions of any other log number its records.
       if (parts.sharedLog) return undefined;
       const behind = (answered[ASPECTS] ?? START) - (progress.positions()[ASPECTS] ?? START);
@@ -186,7 +186,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
         if (next.length === 0 || urns.length >= total) return urns;
       }
     },
-    answered: () => answered[ASPECTS] ?? START,
+    acknowledged: () => answered[ASPECTS] ?? START,
     onAppended(position, of) {
       if (position > (answered[ASPECTS] ?? START)) answered[ASPECTS] = position;
       if (position > (answered[GRAPH] ?? START)) answered[GRAPH] = position;
@@ -336,7 +336,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     ...catalog,
     peek: states.peekQuietly,
     entitiesVersion,
-    giveDefaults: createGiveDefaults({ addresses, states, validation, ingest: ingestion.ingest }),
+    giveDefaults: createWriteDefaults({ addresses, states, validation, ingest: ingestion.ingest }),
     removeLeftValues: definitionRemoval.removeLeftValues,
     restoreEdges: createRestoreEdges({
       log,

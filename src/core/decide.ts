@@ -63,7 +63,7 @@ export interface AspectCommand {
 /** A default aspect of a new entity. */
 export interface DefaultAspect {
   readonly aspect: string;
-  readonly settled: AspectValue;
+  readonly validated: AspectValue;
   readonly schemaVersion: number;
 }
 
@@ -77,7 +77,7 @@ export interface DecisionContext {
   /** Timeseries events of the same request, which create the entity, too. */
   readonly events?: readonly NewEvent[] | undefined;
   /** Key aspect and defaults of the entity, called only when it is created. */
-  readonly given: () => readonly DefaultAspect[];
+  readonly defaultAspects: () => readonly DefaultAspect[];
 }
 
 interface NewEvent {
@@ -140,7 +140,7 @@ interface Draft {
   readonly entityExists: () => boolean;
   readonly put: (
     aspect: string,
-    settled: AspectValue,
+    validated: AspectValue,
     schemaVersion: number,
     source: Pick<AspectCommand, "system" | "headers">,
     first?: boolean,
@@ -178,14 +178,14 @@ function decideOne(draft: Draft, command: AspectCommand, context: DecisionContex
     if (command.conditions.noneMatch) return;
     throw failedCondition(command, obstacle);
   }
-  const settled = settle(command, current, draft);
+  const validated = validatedValue(command, current, draft);
   // The key aspect is a default: before the entity exists, writing it creates the entity.
   if (command.aspect === context.keyAspect && current === undefined) return;
-  if (current !== undefined && sameValue(current, settled)) draft.confirm(current, command);
-  else draft.put(command.aspect, settled, command.schemaVersion, command);
+  if (current !== undefined && sameValue(current, validated)) draft.confirm(current, command);
+  else draft.put(command.aspect, validated, command.schemaVersion, command);
 }
 
-function settle(
+function validatedValue(
   { value }: AspectCommand,
   current: AspectState | undefined,
   draft: Draft,
@@ -196,10 +196,10 @@ function settle(
 }
 
 const currentOf = (aspect: AspectState | undefined): AspectValue | undefined =>
-  aspect === undefined ? undefined : settledText(aspect.value);
+  aspect === undefined ? undefined : validatedText(aspect.value);
 
 /** A valid value from its JSON text, which is parsed when the value is first read. */
-export function settledText(text: string): AspectValue {
+export function validatedText(text: string): AspectValue {
   let value: AspectValue["value"] | undefined;
   return {
     text,
@@ -214,11 +214,11 @@ export function settledText(text: string): AspectValue {
 const COMPARED_CHARACTERS_MAX = 1024 * 1024;
 
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */
-function sameValue(current: AspectState, settled: AspectValue): boolean {
-  if (current.value === settled.text) return true;
+function sameValue(current: AspectState, validated: AspectValue): boolean {
+  if (current.value === validated.text) return true;
   const { length } = current.value;
-  if (length !== settled.text.length || length > COMPARED_CHARACTERS_MAX) return false;
-  return sameJson(JSON.parse(current.value), settled.value);
+  if (length !== validated.text.length || length > COMPARED_CHARACTERS_MAX) return false;
+  return sameJson(JSON.parse(current.value), validated.value);
 }
 
 /** A write since its last deletion creates an entity that does not exist. */
@@ -226,12 +226,12 @@ function giveMissing(draft: Draft, life: Life, context: DecisionContext): void {
   const { commands } = life;
   const system = commands.at(-1)?.system ?? life.eventSystem;
   if (draft.entityExists() || system === undefined) return;
-  for (const { aspect, settled, schemaVersion } of context.given()) {
+  for (const { aspect, validated, schemaVersion } of context.defaultAspects()) {
     if (draft.aspect(aspect) !== undefined) continue;
     const first = aspect === context.keyAspect;
     // A proposal of the key itself is the one that created the entity.
     const own = first ? commands.findLast((one) => one.aspect === aspect) : undefined;
-    draft.put(aspect, settled, schemaVersion, own ?? { system }, first);
+    draft.put(aspect, validated, schemaVersion, own ?? { system }, first);
   }
 }
 
@@ -291,7 +291,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
     },
     entityExists: () => exists,
 
-    put(aspect, settled, schemaVersion, source, first = false) {
+    put(aspect, validated, schemaVersion, source, first = false) {
       const before = aspects.get(aspect);
       const version = (before?.version ?? 0) + 1;
       const living = before?.removed ? undefined : before;
@@ -302,7 +302,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       aspects.set(aspect, {
         name: aspect,
         version,
-        value: settled.text,
+        value: validated.text,
         time: created.time,
         actor: created.actor,
         system,
@@ -310,7 +310,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       });
       if (aspect === keyAspect) exists = true;
       const { headers } = source;
-      const put = change({ aspect, changeType: "UPSERT", value: settled.text, system, headers });
+      const put = change({ aspect, changeType: "UPSERT", value: validated.text, system, headers });
       // The key comes first in the log, although it is decided last.
       if (first) changes.splice(birth, 0, put);
       else changes.push(put);

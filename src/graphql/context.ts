@@ -1,6 +1,6 @@
 /** The context of the resolvers and rules of one request. */
 
-import type { AuditNote } from "../auth/audit.ts";
+import type { AuditEntry } from "../auth/audit.ts";
 import type { Authority } from "../auth/policies/authority.ts";
 import type { SignIn } from "../auth/sign-in/sign-in.ts";
 import type { StoredEntities } from "../auth/stored-entities.ts";
@@ -37,7 +37,7 @@ export interface Viewer extends ServerContext {
   /** Urn of the caller; undefined for anonymous requests. */
   readonly actor: string | undefined;
   /** Notes an operation or rejection that leaves no other record. */
-  readonly audited: (note: Pick<AuditNote, "action" | "outcome" | "urn" | "detail">) => void;
+  readonly audited: (note: Pick<AuditEntry, "action" | "outcome" | "urn" | "detail">) => void;
   /** Called with the log position of each write. */
   readonly wrote: (position: Position | undefined) => void;
 }

@@ -42,7 +42,7 @@ export interface ServerContext {
   readonly origins: ReadonlySet<string>;
   readonly streams: Streams;
   readonly endedTokens: EndedTokens | undefined;
-  readonly audit: Pick<AuditTrail, "note"> | undefined;
+  readonly audit: Pick<AuditTrail, "record"> | undefined;
   readonly servesApi: boolean;
 }
 

@@ -113,7 +113,7 @@ interface HttpDoorOptions {
   /** The catalog of a user; absent: the same catalog for all. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
   /** The audit trail; absent without one. */
-  readonly audit?: Pick<AuditTrail, "note"> | undefined;
+  readonly audit?: Pick<AuditTrail, "record"> | undefined;
   /** Tracing; absent without it. */
   readonly traces?: ServerTraces | undefined;
   /** Epoch milliseconds. */

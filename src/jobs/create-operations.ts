@@ -1,5 +1,5 @@
 /** The operations over a log, its views and its projector, put together from their parts. */
-import type { AuditNote, AuditTrail } from "../auth/audit.ts";
+import type { AuditEntry, AuditTrail } from "../auth/audit.ts";
 import type { Change } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
@@ -40,7 +40,7 @@ export interface OperationsParts {
       projected(): readonly string[];
       emptied(): Readonly<Record<string, number>>;
     };
-  readonly audit: Pick<AuditTrail, "list" | "note">;
+  readonly audit: Pick<AuditTrail, "list" | "record">;
   readonly status: Pick<StatusParts, "version" | "health" | "figures">;
   readonly rebuilds: RebuildParts & {
     /** Rebuild views of another model automatically. */
@@ -189,7 +189,7 @@ export async function openOperations(
     onStale(view, stale) {
       parts.rebuilds.onStale(view, stale);
       // The view's progress past this record shows that a projector applies it.
-      if (stale) parts.audit.note(madeElsewhere(view, systemActor));
+      if (stale) parts.audit.record(madeElsewhere(view, systemActor));
     },
     ofAnotherModel: parts.rebuilds.ofAnotherModel,
     rebuild: (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs),
@@ -288,7 +288,7 @@ async function isRebuilt({ list }: Jobs): Promise<boolean> {
   return jobs.some(({ kind, state }) => kind === "rebuild" && state === "running");
 }
 
-const madeElsewhere = (view: string, actor: string): AuditNote => ({
+const madeElsewhere = (view: string, actor: string): AuditEntry => ({
   action: "modelChange",
   outcome: "allowed",
   actor,

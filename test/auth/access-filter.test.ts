@@ -130,7 +130,7 @@ describe("an access filter", () => {
             );
             const resource = resourceOf(stored, one.urn, one.urn.split(":")[2] ?? "");
             const expected = meets(policies as readonly Policy[], principal, toRead, resource);
-            expect(accessFilter.sees(state)).toBe(expected);
+            expect(accessFilter.isVisible(state)).toBe(expected);
             if (accessFilter.everything) {
               expect(expected).toBe(true);
               continue;
@@ -139,9 +139,9 @@ describe("an access filter", () => {
             const certain = holds(accessFilter.condition, document);
             if (certain) expect(expected).toBe(true);
             const perhaps =
-              accessFilter.perhaps !== undefined && holds(accessFilter.perhaps, document);
+              accessFilter.toCheck !== undefined && holds(accessFilter.toCheck, document);
             if (expected) expect(certain || perhaps).toBe(true);
-            if (accessFilter.perhaps === undefined) {
+            if (accessFilter.toCheck === undefined) {
               expect(certain).toBe(expected);
               exact++;
             }
@@ -189,8 +189,8 @@ describe("an access filter", () => {
       );
     const [chart, otto] = [documentOf("urn:li:chart:(looker,a)"), documentOf(OTTO)];
     const asked = (condition: string) => {
-      const { condition: certain, perhaps = certain } = filterOf(condition);
-      return [chart, otto].map((one) => [holds(certain, one), holds(perhaps, one)]);
+      const { condition: certain, toCheck = certain } = filterOf(condition);
+      return [chart, otto].map((one) => [holds(certain, one), holds(toCheck, one)]);
     };
     expect(asked("EQUALS")).toEqual([
       [false, false],
@@ -208,7 +208,7 @@ describe("an access filter", () => {
     const filter = {
       criteria: [{ field: "STRUCTURED_PROPERTY", values: [], structuredPropertyValues }],
     };
-    const { condition, perhaps, sees } = accessFilterOf(
+    const { condition, toCheck, isVisible } = accessFilterOf(
       [
         {
           ...{ type: "METADATA", state: "ACTIVE", privileges: ["VIEW_ENTITY_PAGE"] },
@@ -220,12 +220,12 @@ describe("an access filter", () => {
     );
     const chart = "urn:li:chart:(looker,a)";
     expect(holds(condition, documentOf(chart))).toBe(false);
-    expect(holds(perhaps ?? condition, documentOf(chart))).toBe(true);
+    expect(holds(toCheck ?? condition, documentOf(chart))).toBe(true);
     const of = (value: string) =>
       stateOf(chart, {
         structuredProperties: { properties: [{ propertyUrn, values: [{ string: value }] }] },
       });
-    expect([sees(of("open")), sees(of("secret")), sees(stateOf(chart))]).toEqual([
+    expect([isVisible(of("open")), isVisible(of("secret")), isVisible(stateOf(chart))]).toEqual([
       true,
       false,
       false,
@@ -234,8 +234,8 @@ describe("an access filter", () => {
 
   test("always permits the own user, and nothing else without policies", () => {
     const accessFilter = accessFilterOf([], principal, fields);
-    expect(accessFilter.sees(stateOf(MINA))).toBe(true);
-    expect(accessFilter.sees(stateOf("urn:li:corpuser:otto"))).toBe(false);
+    expect(accessFilter.isVisible(stateOf(MINA))).toBe(true);
+    expect(accessFilter.isVisible(stateOf("urn:li:corpuser:otto"))).toBe(false);
     expect(holds(accessFilter.condition, documentOf(MINA))).toBe(true);
     expect(holds(accessFilter.condition, documentOf("urn:li:corpuser:otto"))).toBe(false);
   });
@@ -259,8 +259,8 @@ describe("an access filter", () => {
       fields,
     );
     const [dataset = "", , chart = ""] = urns;
-    expect(accessFilter.sees(unreadable(dataset))).toBe(true);
-    expect(accessFilter.sees(unreadable("urn:li:dashboard:(looker,a)"))).toBe(false);
-    expect(() => accessFilter.sees(unreadable(chart))).toThrow("aspects were read");
+    expect(accessFilter.isVisible(unreadable(dataset))).toBe(true);
+    expect(accessFilter.isVisible(unreadable("urn:li:dashboard:(looker,a)"))).toBe(false);
+    expect(() => accessFilter.isVisible(unreadable(chart))).toThrow("aspects were read");
   });
 });

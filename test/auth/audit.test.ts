@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AuditNote } from "../../src/auth/audit.ts";
+import type { AuditEntry } from "../../src/auth/audit.ts";
 import { countedMs, createAuditTrail, refusalsMax } from "../../src/jobs/audit/audit-trail.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
@@ -67,7 +67,7 @@ describe("the audit log of a service", () => {
     const positions = all.map((event: { position: number }) => event.position);
     expect(positions).toEqual([...positions].sort((one, other) => other - one));
     const found = (action: string, outcome: string) =>
-      all.find((one: AuditNote) => one.action === action && one.outcome === outcome);
+      all.find((one: AuditEntry) => one.action === action && one.outcome === outcome);
     expect(found("UPSERT", "allowed")).toMatchObject({ actor: MINA, urn: TAG });
     expect(found("restoreIndices", "refused")).toMatchObject({ actor: MINA, count: 1 });
     expect(found("restoreIndices", "allowed")).toMatchObject({
@@ -144,7 +144,7 @@ test("repeated refusals are counted instead of appended one by one", async () =>
     });
   let trail = open();
   const refuse = (detail: string) =>
-    trail.note({ action: "getEntity", outcome: "refused", address: "192.0.2.1", detail });
+    trail.record({ action: "getEntity", outcome: "refused", address: "192.0.2.1", detail });
   for (let i = 0; i < 50_000; i++) refuse("the same");
   for (let i = 0; i < 50_000; i++) refuse(`another ${i}`);
   await trail.close();
@@ -155,7 +155,7 @@ test("repeated refusals are counted instead of appended one by one", async () =>
   // A use of a token is recorded once an hour.
   trail = open();
   const use = { urn: "urn:li:dataHubAccessToken:x", actor: MINA, address: "192.0.2.1" };
-  for (let minute = 0; minute < 120; minute++, now += countedMs) trail.noteUse(use);
+  for (let minute = 0; minute < 120; minute++, now += countedMs) trail.recordUse(use);
   await trail.close();
   expect(await log.head()).toBe(refusalsMax + 4);
   expect(await trail.lastUse(use.urn)).toBe(1_772_409_600_000 + 3_600_000);
@@ -186,7 +186,7 @@ test("a time range is found without reading later records, within the configured
     });
   const trail = open(0);
   for (let i = 0; i < 9_000; i++, now += minute) {
-    trail.note({ action: `a${i}`, outcome: "allowed" });
+    trail.record({ action: `a${i}`, outcome: "allowed" });
   }
   await trail.close();
   const page = await trail.list({

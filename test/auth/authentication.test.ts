@@ -27,7 +27,7 @@ afterEach(() => directory[Symbol.dispose]());
 function open(lifeMax?: number) {
   const keys = openKeys({
     name: "signing.key",
-    ...{ data: directory.path, given: "", logger: { warn: () => {} } },
+    ...{ data: directory.path, configuredFile: "", logger: { warn: () => {} } },
   });
   const format = createTokenFormat(keys, { namespace: "li" });
   const stored = new Map<string, Record<string, unknown>>([[MINA, {}]]);

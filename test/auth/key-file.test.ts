@@ -21,7 +21,7 @@ const two = "two-keys-that-are-long-enough-to-be-some";
 function keysIn(...lines: readonly string[]) {
   const file = join(directory.path, "keys");
   writeFileSync(file, lines.join("\n"), { mode: 0o600 });
-  return openKeys({ name: "signing.key", data: directory.path, given: file, logger });
+  return openKeys({ name: "signing.key", data: directory.path, configuredFile: file, logger });
 }
 const formatWith = (...lines: readonly string[]) =>
   createTokenFormat(keysIn(...lines), { namespace: "li" });
@@ -29,7 +29,7 @@ const formatWith = (...lines: readonly string[]) =>
 describe("the key of a data directory", () => {
   test("the key is created at the first start, readable by its owner only, and stays", () => {
     mkdirSync(directory.path, { recursive: true });
-    const place = { data: directory.path, given: "", logger };
+    const place = { data: directory.path, configuredFile: "", logger };
     const { file, current } = openKeys({ name: "signing.key", ...place });
     expect(file).toBe(join(directory.path, "signing.key"));
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -98,8 +98,8 @@ test.each([
 });
 
 test("a missing file stops the start", () => {
-  const given = join(directory.path, "none");
-  expect(() => openKeys({ name: "signing.key", data: directory.path, given, logger })).toThrow(
-    "cannot read the keys",
-  );
+  const configuredFile = join(directory.path, "none");
+  expect(() =>
+    openKeys({ name: "signing.key", data: directory.path, configuredFile, logger }),
+  ).toThrow("cannot read the keys");
 });

@@ -117,7 +117,7 @@ describe("policy expansion", () => {
 describe("the cache of policy expansion", () => {
   test("shares one lookup among callers until the TTL ends or the entry is invalidated", async () => {
     const { lookup, asked } = treeOf(30, 3);
-    const { expand, forget, pass } = policyExpansion(lookup);
+    const { expand, invalidate, pass } = policyExpansion(lookup);
     const both = await Promise.all([expand([reading([TOP])]), expand([reading([TOP])])]);
     const first = asked.length;
     expect(belowOf(both[0][0])).toBe(belowOf(both[1][0]));
@@ -128,19 +128,19 @@ describe("the cache of policy expansion", () => {
     expect(asked).toHaveLength(2 * first);
     // An equal set is the same object, so that nothing derived from it is built again.
     expect(belowOf(again)).toBe(belowOf(both[0][0]));
-    forget();
+    invalidate();
     await expand([reading([TOP])]);
     expect(asked).toHaveLength(3 * first);
   });
 
   test("keeps no entry that was invalidated during its lookup", async () => {
     const answers: ((urns: readonly string[]) => void)[] = [];
-    const { expand, forget } = policyExpansion({
+    const { expand, invalidate } = policyExpansion({
       below: () => new Promise((answer) => answers.push(answer)),
       beginning: async () => [],
     });
     const before = expand([reading([TOP])]);
-    forget();
+    invalidate();
     const after = expand([reading([TOP])]);
     answers[1]?.([TOP, container(2)]);
     answers[0]?.([TOP, container(1)]);

@@ -11,7 +11,8 @@ beforeEach(() => {
 afterEach(() => directory[Symbol.dispose]());
 
 const logger = { warn: () => {} };
-const open = (given = "") => openOperatorToken({ data: directory.path, given, logger });
+const open = (configuredFile = "") =>
+  openOperatorToken({ data: directory.path, configuredFile, logger });
 const own = () => join(directory.path, "operator.token");
 const rejected = (message: RegExp) =>
   expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
@@ -30,7 +31,7 @@ describe("the admin token of the data directory", () => {
     expect(again.admits(`Bearer ${token}`)).toBe(true);
     using other = temporaryDirectory("annals-token");
     expect(
-      openOperatorToken({ data: other.path, given: "", logger }).admits(`Bearer ${token}`),
+      openOperatorToken({ data: other.path, configuredFile: "", logger }).admits(`Bearer ${token}`),
     ).toBe(false);
   });
 
@@ -82,7 +83,7 @@ describe("an admin token file that the configuration names", () => {
 
 test("a data directory that cannot be written is reported", () => {
   const missing = join(directory.path, "missing");
-  expect(() => openOperatorToken({ data: missing, given: "", logger })).toThrow(
+  expect(() => openOperatorToken({ data: missing, configuredFile: "", logger })).toThrow(
     rejected(/cannot read or create the file/),
   );
   chmodSync(directory.path, 0o700);

@@ -104,10 +104,10 @@ async function shown(policies: readonly Policy[]) {
     const document = documents.get(urn);
     const resource = await findResource(entities, urn, entityTypeOf(urn));
     if (meets(policies, mina, toRead, resource)) evaluated.push(urn);
-    if (accessFilter.sees(stateOf(urn, { ...tree[urn] }))) visible.push(urn);
+    if (accessFilter.isVisible(stateOf(urn, { ...tree[urn] }))) visible.push(urn);
     if (document !== undefined && holds(accessFilter.condition, document)) found.push(urn);
   }
-  expect(accessFilter.perhaps).toBeUndefined();
+  expect(accessFilter.toCheck).toBeUndefined();
   return { evaluated, visible, found };
 }
 

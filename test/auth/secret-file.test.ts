@@ -41,7 +41,7 @@ describe.each([
   ["the signing keys", "signing.key", keysNamed("signing.key")],
   ["the keys of secrets", "secret.key", keysNamed("secret.key")],
 ])("%s", (_, name, openAny) => {
-  const open = (given = "") => openAny({ data: directory.path, given, logger });
+  const open = (configuredFile = "") => openAny({ data: directory.path, configuredFile, logger });
 
   test.each([0o644, 0o640, 0o622, 0o666])(
     "files of the data directory with mode %o are restricted to the owner",

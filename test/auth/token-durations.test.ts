@@ -131,7 +131,7 @@ test("a token that exceeds a lowered limit is rejected", async () => {
   const createdAt = 1_772_409_600_000;
   let now = createdAt;
   const logger = { warn: () => {} };
-  const keys = openKeys({ name: "signing.key", data: directory.path, given: "", logger });
+  const keys = openKeys({ name: "signing.key", data: directory.path, configuredFile: "", logger });
   const format = createTokenFormat(keys, { namespace: "li" });
   const token = await format.sign({ type: "PERSONAL", actor: ROOT }, createdAt);
   const urn = `urn:li:dataHubAccessToken:${tokenId(token)}`;

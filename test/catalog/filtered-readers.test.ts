@@ -24,8 +24,8 @@ const unused = (): never => {
 const filter: AccessFilter = {
   everything: false,
   condition: of(open),
-  perhaps: { kind: "any", any: [of(perhaps), of(hidden)] },
-  sees: ({ urn }) => urn !== hidden,
+  toCheck: { kind: "any", any: [of(perhaps), of(hidden)] },
+  isVisible: ({ urn }) => urn !== hidden,
   alwaysVisible: () => false,
 };
 const ports: ReadPorts = {
@@ -73,14 +73,14 @@ test("near words come from visible documents, and are omitted if entities are ch
   const nearFor = async (look: AccessFilter) =>
     (await filteredReaders({ ...ports, search: reader }, () => look).search.search(query))
       .nearWords;
-  expect(await nearFor({ ...filter, perhaps: undefined })).toEqual([
+  expect(await nearFor({ ...filter, toCheck: undefined })).toEqual([
     [{ word: "orders", distance: 1, documents: 1 }],
   ]);
-  expect(await nearFor({ ...filter, perhaps: undefined, condition: of(hidden) })).toEqual([
+  expect(await nearFor({ ...filter, toCheck: undefined, condition: of(hidden) })).toEqual([
     [{ word: "ordars", distance: 1, documents: 1 }],
   ]);
   expect(await nearFor(filter)).toBeUndefined();
-  expect(await nearFor({ ...filter, perhaps: undefined, everything: true })).toHaveLength(1);
+  expect(await nearFor({ ...filter, toCheck: undefined, everything: true })).toHaveLength(1);
 });
 
 test("a per-entity check covers every entity of a long list", async () => {
@@ -88,8 +88,8 @@ test("a per-entity check covers every entity of a long list", async () => {
   const sees = (urn: string) => Number(urn.slice("urn:li:tag:t".length)) % 2 === 0;
   const halved: AccessFilter = {
     ...filter,
-    perhaps: { kind: "exists", field: "urn" },
-    sees: ({ urn }) => sees(urn),
+    toCheck: { kind: "exists", field: "urn" },
+    isVisible: ({ urn }) => sees(urn),
   };
   const reader = readerOf(urns.map((urn) => documentOf(urn)));
   const { aspects, search } = filteredReaders({ ...ports, search: reader }, () => halved);

@@ -17,9 +17,9 @@ const context = (over: Partial<DecisionContext> = {}): DecisionContext => ({
   keyAspect: "tagKey",
   created: { time: 1000, actor: "urn:li:corpuser:ann" },
   systemActor: SYSTEM,
-  given: () => [
-    { aspect: "tagKey", settled: settled({ name: "a" }), schemaVersion: 1 },
-    { aspect: "browsePaths", settled: settled({ paths: ["/x"] }), schemaVersion: 1 },
+  defaultAspects: () => [
+    { aspect: "tagKey", validated: settled({ name: "a" }), schemaVersion: 1 },
+    { aspect: "browsePaths", validated: settled({ paths: ["/x"] }), schemaVersion: 1 },
   ],
   ...over,
 });
@@ -228,7 +228,7 @@ describe("versions under random histories", () => {
           const { changes, next } = decide(state, [one], context());
           if (put) {
             if (!exists) {
-              for (const { aspect: name, settled: made } of context().given()) {
+              for (const { aspect: name, validated: made } of context().defaultAspects()) {
                 values.set(name, [...(values.get(name) ?? []), made.text]);
                 current.set(name, made.text);
               }

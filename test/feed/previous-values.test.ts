@@ -22,7 +22,9 @@ function decided(...requests: readonly Partial<AspectCommand>[]): readonly Place
     const decision = decide(state, [command], {
       ...{ entityType: "tag", keyAspect: "tagKey", systemActor: "urn:li:corpuser:s" },
       created: { time: i + 1, actor: "urn:li:corpuser:a" },
-      given: () => [{ aspect: "tagKey", settled: settled({ name: "a" }), schemaVersion: 1 }],
+      defaultAspects: () => [
+        { aspect: "tagKey", validated: settled({ name: "a" }), schemaVersion: 1 },
+      ],
     });
     for (const change of decision.changes) {
       const at = changes.length;

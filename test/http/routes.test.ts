@@ -1,6 +1,6 @@
 import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { PLACE } from "../../src/catalog/catalog.ts";
+import { REQUEST_PATH } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
@@ -428,7 +428,7 @@ describe("/usageStats", () => {
             entityUrn: resource,
             changeType: "UPSERT",
             aspectName: "datasetUsageStatistics",
-            [PLACE]: "buckets[0]",
+            [REQUEST_PATH]: "buckets[0]",
             aspect: {
               contentType: "application/json",
               value:

@@ -103,8 +103,8 @@ describe("a client of an Elasticsearch server", () => {
   });
 
   test.each([
-    [401, "no", /right user and password into ANNALS_SEARCH/],
-    [403, "action is unauthorized", /may not do this/],
+    [401, "no", /right user and password in ANNALS_SEARCH/],
+    [403, "action is unauthorized", /lacks a permission/],
     [429, "index [x] blocked by: disk usage exceeded flood-stage watermark", /disk is full/],
     [403, "index [x] blocked by: [FORBIDDEN/8/index write (api)]", /read-only/],
     [400, "this cluster currently has [9]/[9] maximum normal shards open", /no more shards/],
@@ -142,7 +142,7 @@ describe("a client of an Elasticsearch server", () => {
   test.each(["", "127.0.0.1:9200", "ftp://a", "http:/a", "opensearch://a"])(
     "the address %j is rejected",
     (address) => {
-      expect(() => connect({ url: address }, asker)).toThrow("no address");
+      expect(() => connect({ url: address }, asker)).toThrow("no valid address");
     },
   );
 

@@ -20,8 +20,8 @@ import { namesHierarchies, type PolicyExpansion } from "../policies/policy-expan
 import {
   accessFilterOf,
   type FilterFields,
+  hidesEverything,
   policiesToRead,
-  seesNothing,
 } from "../policies/policy-filter.ts";
 import { createStoredEntities } from "../stored-entities.ts";
 import { createReparentingGuard, type ReparentingGuard } from "./reparenting-guard.ts";
@@ -62,11 +62,12 @@ const usersMax = 500;
 /** TTL. With the TTL of hierarchies (policies/policy-expansion.ts) it is a second. */
 const ttlMs = 750;
 /** Entity types that decide about access, in lower case. */
-const deciding = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
+const accessTypes = new Set(["datahubpolicy", "datahubrole", "corpuser", "corpgroup"]);
 /** Entity types that form hierarchies, in lower case. */
-const holding = new Set(["domain", "container", "glossarynode", "glossaryterm"]);
-const decides = ({ entityType }: Proposal): boolean => deciding.has(entityType.toLowerCase());
-const holdsOthers = ({ entityType }: Proposal): boolean => holding.has(entityType.toLowerCase());
+const hierarchyTypes = new Set(["domain", "container", "glossarynode", "glossaryterm"]);
+const decides = ({ entityType }: Proposal): boolean => accessTypes.has(entityType.toLowerCase());
+const holdsOthers = ({ entityType }: Proposal): boolean =>
+  hierarchyTypes.has(entityType.toLowerCase());
 type Bearing = "decides" | "moves";
 
 const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
@@ -83,7 +84,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   /** By user; evicts the oldest. */
   const catalogs = new Map<string, Catalog>();
   /** Position of the last write of this node that may have changed a hierarchy. */
-  let moved: Position = START;
+  let lastMove: Position = START;
   /** True once any user's policies name a hierarchy. */
   let hierarchical = false;
 
@@ -105,7 +106,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     if (!namesHierarchies(policies)) return { ...authContext, policies };
     hierarchical = true;
     // Searches must show earlier moves of this node.
-    await catalog.reach("search", moved);
+    await catalog.reach("search", lastMove);
     return { ...authContext, policies: await policyExpansion.expand(policies) };
   }
 
@@ -128,7 +129,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   /** No guard for a user whose policies name no hierarchy. */
-  function movesOf(actor: string): ReparentingGuard {
+  function reparentingGuardOf(actor: string): ReparentingGuard {
     const inherits = async () => (await filters.get(actor)).inherits;
     return {
       admit: async (proposals, caller) =>
@@ -148,17 +149,17 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   }
 
   const forget = (): void => {
-    policyExpansion?.forget();
-    filters.forget();
-    privilegeCache.forget();
+    policyExpansion?.invalidate();
+    filters.invalidate();
+    privilegeCache.invalidate();
   };
-  function wrote(bearing: Bearing, position: Position | undefined): void {
-    if (position !== undefined && position > moved) moved = position;
+  function onWritten(bearing: Bearing, position: Position | undefined): void {
+    if (position !== undefined && position > lastMove) lastMove = position;
     if (bearing === "decides" || hierarchical) forget();
   }
   const restricted = (one: Catalog): Catalog => {
     const authorized = dependencies.guard(one);
-    return { ...authorized, ...forgettingWrites(authorized, wrote) };
+    return { ...authorized, ...invalidatingWrites(authorized, onWritten) };
   };
   const nobody = { restricted: { ...dependencies.sealed, may: async () => false } };
   const whole = restricted(catalog.authorizedFor(nobody));
@@ -172,7 +173,10 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
         own = restricted(
           fields === undefined
             ? seen
-            : { ...seen, ...seenWrites(seen, () => look(actor), movesOf(actor), dependencies) },
+            : {
+                ...seen,
+                ...visibleWrites(seen, () => look(actor), reparentingGuardOf(actor), dependencies),
+              },
         );
         for (const oldest of catalogs.keys()) {
           if (catalogs.size < usersMax) break;
@@ -203,7 +207,7 @@ interface Compiled {
 
 const filterIn = (authContext: AuthContext | undefined, fields: FilterFields): AccessFilter =>
   authContext === undefined
-    ? seesNothing
+    ? hidesEverything
     : accessFilterOf(authContext.policies, authContext.principal, fields);
 
 const seenWriting = [
@@ -216,7 +220,7 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
  * Users cannot write or delete an entity that they may not see, because a new owner or a removed tag
  * could make it visible. A delete returns the same result as for a missing entity.
  */
-function seenWrites(
+function visibleWrites(
   seen: Catalog,
   look: ResolveFilter,
   moves: ReparentingGuard,
@@ -225,14 +229,14 @@ function seenWrites(
   const all = { includeSoftDelete: true };
 
   /** True when all entities of the proposals are in memory and visible. */
-  function seenNow(proposals: readonly Proposal[]): boolean {
+  function areVisibleInMemory(proposals: readonly Proposal[]): boolean {
     const accessFilter = look();
     if (accessFilter instanceof Promise) return false;
     return proposals.every((proposal) => {
       const urn = urnOf(proposal);
       const state = urn === undefined ? undefined : whole.peek(urn);
       if (state === undefined) return urn === undefined;
-      return accessFilter.everything || accessFilter.sees(state);
+      return accessFilter.everything || accessFilter.isVisible(state);
     });
   }
 
@@ -262,7 +266,7 @@ function seenWrites(
   };
 
   const ingest: Catalog["ingest"] = (proposals, caller) =>
-    seenNow(proposals) && !proposals.some(holdsOthers)
+    areVisibleInMemory(proposals) && !proposals.some(holdsOthers)
       ? whole.ingest(proposals, caller)
       : ingestSeen(proposals, caller);
 
@@ -296,7 +300,7 @@ function seenWrites(
 }
 
 /** Writes that may change policies, users or hierarchies invalidate the caches. */
-function forgettingWrites(
+function invalidatingWrites(
   catalog: Catalog,
   wrote: (bearing: Bearing, position: Position | undefined) => void,
 ) {

@@ -1,6 +1,6 @@
 /**
  * A promise cache: one lookup per key at a time, kept for a fixed TTL that starts with the lookup.
- * `forget` invalidates all entries early.
+ * `invalidate` drops all entries early.
  */
 import { LRUCache } from "lru-cache";
 
@@ -8,14 +8,14 @@ interface TtlCache<T> {
   /** Synchronous while cached. Rejects like the lookup; the next call looks up again. */
   get(key: string): T | Promise<T>;
   /** Invalidates all entries; lookups in flight are not cached. */
-  forget(): void;
+  invalidate(): void;
 }
 
 interface Entry<T> {
   readonly finding: Promise<T>;
   readonly version: number;
   /** The last value of this entry or an earlier one. */
-  readonly found: { readonly value: T } | undefined;
+  readonly last: { readonly value: T } | undefined;
   /** Undefined while the lookup runs. */
   readonly until: number | undefined;
 }
@@ -31,27 +31,27 @@ interface Options<T> {
   readonly sizeOf?: ((found: T) => number) | undefined;
 }
 
-/** `before`: the previous value of the key, also after `forget`. */
+/** `before`: the previous value of the key, also after `invalidate`. */
 export function createTtlCache<T>(
   find: (key: string, before: T | undefined) => Promise<T>,
   { now, ttlMs, sizeMax, sizeOf = () => 1 }: Options<T>,
 ): TtlCache<T> {
   const entries = new LRUCache<string, Entry<T>>({
     maxSize: sizeMax,
-    sizeCalculation: ({ found }) => (found === undefined ? 1 : Math.max(1, sizeOf(found.value))),
+    sizeCalculation: ({ last }) => (last === undefined ? 1 : Math.max(1, sizeOf(last.value))),
   });
   let version = 0;
 
   function begin(key: string, before: Entry<T> | undefined): Promise<T> {
     const begun = now();
-    const finding = find(key, before?.found?.value);
-    const entry: Entry<T> = { finding, version, found: before?.found, until: undefined };
+    const finding = find(key, before?.last?.value);
+    const entry: Entry<T> = { finding, version, last: before?.last, until: undefined };
     entries.set(key, entry);
     finding.then(
       (value) => {
         if (entries.peek(key) !== entry) return;
         const until = begun + Math.max(ttlMs, 2 * (now() - begun));
-        entries.set(key, { ...entry, found: { value }, until });
+        entries.set(key, { ...entry, last: { value }, until });
       },
       () => {
         if (entries.peek(key) === entry) entries.delete(key);
@@ -65,10 +65,10 @@ export function createTtlCache<T>(
       const entry = entries.get(key);
       if (entry === undefined || entry.version !== version) return begin(key, entry);
       if (entry.until === undefined) return entry.finding;
-      if (entry.until <= now() || entry.found === undefined) return begin(key, entry);
-      return entry.found.value;
+      if (entry.until <= now() || entry.last === undefined) return begin(key, entry);
+      return entry.last.value;
     },
-    forget() {
+    invalidate() {
       version++;
     },
   };

@@ -156,7 +156,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     { principal, policies }: AuthContext,
     urn: string,
     alternatives: PrivilegeAlternatives,
-    { parts, otherwise }: Admission,
+    { changedTags: parts, otherwise }: Admission,
   ): Promise<void> {
     // A caller who may write all entities needs no further checks.
     if (meets(policies, principal, alternatives, unknown, [unknown])) return;
@@ -277,7 +277,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       drafts.set(place, draft);
       draft.left.push(proposal);
       await admit(authContext, urn, alternatives, {
-        parts: () => changedTags(urn, aspectName, draft),
+        changedTags: () => changedTags(urn, aspectName, draft),
         otherwise: () => managesGlossary(authContext, urn, aspectName, proposals),
       });
     }
@@ -296,7 +296,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     if (required === "none") return;
     if (required !== undefined) return admitMutation(authContext, required);
     await admit(authContext, urn, alternatives(urn), {
-      parts: async () => [],
+      changedTags: async () => [],
       otherwise: () => managesGlossary(authContext, urn, undefined, []),
     });
   }
@@ -322,7 +322,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
 
 interface Admission {
   /** The tags that the write adds or removes. */
-  readonly parts: () => Promise<readonly string[]>;
+  readonly changedTags: () => Promise<readonly string[]>;
   /** True if the caller may write without the demanded privileges. */
   readonly otherwise: () => Promise<boolean>;
 }

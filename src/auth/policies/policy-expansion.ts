@@ -35,7 +35,7 @@ export interface PolicyExpansion {
    */
   expand(policies: readonly Policy[]): Promise<readonly Policy[]>;
   /** Invalidates the cache: a hierarchy may have changed. */
-  forget(): void;
+  invalidate(): void;
 }
 
 export interface HierarchyLookup {
@@ -52,7 +52,7 @@ interface Options {
 }
 
 /** Cached urns of all criteria together: some hundred megabytes. */
-const rememberedMax = 1_000_000;
+const cachedMax = 1_000_000;
 
 /** TTL. Together with the TTL of access filters (read-authority.ts) it is a second. */
 const ttlMs = 250;
@@ -72,7 +72,7 @@ export function createPolicyExpansion(
   const known = createTtlCache<Below>(find, {
     now,
     ttlMs,
-    sizeMax: rememberedMax,
+    sizeMax: cachedMax,
     sizeOf: (found) => (isSet(found) ? found.size : 1),
   });
 
@@ -122,7 +122,7 @@ export function createPolicyExpansion(
       );
       return (await Promise.all(found)).flat();
     },
-    forget: known.forget,
+    invalidate: known.invalidate,
   };
 }
 

@@ -15,10 +15,10 @@ import { storedState } from "../stored-state.ts";
 import {
   criteriaOf,
   criterionField,
-  holdsActor,
-  holdsResource,
-  inForce,
+  includesActor,
+  includesResource,
   inScope,
+  isActive,
   type Policy,
   type PolicyCriterion,
   type Principal,
@@ -35,7 +35,9 @@ export interface FilterFields {
 }
 
 /** By criterion: the field of documents, and the path of the only aspect that must fill it. */
-const places: Readonly<Record<string, readonly [field: string, aspect: string, path: string]>> = {
+const criterionSources: Readonly<
+  Record<string, readonly [field: string, aspect: string, path: string]>
+> = {
   OWNER: ["owners", "ownership", "owners/*/owner"],
   DOMAIN: ["domains", "domains", "domains/*"],
   TAG: ["tags", "globalTags", "tags/*/tag"],
@@ -46,7 +48,7 @@ const places: Readonly<Record<string, readonly [field: string, aspect: string, p
 
 /** All fields of criteria. */
 const criterionFields = new Set([
-  ...Object.keys(places),
+  ...Object.keys(criterionSources),
   ...["TYPE", "URN", "GROUP_MEMBERSHIP", "STRUCTURED_PROPERTY"],
 ]);
 
@@ -72,7 +74,7 @@ export function filterFields(sources: FieldSources, { entities }: EntityTypes): 
     ),
   );
   const fields: Record<string, string> = { TYPE: "_entityType", URN: "urn" };
-  for (const [criterion, [field, aspect, path]] of Object.entries(places)) {
+  for (const [criterion, [field, aspect, path]] of Object.entries(criterionSources)) {
     const from = mapped.filter(({ name }) => name === field);
     if (from.length === 1 && from[0]?.place === `${aspect} ${path}`) fields[criterion] = field;
   }
@@ -99,16 +101,16 @@ interface Rule {
 const seesAll: AccessFilter = {
   everything: true,
   condition: { kind: "every", every: [] },
-  perhaps: undefined,
-  sees: () => true,
+  toCheck: undefined,
+  isVisible: () => true,
   alwaysVisible: () => true,
 };
 
-export const seesNothing: AccessFilter = {
+export const hidesEverything: AccessFilter = {
   everything: false,
   condition: { kind: "any", any: [] },
-  perhaps: undefined,
-  sees: () => false,
+  toCheck: undefined,
+  isVisible: () => false,
   alwaysVisible: () => false,
 };
 
@@ -128,12 +130,12 @@ export function accessFilterOf(
   }
   const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
   const compiled = rules.flatMap((rule) => conditionsOf(rule, principal, fields));
-  const exact = compiled.flatMap(({ condition, whole }) => (whole ? [condition] : []));
-  const rough = compiled.flatMap(({ condition, whole }) => (whole ? [] : [condition]));
+  const exact = compiled.flatMap(({ condition, exact: whole }) => (whole ? [condition] : []));
+  const rough = compiled.flatMap(({ condition, exact: whole }) => (whole ? [] : [condition]));
   return {
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
-    perhaps: rough.length === 0 ? undefined : { kind: "any", any: rough },
+    toCheck: rough.length === 0 ? undefined : { kind: "any", any: rough },
     ...seenBy(rules, principal),
   };
 }
@@ -145,7 +147,7 @@ const typesMax = 1_000;
 function seenBy(
   rules: readonly Rule[],
   principal: Principal,
-): Pick<AccessFilter, "sees" | "alwaysVisible"> {
+): Pick<AccessFilter, "isVisible" | "alwaysVisible"> {
   const byType = new Map<string, boolean | readonly Rule[]>();
   function rulesFor(type: string): boolean | readonly Rule[] {
     let left = byType.get(type);
@@ -162,7 +164,8 @@ function seenBy(
     if (verdict === undefined) {
       const resource = resourceOf(storedState(state), state.urn, type);
       verdict = left.some(
-        ({ policy }) => holdsActor(policy.actors, principal, resource) && inScope(policy, resource),
+        ({ policy }) =>
+          includesActor(policy.actors, principal, resource) && inScope(policy, resource),
       );
       verdicts.set(state, verdict);
     }
@@ -178,7 +181,7 @@ function seenBy(
   }
   return {
     alwaysVisible,
-    sees(state) {
+    isVisible(state) {
       const type = entityTypeOf(state.urn);
       const left = rulesFor(type);
       if (left === true || state.urn === principal.urn) return true;
@@ -203,7 +206,7 @@ function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rul
     const all = criteriaOfPolicy(rule.policy);
     const criteria = all.filter(({ field }) => criterionField(field) === "TYPE");
     const ofType = { owners: [], fields: { TYPE: [type] } };
-    if (!holdsResource({ filter: { criteria } }, ofType)) continue;
+    if (!includesResource({ filter: { criteria } }, ofType)) continue;
     if (!rule.owned && criteria.length === all.length) return true;
     left.push(rule);
   }
@@ -212,8 +215,8 @@ function rulesLeft(rules: readonly Rule[], type: string): boolean | readonly Rul
 
 function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
   const reads = toRead.some((all) => all.every((one) => policy.privileges.includes(one)));
-  if (!inForce(policy) || !reads) return undefined;
-  if (holdsActor(policy.actors, principal, undefined)) return { policy, owned: false };
+  if (!isActive(policy) || !reads) return undefined;
+  if (includesActor(policy.actors, principal, undefined)) return { policy, owned: false };
   return policy.actors.resourceOwners === true ? { policy, owned: true } : undefined;
 }
 
@@ -223,7 +226,7 @@ const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion
 /** `whole`: the condition is equivalent to the rule; otherwise it also holds for other entities. */
 interface Compiled {
   readonly condition: Condition;
-  readonly whole: boolean;
+  readonly exact: boolean;
 }
 
 const isMembership = ({ field }: PolicyCriterion): boolean =>
@@ -249,7 +252,7 @@ function conditionsOf(
   }
   const compiled = (more: readonly Condition[], all: boolean): Compiled => ({
     condition: { kind: "every", every: [...every, ...more] },
-    whole: all,
+    exact: all,
   });
   const asked = criteria.filter(isMembership);
   if (asked.length === 0) return [compiled([], whole)];

@@ -100,19 +100,19 @@ function grants(
   principal: Principal,
   resource: Resource | undefined,
 ): boolean {
-  if (!inForce(policy) || !policy.privileges.includes(privilege)) return false;
-  return holdsActor(policy.actors, principal, resource) && inScope(policy, resource);
+  if (!isActive(policy) || !policy.privileges.includes(privilege)) return false;
+  return includesActor(policy.actors, principal, resource) && inScope(policy, resource);
 }
 
 /** Every other state, also an unknown one, counts as active, as in DataHub. */
-export const inForce = ({ state }: Policy): boolean => state !== "INACTIVE";
+export const isActive = ({ state }: Policy): boolean => state !== "INACTIVE";
 
 /** Platform policies have no resource. */
 export const inScope = ({ type, resources }: Policy, resource: Resource | undefined): boolean =>
-  type === "PLATFORM" || holdsResource(resources, resource);
+  type === "PLATFORM" || includesResource(resources, resource);
 
 /** Without a resource, ownership does not count. */
-export function holdsActor(
+export function includesActor(
   actors: Policy["actors"],
   { urn, groups, roles }: Principal,
   resource: Resource | undefined,
@@ -131,7 +131,7 @@ export function holdsActor(
 }
 
 /** Without a resource no filter matches, not even one without criteria. */
-export function holdsResource(
+export function includesResource(
   filter: ResourceFilter | undefined,
   resource: Resource | undefined,
 ): boolean {

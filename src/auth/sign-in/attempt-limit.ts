@@ -16,7 +16,7 @@ export interface AttemptLimit {
 
 interface Window {
   count: number;
-  readonly ends: number;
+  readonly endsAt: number;
 }
 
 const windowMs = 10 * 60_000;
@@ -32,8 +32,8 @@ export function createAttemptLimit(now: () => number): AttemptLimit {
 
   function windowOf(windows: LRUCache<string, Window>, key: string): Window {
     const found = windows.get(key);
-    if (found !== undefined && found.ends > now()) return found;
-    const window = { count: 0, ends: now() + windowMs };
+    if (found !== undefined && found.endsAt > now()) return found;
+    const window = { count: 0, endsAt: now() + windowMs };
     windows.set(key, window);
     return window;
   }
@@ -47,7 +47,7 @@ export function createAttemptLimit(now: () => number): AttemptLimit {
         [ofAddress, perAddressMax],
       ] as const) {
         if (window.count < max) continue;
-        const seconds = Math.max(1, Math.ceil((window.ends - now()) / 1_000));
+        const seconds = Math.max(1, Math.ceil((window.endsAt - now()) / 1_000));
         throw new CatalogError("rate_limited", "too many attempts to sign in have failed", {
           hint: `Try again in ${seconds} seconds`,
           retryAfterSeconds: seconds,

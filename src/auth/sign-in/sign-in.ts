@@ -74,7 +74,7 @@ interface Dependencies {
   readonly catalog: Pick<Catalog, "ingest" | "findAspect" | "delete">;
   readonly entities: StoredEntities;
   readonly tokens: AccessTokens;
-  readonly audit: Pick<AuditTrail, "note">;
+  readonly audit: Pick<AuditTrail, "record">;
   readonly namespace: string;
   readonly tokenDurationMax: TokenDuration;
   readonly hashes?: PasswordHashes | undefined;
@@ -102,7 +102,7 @@ export function createSignIn(dependencies: Dependencies): SignIn {
     const { user, address, source } = login;
     const outcome = denial === undefined ? "allowed" : "refused";
     const detail = denial === undefined ? source : `${source} ${denial}`;
-    audit.note({ action: "logIn", outcome, actor: user, address, detail });
+    audit.record({ action: "logIn", outcome, actor: user, address, detail });
   }
 
   async function verify(login: Login): ReturnType<NativeUsers["verify"]> {

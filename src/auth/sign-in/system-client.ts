@@ -31,16 +31,16 @@ const BASIC = /^Basic +([\x21-\x7e]+) *$/i;
 const PUBLIC_SECRETS = new Set(["JohnSnowKnowsNothing"]);
 
 /**
- * Reads or creates the file. `given`: a configured file outside the data directory, read at each start; empty
+ * Reads or creates the file. `configuredFile`: a file outside the data directory, read at each start; empty
  * for `system.client` in the data directory. Throws `invalid` for a file without valid credentials.
  */
 export function openSystemClient(place: {
   readonly data: string;
-  readonly given: string;
+  readonly configuredFile: string;
   readonly logger: Warning;
 }): SystemClient {
-  const own = place.given === "";
-  const file = own ? join(place.data, "system.client") : place.given;
+  const own = place.configuredFile === "";
+  const file = own ? join(place.data, "system.client") : place.configuredFile;
   const make = () => `${ID}:${randomBytes(SECRET_BYTES).toString("base64url")}`;
   const text = own ? keepText(file, make).text : readGiven(file);
   keepFromOthers({ file, own }, place.logger);

@@ -105,7 +105,7 @@ interface Verified {
   /** End of the validity by these states, in epoch milliseconds. */
   until?: number;
   /** The entitiesVersion at the last check, and the end of its validity. */
-  asked?: { readonly entitiesVersion: number; readonly until: number } | undefined;
+  lastCheck?: { readonly entitiesVersion: number; readonly until: number } | undefined;
   /** Address of the last noted use, and the time from which the next one is noted. */
   address?: string;
   toNoteAt?: number;
@@ -138,7 +138,10 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
   const verified = new LRUCache<string, Verified>({ max: verifiedMax });
   /** The last token of each connection. Comparing tokens takes a hundredth of a lookup. */
-  const shownLast = new WeakMap<object, { readonly text: string; readonly known: Verified }>();
+  const lastOfConnection = new WeakMap<
+    object,
+    { readonly text: string; readonly known: Verified }
+  >();
 
   function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
     failures.count(address);
@@ -165,7 +168,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   async function faultOf(known: Verified): Promise<keyof typeof reasons | undefined> {
     const { actor, expiresAt = Number.POSITIVE_INFINITY } = known.claims;
     const [begun, entitiesVersion] = [now(), dependencies.entitiesVersion?.()];
-    known.asked = undefined;
+    known.lastCheck = undefined;
     if (expiresAt <= begun) return "expired";
     const record = await entities.find(known.urn);
     if (record?.dataHubAccessTokenInfo === undefined) return "revoked";
@@ -174,15 +177,15 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     const standing = standingOf(await entities.find(actor));
     if (standing !== "active") return standing;
     const until = Math.min(expiresAt, old, begun + askedMsMax);
-    if (entitiesVersion !== undefined) known.asked = { entitiesVersion, until };
+    if (entitiesVersion !== undefined) known.lastCheck = { entitiesVersion, until };
     return undefined;
   }
 
   /** True when nothing was written since the states that admitted the token. */
-  const askedLately = ({ asked }: Verified, time: number): boolean =>
-    asked !== undefined &&
-    asked.until > time &&
-    asked.entitiesVersion === dependencies.entitiesVersion?.();
+  const askedLately = ({ lastCheck }: Verified, time: number): boolean =>
+    lastCheck !== undefined &&
+    lastCheck.until > time &&
+    lastCheck.entitiesVersion === dependencies.entitiesVersion?.();
 
   /** True when its record and user are in memory and admit it. */
   function inMemory(known: Verified, time: number): boolean {
@@ -201,7 +204,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     const { until = 0 } = known;
     if (time >= until) return false;
     if (entitiesVersion !== undefined) {
-      known.asked = { entitiesVersion, until: Math.min(until, time + askedMsMax) };
+      known.lastCheck = { entitiesVersion, until: Math.min(until, time + askedMsMax) };
     }
     return true;
   }
@@ -217,11 +220,12 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   }
 
   function knownAs(text: string, connection: object | undefined): Verified | undefined {
-    const last = connection && shownLast.get(connection);
+    const last = connection && lastOfConnection.get(connection);
     if (last?.text === text) return last.known;
     if (!text.startsWith("Bearer ")) return undefined;
     const known = verified.get(text.slice("Bearer ".length));
-    if (known !== undefined && connection !== undefined) shownLast.set(connection, { text, known });
+    if (known !== undefined && connection !== undefined)
+      lastOfConnection.set(connection, { text, known });
     return known;
   }
 

@@ -18,19 +18,19 @@ const windowMs = 60_000;
 const addressesMax = 10_000;
 
 export function createFailureLimit(now: () => number): FailureLimit {
-  const windows = new LRUCache<string, { count: number; readonly ends: number }>({
+  const windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
     max: addressesMax,
   });
   const windowOf = (address: string) => {
     const window = windows.get(networkOf(address));
-    return window !== undefined && window.ends > now() ? window : undefined;
+    return window !== undefined && window.endsAt > now() ? window : undefined;
   };
 
   return {
     check(address) {
       const window = windowOf(address);
       if (window === undefined || window.count < failuresMax) return;
-      const seconds = Math.max(1, Math.ceil((window.ends - now()) / 1000));
+      const seconds = Math.max(1, Math.ceil((window.endsAt - now()) / 1000));
       throw new CatalogError("rate_limited", "too many tokens from this address were refused", {
         hint: `Try again in ${seconds} seconds`,
         retryAfterSeconds: seconds,
@@ -40,7 +40,7 @@ export function createFailureLimit(now: () => number): FailureLimit {
     count(address) {
       const window = windowOf(address);
       if (window === undefined)
-        windows.set(networkOf(address), { count: 1, ends: now() + windowMs });
+        windows.set(networkOf(address), { count: 1, endsAt: now() + windowMs });
       else window.count++;
     },
   };

@@ -32,18 +32,18 @@ const KEY_ID_CHARACTERS = 16;
 const PUBLIC_KEYS = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
 
 /**
- * Reads or creates the file. `given`: a configured file outside the data directory, read at each start; empty
+ * Reads or creates the file. `configuredFile`: a file outside the data directory, read at each start; empty
  * for the one in the data directory. Throws `invalid` for a file without valid keys.
  */
 export function openKeys(place: {
   readonly data: string;
   /** Name of the file in the data directory, such as `signing.key`. */
   readonly name: string;
-  readonly given: string;
+  readonly configuredFile: string;
   readonly logger: Warning;
 }): KeyFile {
-  const own = place.given === "";
-  const file = own ? join(place.data, place.name) : place.given;
+  const own = place.configuredFile === "";
+  const file = own ? join(place.data, place.name) : place.configuredFile;
   const text = own
     ? keepText(file, () => randomBytes(KEY_BYTES).toString("base64url")).text
     : readGiven(file);

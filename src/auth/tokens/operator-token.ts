@@ -24,14 +24,14 @@ const TOKEN_BYTES = 32;
 const charactersMin = 16;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
-/** `given`: a file from elsewhere, read at each start; empty for the one in the data directory. */
+/** `configuredFile`: a file outside it, read at each start; empty for the one in the data directory. */
 export function openOperatorToken(place: {
   readonly data: string;
-  readonly given: string;
+  readonly configuredFile: string;
   readonly logger: Warning;
 }): OperatorToken {
-  const own = place.given === "";
-  const file = own ? join(place.data, "operator.token") : place.given;
+  const own = place.configuredFile === "";
+  const file = own ? join(place.data, "operator.token") : place.configuredFile;
   const { text, made } = own
     ? keepText(file, () => randomBytes(TOKEN_BYTES).toString("base64url"))
     : { text: readTokenFile(file, "--operator-token-file"), made: false };

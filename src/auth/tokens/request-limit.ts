@@ -9,13 +9,13 @@ import { networkOf } from "./failure-limit.ts";
 
 const heldSeconds = 2;
 /** A client with more names than this is not slowed down, because the oldest are evicted. */
-const askersMax = 10_000;
+const callersMax = 10_000;
 
 /** Undefined for no limit. */
 export function createRequestLimit(perSecond: number, now: () => number): RequestLimit | undefined {
   if (perSecond === 0) return undefined;
   const full = Math.max(1, perSecond * heldSeconds);
-  const buckets = new LRUCache<string, { left: number; at: number }>({ max: askersMax });
+  const buckets = new LRUCache<string, { left: number; at: number }>({ max: callersMax });
 
   return {
     take({ actor, address }) {

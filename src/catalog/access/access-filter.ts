@@ -15,12 +15,12 @@ export interface AccessFilter {
    * Condition on documents of entities that are visible only if `sees` returns true: a condition
    * cannot express the rule. Undefined: none.
    */
-  readonly perhaps: Condition | undefined;
+  readonly toCheck: Condition | undefined;
   /**
    * True if the entity is visible in its newest state. An entity that never existed has only its
    * urn.
    */
-  sees(state: EntityState): boolean;
+  isVisible(state: EntityState): boolean;
   /** True if the entity is visible whatever its state, also before a deletion. */
   alwaysVisible(urn: string): boolean;
 }

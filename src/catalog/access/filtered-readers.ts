@@ -61,7 +61,7 @@ export function filteredReaders(
     const distinct = [...new Set(urns)];
     if (filter.everything) return new Set(distinct);
     const found = await states.read(distinct);
-    return new Set(found.filter((state) => filter.sees(state)).map(({ urn }) => urn));
+    return new Set(found.filter((state) => filter.isVisible(state)).map(({ urn }) => urn));
   }
 
   async function hiddenUpTo(urn: string): Promise<Position> {
@@ -82,12 +82,12 @@ export function filteredReaders(
       peek(urn) {
         const filter = resolveFilter();
         const state = filter instanceof Promise ? undefined : states.peek(urn);
-        return state === undefined ? undefined : shown(filter as AccessFilter, state);
+        return state === undefined ? undefined : visibleState(filter as AccessFilter, state);
       },
       async read(urns) {
         const filter = await resolveFilter();
         const found = await states.read(urns);
-        return found.map((state) => shown(filter, state));
+        return found.map((state) => visibleState(filter, state));
       },
     },
 
@@ -144,8 +144,8 @@ export function filteredReaders(
   };
 }
 
-const shown = (filter: AccessFilter, state: EntityState): EntityState =>
-  filter.everything || filter.sees(state) ? state : unknownEntity(state.urn);
+const visibleState = (filter: AccessFilter, state: EntityState): EntityState =>
+  filter.everything || filter.isVisible(state) ? state : unknownEntity(state.urn);
 
 function seenGraph(
   reader: ReadPorts["graph"],
@@ -196,9 +196,12 @@ function seenSearch(
   resolveFilter: ResolveFilter,
 ): ReadPorts["search"] {
   /** Urns of visible entities that the condition does not match. */
-  async function seenBesides({ condition, perhaps, sees }: AccessFilter, { entityTypes }: Typed) {
+  async function seenBesides(
+    { condition, toCheck, isVisible }: AccessFilter,
+    { entityTypes }: Typed,
+  ) {
     const seen: string[] = [];
-    if (perhaps === undefined) return seen;
+    if (toCheck === undefined) return seen;
     let asked = 0;
     for (let after: Cursor | undefined; ; ) {
       const { hits } = await search.search({
@@ -207,13 +210,13 @@ function seenSearch(
         facets: [],
         uncounted: true,
         after,
-        condition: everyOf([perhaps, { kind: "not", not: condition }]),
+        condition: everyOf([toCheck, { kind: "not", not: condition }]),
         sort: [{ field: "urn", order: "ASCENDING" }],
         start: 0,
         count: perhapsPage,
       });
       const found = await states.read(hits.map(({ document }) => document.urn));
-      for (const state of found) if (sees(state)) seen.push(state.urn);
+      for (const state of found) if (isVisible(state)) seen.push(state.urn);
       after = hits.at(-1)?.cursor;
       if (after === undefined || hits.length < perhapsPage) return seen;
       asked += hits.length;
@@ -241,9 +244,9 @@ function seenSearch(
 
   return {
     async search(query) {
-      const { perhaps } = await resolveFilter();
+      const { toCheck } = await resolveFilter();
       // Suggestions need further searches, each of which would check those entities again.
-      const asked = perhaps === undefined ? query : { ...query, nearWordsOf: undefined };
+      const asked = toCheck === undefined ? query : { ...query, nearWordsOf: undefined };
       return search.search(await filtered(asked));
     },
     folders: async (query) => search.folders(await filtered(query)),
@@ -251,12 +254,12 @@ function seenSearch(
       const found = await search.documents(urns);
       const filter = await resolveFilter();
       if (filter.everything) return found;
-      const { condition, perhaps, sees } = filter;
+      const { condition, toCheck, isVisible } = filter;
       const asked = found.filter(
-        (one) => one && !holds(condition, one) && perhaps && holds(perhaps, one),
+        (one) => one && !holds(condition, one) && toCheck && holds(toCheck, one),
       );
       const read = await states.read(asked.flatMap((one) => one?.urn ?? []));
-      const besides = new Set(read.filter((state) => sees(state)).map(({ urn }) => urn));
+      const besides = new Set(read.filter((state) => isVisible(state)).map(({ urn }) => urn));
       return found.map((one) =>
         one && (holds(condition, one) || besides.has(one.urn)) ? one : undefined,
       );

@@ -53,7 +53,7 @@ export function createChanges(dependencies: Dependencies): Changes {
 
   /** Returns the change of a record that the filter selects. */
   function createSieve(filter: ChangesFilter): (record: LogRecord) => PlacedChange | undefined {
-    const urns = setOf(filter.urns?.map((urn) => addresses.known(urn).urn));
+    const urns = setOf(filter.urns?.map((urn) => addresses.readable(urn).urn));
     const types = setOf(filter.entityTypes?.map(entityType));
     const aspects = setOf(filter.aspects?.map(aspect));
     return (record) => {
@@ -96,7 +96,7 @@ export function createChanges(dependencies: Dependencies): Changes {
       (one) => one.timeseries && aspects?.includes(one.name) !== false,
     );
     const streams = urns.flatMap((text) => {
-      const { urn } = addresses.known(text);
+      const { urn } = addresses.readable(text);
       return [entityStream(urn), ...timeseries.map(({ name }) => timeseriesStream(urn, name))];
     });
     return [...new Set(streams)];

@@ -50,7 +50,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
 
   return {
     async getTimeline({ urn: text, categories, startTime = 0, endTime = Infinity, raw = false }) {
-      const { urn, entity } = addresses.known(text);
+      const { urn, entity } = addresses.readable(text);
       const query = { categories: categoriesOf(categories), startTime, endTime, raw };
       const [state] = await states.read([urn]);
       // The entity does not exist, or is hidden from the caller.

@@ -36,7 +36,7 @@ export function createFinds(
 
   return {
     async findEntities(texts, names) {
-      const known = await inSlices(texts, (text) => addresses.known(text));
+      const known = await inSlices(texts, (text) => addresses.readable(text));
       const wanted = names && new Set(names);
       const entities: FoundEntity[] = [];
       let bytes = 0;
@@ -52,7 +52,7 @@ export function createFinds(
     },
 
     async findAspect(text, name, version): Promise<FoundAspect | undefined> {
-      const { urn, entity } = addresses.known(text);
+      const { urn, entity } = addresses.readable(text);
       const aspect = model.findAspectOf(entity, name);
       if (aspect === undefined) throw noSuchAspect(entity, name);
       const [state] = await states.read([urn]);

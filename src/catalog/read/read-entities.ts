@@ -52,14 +52,14 @@ export function createReads(dependencies: Dependencies): Reads {
     urns: readonly string[],
     text: (urn: string, state: EntityState) => string,
   ): Promise<JsonText> {
-    const distinct = [...new Set(urns.map((urn) => addresses.known(urn).urn))];
+    const distinct = [...new Set(urns.map((urn) => addresses.readable(urn).urn))];
     const found = await states.read(distinct);
     const members = found.map((state) => `${JSON.stringify(state.urn)}:${text(state.urn, state)}`);
     return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
   }
 
   const snapshotText = (urn: string, state: EntityState, aspects?: readonly string[]): string => {
-    const { entity } = addresses.known(urn);
+    const { entity } = addresses.readable(urn);
     return `{"value":{${JSON.stringify(snapshotRecord(entity))}:${envelopes.snapshot(entity, state, aspects)}}}`;
   };
 
@@ -96,7 +96,7 @@ export function createReads(dependencies: Dependencies): Reads {
 
   return {
     getEntity(text, aspects, options) {
-      const { entity, urn } = addresses.known(text);
+      const { entity, urn } = addresses.readable(text);
       const reply = (state: EntityState) => ({
         json: envelopes.entity(entity, state, aspects, options),
       });
@@ -106,11 +106,11 @@ export function createReads(dependencies: Dependencies): Reads {
 
     getEntities: (urns, aspects, options) =>
       results(urns, (urn, state) =>
-        envelopes.entity(addresses.known(urn).entity, state, aspects, options),
+        envelopes.entity(addresses.readable(urn).entity, state, aspects, options),
       ),
 
     async getSnapshot(text, aspects) {
-      const { entity, urn } = addresses.known(text);
+      const { entity, urn } = addresses.readable(text);
       snapshotRecord(entity);
       return { json: snapshotText(urn, await readOne(urn), aspects) };
     },
@@ -119,7 +119,7 @@ export function createReads(dependencies: Dependencies): Reads {
       results(urns, (urn, state) => snapshotText(urn, state, aspects)),
 
     getAspect(text, name, version) {
-      const { entity, urn } = addresses.known(text);
+      const { entity, urn } = addresses.readable(text);
       const aspect = model.findAspectOf(entity, name);
       if (aspect === undefined) throw noSuchAspect(entity, name);
       if (aspect.timeseries) {
@@ -156,7 +156,7 @@ export function createEnvelopes({
   readonly systemActor: string;
   readonly now: () => number;
 }) {
-  const keyText = (urn: string): string => JSON.stringify(addresses.known(urn).key);
+  const keyText = (urn: string): string => JSON.stringify(addresses.readable(urn).key);
   const aspectTexts = new WeakMap<AspectState, string>();
   const entityTexts = new WeakMap<EntityState, string>();
 

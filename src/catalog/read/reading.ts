@@ -98,7 +98,7 @@ function createEntityReading(
     urns: readonly string[],
     { includeSoftDelete }: { readonly includeSoftDelete: boolean },
   ): Promise<readonly boolean[]> {
-    const known = await inSlices(urns, (urn) => addresses.known(urn));
+    const known = await inSlices(urns, (urn) => addresses.readable(urn));
     const found = await states.read(known.map(({ urn }) => urn));
     return inSlices(found, (state, i) => {
       const key = known[i]?.entity.keyAspect ?? "";
@@ -223,7 +223,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
     pollChanges: createPoll({ ...polling(tools), changes }),
 
     async getBrowsePaths(text) {
-      const [state] = await states.read([addresses.known(text).urn]);
+      const [state] = await states.read([addresses.readable(text).urn]);
       const value = state && currentAspect(state, "browsePaths")?.value;
       return value === undefined ? [] : (JSON.parse(value).paths ?? []);
     },
@@ -293,7 +293,7 @@ export function createSeenReading(
       hidden.set("", Infinity);
       for (const state of await ports.states.read(urns)) {
         const { urn } = state;
-        const upTo = filter.sees(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
+        const upTo = filter.isVisible(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
         hidden.set(urn, upTo ?? START);
       }
     }

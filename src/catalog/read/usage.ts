@@ -25,7 +25,7 @@ export function createUsage({ addresses, reader, caughtUp }: Dependencies) {
         hint: `Send one of ${DURATIONS.join(", ")}`,
       });
     }
-    const { urn } = addresses.known(query.resource);
+    const { urn } = addresses.readable(query.resource);
     await caughtUp();
     const events = await reader.list(
       { urn, aspect: USAGE, from: query.startTime, to: query.endTime },

@@ -80,7 +80,7 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
    */
   function addressesOf(urn: string): readonly Address[] {
     try {
-      const address = addresses.known(urn);
+      const address = addresses.readable(urn);
       const { parent } = address.key;
       if (address.entity.name !== "schemaField" || typeof parent !== "string") return [address];
       return [address, ...addressesOf(parent)];

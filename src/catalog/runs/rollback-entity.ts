@@ -276,11 +276,11 @@ function putting(
 }
 
 const writeDefault = (
-  { aspect, settled, schemaVersion }: DefaultAspect,
+  { aspect, validated, schemaVersion }: DefaultAspect,
   { runId }: RolledBackRun,
 ): AspectCommand => ({
   ...commandOf(aspect, "put", { [ROLLS_BACK_HEADER]: runId }),
-  value: settled,
+  value: validated,
   schemaVersion,
 });
 

@@ -41,7 +41,7 @@ interface RollbackDependencies extends RollbackTools {
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
   readonly ingestion: Pick<Ingestion, "rollBack" | "append" | "ingest">;
-  readonly validation: Pick<ProposalValidation, "given">;
+  readonly validation: Pick<ProposalValidation, "defaultAspects">;
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
@@ -85,7 +85,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const left = entities.entries();
 
     async function rollbackOf(urn: string, events: boolean): Promise<EntityRollback> {
-      const address = addresses.known(urn);
+      const address = addresses.readable(urn);
       const changes = events
         ? histories.changes(urn, await log.head())
         : changesOf(dependencies, urn);

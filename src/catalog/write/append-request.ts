@@ -14,7 +14,7 @@ export interface RequestAppendsParts {
   readonly sharedLog: boolean;
   readonly states: EntityCache;
   /** The last acknowledged position. */
-  readonly answered: () => Position;
+  readonly acknowledged: () => Position;
   /** Wakes the projector and records the position that each view has to reach. */
   readonly onAppended: (position: Position, of: { readonly timeseries: boolean }) => void;
 }
@@ -43,7 +43,7 @@ export function createAppendRequest(parts: RequestAppendsParts): RequestAppends 
     key: string | undefined,
   ): Promise<Written> {
     const appends = decided.flatMap((one) => one.appends);
-    if (appends.length === 0) return { position: parts.answered() };
+    if (appends.length === 0) return { position: parts.acknowledged() };
     const { first, all } = appendInOrder(appends);
     const changed = decided.filter((one) => one.next !== one.entry.state);
     if (changed.length > 0) states.decided(changed, positionsOf(decided, changed, all), first);
@@ -62,14 +62,17 @@ export function createAppendRequest(parts: RequestAppendsParts): RequestAppends 
    * the appends that may lose a race, `all` the promise for all appends.
    */
   function appendInOrder(appends: readonly Append[]) {
-    const sure = appends.filter(({ expected }) => expected === "any");
-    if (!parts.sharedLog || sure.length === 0 || sure.length === appends.length) {
+    const unconditional = appends.filter(({ expected }) => expected === "any");
+    if (!parts.sharedLog || unconditional.length === 0 || unconditional.length === appends.length) {
       const all = log.append(appends);
       return { first: all, all };
     }
     const first = log.append(appends.filter(({ expected }) => expected !== "any"));
     const all = first.then(async (answered) => {
-      const answers = { first: answered.values(), rest: (await log.append(sure)).values() };
+      const answers = {
+        first: answered.values(),
+        rest: (await log.append(unconditional)).values(),
+      };
       return appends.map(
         ({ expected }) => answers[expected === "any" ? "rest" : "first"].next().value as Appended,
       );

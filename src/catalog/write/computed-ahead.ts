@@ -9,7 +9,7 @@ import {
   type AspectCommand,
   type AspectValue,
   type Following,
-  settledText,
+  validatedText,
 } from "../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -30,7 +30,7 @@ export interface ValueThread {
   compute(following: FollowingValue): Promise<string>;
 }
 
-/** An command's value that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
+/** A value of a command that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
 export function computedAhead(
   compute: Following,
   characters: number,
@@ -42,8 +42,8 @@ export function computedAhead(
   const computed = async (current: string | undefined): Promise<string | undefined> => {
     try {
       const text = await elsewhere(current);
-      const settled = settledText(text);
-      cached = { current, result: () => settled };
+      const validated = validatedText(text);
+      cached = { current, result: () => validated };
       return text;
     } catch (refusal) {
       if (!(refusal instanceof CatalogError)) throw refusal;

@@ -27,7 +27,7 @@ export interface EntityDecision {
   /** True if the appends write or delete events. */
   readonly timeseries: boolean;
   /** True if the appends change something. */
-  readonly news: boolean;
+  readonly hasChanges: boolean;
 }
 
 /** Parameters that all decisions of a request share. */
@@ -35,7 +35,7 @@ export interface RequestTerms {
   readonly stamp: AuditStamp;
   readonly key: string | undefined;
   /** Ends of streams whose lastRevision records the view skips. */
-  readonly ends: ReadonlyMap<StreamName, Revision>;
+  readonly streamEnds: ReadonlyMap<StreamName, Revision>;
   /** The separator of the parts of a dataset's name on its platform. */
   readonly delimiterOf: (platformUrn: string) => string | undefined;
 }
@@ -67,7 +67,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
   function platformsOf(writeRequests: readonly WriteRequest[]): readonly string[] {
     const platforms = writeRequests
       .filter(({ entity }) => entity.name === "dataset")
-      .map(({ urn }) => String(addresses.known(urn).key.platform));
+      .map(({ urn }) => String(addresses.readable(urn).key.platform));
     return [...new Set(platforms)];
   }
 
@@ -87,11 +87,11 @@ export function createWriteDecider(parts: Parts): WriteDecider {
   function decideEntity(
     writeRequest: WriteRequest,
     entry: Entry,
-    { stamp: created, key, ends, delimiterOf }: RequestTerms,
+    { stamp: created, key, streamEnds, delimiterOf }: RequestTerms,
     onNew = () => {},
   ): EntityDecision {
     const { urn, entity, commands } = writeRequest;
-    const lastRevision = ends.get(entityStream(urn));
+    const lastRevision = streamEnds.get(entityStream(urn));
     const loaded = entry.state as EntityState;
     const state = lastRevision === undefined ? loaded : { ...loaded, revision: lastRevision };
     const { changes, next } = decide(state, commands, {
@@ -102,9 +102,9 @@ export function createWriteDecider(parts: Parts): WriteDecider {
       events: writeRequest.events.flatMap(({ command, after = 0 }) =>
         command.kind === "delete" ? [] : [{ after, system: command.system }],
       ),
-      given() {
+      defaultAspects() {
         onNew();
-        return validation.given(entity, urn, delimiterOf);
+        return validation.defaultAspects(entity, urn, delimiterOf);
       },
     });
     const end = commands.findLastIndex((command) => isEnd(command, entity.keyAspect));
@@ -127,8 +127,8 @@ export function createWriteDecider(parts: Parts): WriteDecider {
       ({ changeType, aspect }) => changeType === "DELETE" && aspect === entity.keyAspect,
     );
     const timeseries = writeRequest.events.length > 0 || ended;
-    const news = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
-    return { entry, next, appends, timeseries, news };
+    const hasChanges = timeseries || changes.some(({ changeType }) => changeType !== "RESTATE");
+    return { entry, next, appends, timeseries, hasChanges };
   }
 
   function appendsOf(

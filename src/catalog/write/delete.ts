@@ -54,7 +54,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const stream = entityStream(urn);
     const before = await answered(stream, request, caller);
     if (before !== undefined) return { urn, ...before };
-    // ChangeCache writes of other processes must be counted.
+    // Writes of other processes count, too.
     states.invalidate([urn]);
     const [state] = await states.read([urn]);
     await caughtUp();
@@ -160,7 +160,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
   }
 
   return async (request, caller) => {
-    const address = addresses.known(request.urn);
+    const address = addresses.readable(request.urn);
     // Every spelling of the urn is the same request.
     const normalized = { ...request, urn: address.urn };
     const ranged = request.startTimeMillis !== undefined || request.endTimeMillis !== undefined;

@@ -142,7 +142,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
   }
 
   /** Releases the entry when the view has its position. Appends may complete out of order. */
-  function freeLater(entry: Entry): void {
+  function releaseWhenReached(entry: Entry): void {
     const { position } = entry;
     let at = waiting.length;
     while (at > 0 && (waiting[at - 1]?.position ?? START) > position) at--;
@@ -154,7 +154,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
     return entry?.state === undefined ? undefined : entry;
   };
 
-  const settled = (entry: Entry | undefined): EntityState | undefined =>
+  const stateOf = (entry: Entry | undefined): EntityState | undefined =>
     entry?.appending === undefined ? entry?.state : undefined;
 
   async function load(urns: readonly string[]): Promise<readonly Entry[]> {
@@ -256,7 +256,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
   function markDirty(urn: string, state: EntityState | undefined, position: Position): Entry {
     const entry: Entry = { urn, state, appending: undefined, position };
     dirty.set(urn, entry);
-    freeLater(entry);
+    releaseWhenReached(entry);
     return entry;
   }
 
@@ -272,7 +272,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
       for (const { entry } of decisions) {
         if (entry.appending === appending) entry.appending = undefined;
         entry.state = undefined;
-        freeLater(entry);
+        releaseWhenReached(entry);
       }
     }
     first.catch(lose);
@@ -287,7 +287,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
         const position = positions[i] ?? entry.position;
         if (position > entry.position) entry.position = position;
         if (entry.appending === appending) entry.appending = undefined;
-        freeLater(entry);
+        releaseWhenReached(entry);
       }
       if (fromLog !== undefined) releaseOldest();
     }, lose);
@@ -323,8 +323,8 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
     load,
     find,
     decided,
-    peek: (urn) => settled(find(urn)),
-    peekQuietly: (urn) => settled(dirty.get(urn) ?? cached.peek(urn)),
+    peek: (urn) => stateOf(find(urn)),
+    peekQuietly: (urn) => stateOf(dirty.get(urn) ?? cached.peek(urn)),
     async read(urns) {
       const entries = await load(urns);
       const found = entries.map((entry) => (entry.appending ? undefined : entry.state));

@@ -25,8 +25,8 @@ import { createAppendRequest, type RequestAppendsParts } from "./append-request.
 import { createWriteDecider, type EntityDecision, type RequestTerms } from "./decide-request.ts";
 import type { Entry } from "./entity-cache.ts";
 import { appendId, keyOf } from "./idempotency.ts";
-import { refuseTooMany } from "./proposals/checked-proposals.ts";
-import { NO_OTHERS, readOthers } from "./proposals/other-entities.ts";
+import { requireProposalsMax } from "./proposals/checked-proposals.ts";
+import { NO_OTHER_ENTITIES, readOtherEntities } from "./proposals/other-entities.ts";
 import type { ProposalValidation, ValidatedProposal } from "./proposals/validated-proposal.ts";
 import { decideInSlices } from "./sliced-decisions.ts";
 import {
@@ -48,7 +48,7 @@ interface Dependencies extends RequestAppendsParts {
   readonly systemActor: string;
   readonly now: () => number;
   /** Waits while the aspect view lags too far behind. */
-  readonly admitted: () => Promise<void> | undefined;
+  readonly untilViewFollows: () => Promise<void> | undefined;
   /** Number of events of a timeseries aspect, including every acknowledged write. */
   readonly countEvents: (urn: string, aspect: string) => Promise<number>;
   /** True for a built-in entity, which exists even before a start has written it. */
@@ -102,16 +102,16 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     caller: Caller,
     request: unknown = proposals,
   ): Promise<Ingested> {
-    refuseTooMany(proposals.length);
+    requireProposalsMax(proposals.length);
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
-    const prepared = await prepareAll(proposals, stamp);
-    const writeRequests = writeRequestsOf(prepared);
-    if (writeRequests.length === 0) return { position: dependencies.answered(), changed: [] };
-    const waiting = dependencies.admitted();
+    const validated = await validateAll(proposals, stamp);
+    const writeRequests = writeRequestsOf(validated);
+    if (writeRequests.length === 0) return { position: dependencies.acknowledged(), changed: [] };
+    const waiting = dependencies.untilViewFollows();
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
     const write = async (left = writeRequests): Promise<Ingested> => {
-      await refuseEmptyDeletes(prepared);
+      await refuseEmptyDeletes(validated);
       return decideAndAppend(left, { stamp, key });
     };
     return removingValues(writeRequests, () =>
@@ -194,10 +194,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     /** Entities that earlier attempts have changed. */
     const changed = new Set<string>();
     let reached: Position = START;
-    const ends = new Map<StreamName, Revision>();
+    const streamEnds = new Map<StreamName, Revision>();
     const invalidated = new Set<string>();
     for (let attempt = 1; ; attempt++) {
-      const terms = { stamp, key, ends };
+      const terms = { stamp, key, streamEnds };
       const lastStep = await decideInSlices(writeRequests, terms, { states, decider, takeTurn });
       const decided = lastStep();
       // An append that another request began has just failed: load again.
@@ -213,10 +213,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       }
       try {
         const { position = reached } = await requestAppends.append(decided, key);
-        const news = changedIn(decided);
+        const urns = changedIn(decided);
         return {
           position: position > reached ? position : reached,
-          changed: changed.size === 0 ? news : [...new Set([...changed, ...news])],
+          changed: changed.size === 0 ? urns : [...new Set([...changed, ...urns])],
         };
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw inPart(error, asked, writeRequests);
@@ -228,7 +228,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
           if (writeRequests.length === 0) return { position: reached, changed: [...changed] };
         }
         // Lost every time with the view's state: the view may skip the last records of the stream.
-        if (attempt >= attemptsMax - 1) ends.set(error.stream, await endOf(error));
+        if (attempt >= attemptsMax - 1) streamEnds.set(error.stream, await endOf(error));
         if (attempt >= attemptsMax) {
           const message = `lost the race for ${error.stream} ${attempt} times`;
           const options = { hint: "Send the request again", cause: error };
@@ -259,7 +259,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     });
   }
 
-  async function prepareAll(
+  async function validateAll(
     proposals: readonly Proposal[],
     stamp: AuditStamp,
   ): Promise<readonly ValidatedProposal[]> {
@@ -267,14 +267,14 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const addressed = await inSlices(proposals, (proposal, index) =>
       validation.address(proposal, { index, count }),
     );
-    const needed = (await inSlices(addressed, (one) => validation.needs(one) ?? [])).flat();
+    const needed = (await inSlices(addressed, (one) => validation.dependencies(one) ?? [])).flat();
     if (needed.length === 0) {
-      return inSlices(addressed, (one) => validation.prepare(one, stamp, NO_OTHERS));
+      return inSlices(addressed, (one) => validation.validate(one, stamp, NO_OTHER_ENTITIES));
     }
     const { listUrns, isBuiltIn } = dependencies;
     const reading = { addresses, states, validation, stamp, listUrns, isBuiltIn };
-    const othersAt = await readOthers(needed, addressed, reading);
-    return inSlices(addressed, (one, index) => validation.prepare(one, stamp, othersAt(index)));
+    const othersAt = await readOtherEntities(needed, addressed, reading);
+    return inSlices(addressed, (one, index) => validation.validate(one, stamp, othersAt(index)));
   }
 
   /**
@@ -310,7 +310,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     revision: Revision,
     caller: Caller,
   ): Promise<Written | undefined> {
-    await dependencies.admitted();
+    await dependencies.untilViewFollows();
     const stamp: AuditStamp = { time: dependencies.now(), actor: caller.actor ?? systemActor };
     const [entry] = await states.load([writeRequest.urn]);
     if (entry?.state?.revision !== revision) {
@@ -319,7 +319,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       states.invalidate([writeRequest.urn]);
       return undefined;
     }
-    const terms = { stamp, key: undefined, ends: new Map(), delimiterOf: () => undefined };
+    const terms = { stamp, key: undefined, streamEnds: new Map(), delimiterOf: () => undefined };
     const decided = decider.decideEntity(writeRequest, entry, terms);
     try {
       return await requestAppends.append([decided], undefined);
@@ -333,7 +333,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   return {
     ingest,
     async rollBack(urn, { revision, commands, events, eventRevisions }, caller) {
-      const { entity } = addresses.known(urn);
+      const { entity } = addresses.readable(urn);
       const asked = { commands: [...commands], events: [...events], eventRevisions };
       const writeRequest: WriteRequest = { urn, entity, ...asked };
       return removingValues([writeRequest], () => appendRollBack(writeRequest, revision, caller));
@@ -368,7 +368,8 @@ const changedIn = (
 ): readonly string[] =>
   decided
     .filter(
-      ({ news, appends }) =>
-        news && (appended === undefined || appends.some(({ stream }) => appended.has(stream))),
+      ({ hasChanges, appends }) =>
+        hasChanges &&
+        (appended === undefined || appends.some(({ stream }) => appended.has(stream))),
     )
     .map(({ entry }) => entry.urn);

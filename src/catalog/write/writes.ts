@@ -34,10 +34,10 @@ export const proposalsMax = 20_000;
 export const largeCharacters = 256 * 1024;
 
 /** Never in a client's proposal or in a request's key. */
-export const PLACE: unique symbol = Symbol("place");
+export const REQUEST_PATH: unique symbol = Symbol("place");
 
 /** Never in a client's proposal: records of the value contain their names (model/type-names.ts). */
-export const NAMED: unique symbol = Symbol("named");
+export const HAS_TYPE_NAMES: unique symbol = Symbol("named");
 
 /** Never in a client's proposal: the result of an earlier validation (checked-proposals.ts). */
 export const CHECKED: unique symbol = Symbol("checked");
@@ -63,8 +63,8 @@ export interface Proposal {
   readonly systemMetadata?: Partial<SystemMetadata> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Its path in the request; `proposals[<index>]` when absent. */
-  readonly [PLACE]?: string | undefined;
-  readonly [NAMED]?: true | undefined;
+  readonly [REQUEST_PATH]?: string | undefined;
+  readonly [HAS_TYPE_NAMES]?: true | undefined;
   readonly [CHECKED]?: CheckedValue | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { AuditOutcome, AuditTrail } from "../../auth/audit.ts";
 import { ForgedActor } from "../request/caller/caller.ts";
 import type { Answer } from "../schemas/endpoint.ts";
 
-type Trail = Pick<AuditTrail, "note">;
+type Trail = Pick<AuditTrail, "record">;
 
 const REFUSED = [401, 403, 429];
 /** Operations that only read are not noted, except reads of the audit trail. */
@@ -24,7 +24,7 @@ export function auditRequests(app: FastifyInstance, trail: Trail): void {
         : reply.statusCode < 400
           ? "allowed"
           : "failed";
-      trail.note({
+      trail.record({
         action: endpoint?.name ?? "none",
         outcome,
         actor: noted?.ask?.caller.actor ?? noted?.failure?.actor,
@@ -51,5 +51,5 @@ export function noteAudited(
 ): void {
   const actor = request.noted?.ask?.caller.actor;
   const address = request.socket.remoteAddress;
-  for (const note of audited) trail?.note({ ...note, actor, address });
+  for (const note of audited) trail?.record({ ...note, actor, address });
 }

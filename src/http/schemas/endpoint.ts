@@ -3,7 +3,7 @@
  * Routing, validation, the OpenAPI document and the documentation page all use these entries.
  */
 import type { Readable } from "node:stream";
-import type { AuditNote } from "../../auth/audit.ts";
+import type { AuditEntry } from "../../auth/audit.ts";
 import type {
   Caller,
   Catalog,
@@ -104,7 +104,7 @@ export interface Answer {
   readonly stream?: StreamedBody;
   readonly file?: FileBody;
   /** Events for the audit trail. */
-  readonly audited?: readonly Pick<AuditNote, "action" | "outcome" | "urn" | "detail">[];
+  readonly audited?: readonly Pick<AuditEntry, "action" | "outcome" | "urn" | "detail">[];
   /** False: caches must not store it. */
   readonly keep?: boolean;
   readonly contentSecurityPolicy?: string;

@@ -2,7 +2,7 @@
  * Converts DataHub's older usage buckets to datasetUsageStatistics events, one event of the resource per
  * bucket. Pure.
  */
-import { PLACE, type Proposal } from "../../catalog/catalog.ts";
+import { type Proposal, REQUEST_PATH } from "../../catalog/catalog.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
 /** A bucket as sent by clients. */
@@ -31,7 +31,7 @@ export function usageProposals(buckets: readonly UsageBucket[]): readonly Propos
     entityUrn: resource,
     changeType: "UPSERT",
     aspectName: "datasetUsageStatistics",
-    [PLACE]: `buckets[${i}]`,
+    [REQUEST_PATH]: `buckets[${i}]`,
     aspect: {
       contentType: "application/json",
       value: JSON.stringify({

@@ -5,9 +5,9 @@
 import {
   type Catalog,
   type FoundAspect,
-  PLACE,
   type Proposal,
   type ProposedChange,
+  REQUEST_PATH,
 } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn } from "../../core/urn.ts";
@@ -211,7 +211,7 @@ export function proposalOf(aspect: unknown, about: Place): Proposal {
     entityUrn,
     changeType,
     aspectName,
-    [PLACE]: place,
+    [REQUEST_PATH]: place,
     aspect: { value, contentType: patch ? "application/json-patch+json" : "application/json" },
     ...(jsonObject(systemMetadata) && { systemMetadata: systemOf(systemMetadata) }),
     ...(!absent(headers) && { headers: headersOf(headers, place) }),

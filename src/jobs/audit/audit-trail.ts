@@ -7,7 +7,7 @@
  * and beyond a rate only their number is recorded.
  */
 import { LRUCache } from "lru-cache";
-import type { AuditNote, AuditTrail } from "../../auth/audit.ts";
+import type { AuditEntry, AuditTrail } from "../../auth/audit.ts";
 import type { Position } from "../../core/position.ts";
 import { auditStream, tokenUseStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
@@ -91,13 +91,13 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
   return {
     ...createAuditEvents(parts),
 
-    note(note) {
+    record(note) {
       const record = recordOf(note, now());
       if (note.outcome !== "refused" || refusals.admits(record)) write(record);
       else schedule();
     },
 
-    noteUse({ urn, actor, address }) {
+    recordUse({ urn, actor, address }) {
       const time = now();
       const known = uses.get(urn);
       const due = known?.address === address ? useMs : useElsewhereMs;
@@ -175,13 +175,13 @@ function createRefusals(now: () => number) {
   };
 }
 
-const TOO_MANY: AuditNote = {
+const TOO_MANY: AuditEntry = {
   action: "many",
   outcome: "refused",
   detail: "more rejections than are recorded one by one",
 };
 
-const recordOf = (note: AuditNote, time: number): AuditRecord => ({
+const recordOf = (note: AuditEntry, time: number): AuditRecord => ({
   time,
   action: note.action,
   outcome: note.outcome,

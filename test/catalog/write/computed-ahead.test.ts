@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { largeCharacters } from "../../../src/catalog/catalog.ts";
 import { computeAhead, computedAhead } from "../../../src/catalog/write/computed-ahead.ts";
-import { type AspectCommand, settledText } from "../../../src/core/decide.ts";
+import { type AspectCommand, validatedText } from "../../../src/core/decide.ts";
 import { type EntityState, unknownEntity } from "../../../src/core/entity-state.ts";
 import { CatalogError } from "../../../src/core/errors.ts";
 
@@ -21,7 +21,7 @@ const tagProperties = {
 function commandOf(suffix: string, failure?: Error) {
   const computed: (string | undefined)[] = [];
   const parts = computedAhead(
-    (current) => settledText(JSON.stringify({ name: `${current?.value.name}${suffix} here` })),
+    (current) => validatedText(JSON.stringify({ name: `${current?.value.name}${suffix} here` })),
     10,
     async (current) => {
       computed.push(current);
@@ -57,26 +57,26 @@ test("the result is used for the same current value", async () => {
   const { command, computed, value } = commandOf("x");
   await computeAhead([command], stateOf(large("a")))?.();
   expect(computed).toEqual([large("a")]);
-  const { name } = value(settledText(large("a")), noSibling).value;
+  const { name } = value(validatedText(large("a")), noSibling).value;
   expect(String(name).slice(-2)).toBe("ax");
 });
 
 test("the decision computes the value for another current value", async () => {
   const { command, value } = commandOf("x");
   await computeAhead([command], stateOf(large("a")))?.();
-  expect(value(settledText(`{"name":"b"}`), noSibling).value).toEqual({ name: "bx here" });
+  expect(value(validatedText(`{"name":"b"}`), noSibling).value).toEqual({ name: "bx here" });
 });
 
 test("each command of a request follows from the one before it", async () => {
   const [first, second] = [commandOf("x"), commandOf("y")];
   await computeAhead([first.command, second.command], stateOf(large("a")))?.();
-  expect(second.computed).toEqual([first.value(settledText(large("a")), noSibling).text]);
+  expect(second.computed).toEqual([first.value(validatedText(large("a")), noSibling).text]);
 });
 
 test("a rejected command is rejected by the decision", async () => {
   const { command, value } = commandOf("x", new CatalogError("invalid", "it does not apply"));
   await computeAhead([command], stateOf(large("a")))?.();
-  expect(() => value(settledText(large("a")), noSibling)).toThrow("it does not apply");
+  expect(() => value(validatedText(large("a")), noSibling)).toThrow("it does not apply");
 });
 
 test("an error of the thread fails the request", async () => {

@@ -37,7 +37,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
     made++;
     if (refused.has(urn)) throw new CatalogError("invalid", `${urn} is refused`);
     const next = stateOf(urn, (entry.state?.revision ?? 0) + 1);
-    return { entry, next, appends: [], timeseries: false, news: true };
+    return { entry, next, appends: [], timeseries: false, hasChanges: true };
   };
   const find = (urn: string) => {
     const entry = entries.get(urn);
@@ -60,7 +60,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
 const terms: Omit<RequestTerms, "delimiterOf"> = {
   stamp: { time: 0, actor: "urn:li:corpuser:mira" },
   key: undefined,
-  ends: new Map(),
+  streamEnds: new Map(),
 };
 
 const revisions = (decided: unknown): readonly number[] =>

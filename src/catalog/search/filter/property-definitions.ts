@@ -24,7 +24,7 @@ export type PropertyDefinitions = (
 ) => Promise<readonly (SearchedDefinition | undefined)[]>;
 
 interface Dependencies {
-  readonly addresses: Pick<Addresses, "known">;
+  readonly addresses: Pick<Addresses, "readable">;
   /** All entities, unfiltered. */
   readonly states: Pick<EntityCache, "read">;
   /** The entities that the caller may see; undefined: all. */
@@ -37,7 +37,7 @@ export function createPropertyDefinitions(dependencies: Dependencies): PropertyD
   /** Empty for an invalid urn. */
   function stored(urn: string): readonly string[] {
     try {
-      return [addresses.known(urn).urn];
+      return [addresses.readable(urn).urn];
     } catch (error) {
       if (error instanceof CatalogError) return [];
       throw error;

@@ -11,7 +11,7 @@ import type { ProposalValidation } from "./validated-proposal.ts";
 const OPEN_CHARACTERS_MAX = 1024 * 1024;
 
 /** Throws `too_large` for more proposals than one request may have. */
-export function refuseTooMany(count: number): void {
+export function requireProposalsMax(count: number): void {
   if (count <= proposalsMax) return;
   throw new CatalogError(
     "too_large",
@@ -23,7 +23,10 @@ export function refuseTooMany(count: number): void {
 /** The proposals with their values as text, each marked with the result of its validation. */
 export function checkProposals(
   proposals: readonly Proposal[],
-  validation: Pick<ProposalValidation, "address" | "needs" | "prepare" | "standsAlone">,
+  validation: Pick<
+    ProposalValidation,
+    "address" | "dependencies" | "validate" | "dependsOnNothingElse"
+  >,
 ): readonly Proposal[] {
   const count = proposals.length;
   // Only patches use the stamp, and they are not applied here.
@@ -33,11 +36,11 @@ export function checkProposals(
     if (proposal.aspect?.value === undefined || proposal.aspect.value === null) return proposal;
     try {
       const addressed = validation.address(proposal, { index, count });
-      const open = validation.needs(addressed) !== undefined;
-      const value = open ? undefined : validation.prepare(addressed, stamp).command.value;
+      const open = validation.dependencies(addressed) !== undefined;
+      const value = open ? undefined : validation.validate(addressed, stamp).command.value;
       if (typeof value === "object") return withText(proposal, value.text, "valid");
       const text = textOf(proposal.aspect.value);
-      if (text.length <= OPEN_CHARACTERS_MAX || validation.standsAlone(addressed)) {
+      if (text.length <= OPEN_CHARACTERS_MAX || validation.dependsOnNothingElse(addressed)) {
         return withText(proposal, text, "open");
       }
       return withText(proposal, "", { refusal: tooLong(addressed.label, proposal, text.length) });

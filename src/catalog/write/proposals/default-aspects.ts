@@ -12,24 +12,24 @@ import type { EntityCache } from "../entity-cache.ts";
 import type { Ingestion } from "../ingest.ts";
 import type { ProposalValidation } from "./validated-proposal.ts";
 
-interface GivenParts {
+interface DefaultAspectsParts {
   readonly states: Pick<EntityCache, "read">;
-  readonly validation: Pick<ProposalValidation, "given">;
+  readonly validation: Pick<ProposalValidation, "defaultAspects">;
 }
 
 /** The key and default aspects of an entity without any other aspects. */
-export function createDefaultAspects({ states, validation }: GivenParts) {
+export function createDefaultAspects({ states, validation }: DefaultAspectsParts) {
   return async ({ urn, entity, key }: Address): Promise<readonly DefaultAspect[]> => {
     const [platform] = entity.name === "dataset" ? await states.read([String(key.platform)]) : [];
     const info = platform && currentAspect(platform, "dataPlatformInfo")?.value;
     const delimiter = info === undefined ? undefined : JSON.parse(info).datasetNameDelimiter;
-    return validation.given(entity, urn, () => delimiter);
+    return validation.defaultAspects(entity, urn, () => delimiter);
   };
 }
 
 /** Writes missing default aspects as the system actor; returns their number. */
-export function createGiveDefaults(
-  parts: GivenParts & {
+export function createWriteDefaults(
+  parts: DefaultAspectsParts & {
     readonly addresses: Addresses;
     readonly ingest: Ingestion["ingest"];
   },
@@ -43,7 +43,7 @@ export function createGiveDefaults(
    */
   function addressOf(urn: string): Address | undefined {
     try {
-      return addresses.known(urn);
+      return addresses.readable(urn);
     } catch (error) {
       if (error instanceof CatalogError) return undefined;
       throw error;
@@ -56,7 +56,7 @@ export function createGiveDefaults(
     if (currentAspect(state, entity.keyAspect) === undefined) return [];
     return (await given(address))
       .filter(({ aspect }) => currentAspect(state, aspect) === undefined)
-      .map(({ aspect, settled: { text: value } }) => ({
+      .map(({ aspect, validated: { text: value } }) => ({
         entityType: entity.name,
         entityUrn: urn,
         // A concurrent write by a client wins.

@@ -6,7 +6,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Model, Snapshot } from "../../../model/model.ts";
-import { PLACE, type Proposal, type SnapshotProposal } from "../../catalog.ts";
+import { type Proposal, REQUEST_PATH, type SnapshotProposal } from "../../catalog.ts";
 
 /** Maximum number of names that an error lists before "and n more". */
 const listedMax = 12;
@@ -44,7 +44,9 @@ function expand(
     // It declares that the entity exists; the key is derived from the urn.
     const aspectName = model.findEntity(snapshot.entity)?.keyAspect ?? "";
     const place = `${within}aspects`;
-    return [{ ...common, aspectName, aspect: { value: {} }, systemMetadata, [PLACE]: place }];
+    return [
+      { ...common, aspectName, aspect: { value: {} }, systemMetadata, [REQUEST_PATH]: place },
+    ];
   }
   return aspects.map((aspect, i) => {
     const path = `${at}/${name}/aspects/${i}`;
@@ -54,7 +56,7 @@ function expand(
       aspectName: aspectName(model, snapshot, record, path),
       aspect: { value: fields },
       systemMetadata,
-      [PLACE]: `${within}aspects[${i}]`,
+      [REQUEST_PATH]: `${within}aspects[${i}]`,
     };
   });
 }

@@ -25,9 +25,9 @@ import type {
 } from "./validated-proposal.ts";
 
 interface Reading {
-  readonly addresses: Pick<Addresses, "known">;
+  readonly addresses: Pick<Addresses, "readable">;
   readonly states: Pick<EntityCache, "read">;
-  readonly validation: Pick<ProposalValidation, "prepare">;
+  readonly validation: Pick<ProposalValidation, "validate">;
   readonly stamp: AuditStamp;
   /** True for a built-in entity, which exists even before a start has written it. */
   readonly isBuiltIn: (urn: string) => boolean;
@@ -52,9 +52,9 @@ const aspectOf = ({ written, stored }: Snapshot, name: string): JsonObject | und
 type OthersAt = (index: number) => OtherEntities;
 
 /** Result for proposals without needs. */
-export const NO_OTHERS: OtherEntities = { find: () => undefined, withKey: () => [] };
+export const NO_OTHER_ENTITIES: OtherEntities = { find: () => undefined, withKey: () => [] };
 
-export async function readOthers(
+export async function readOtherEntities(
   needed: readonly Needed[],
   addressed: readonly Addressed[],
   reading: Reading,
@@ -74,7 +74,7 @@ export async function readOthers(
     const own = snapshots.get(one.urn);
     const last = own?.at(-1);
     if (own === undefined || last === undefined) return;
-    const next = after(last, one, () => validation.prepare(one, stamp));
+    const next = after(last, one, () => validation.validate(one, stamp));
     if (next !== last) own.push({ ...next, index });
   });
   return (index) => {
@@ -120,7 +120,7 @@ async function urnsByKey(
 /** Undefined when no entity can have the urn. */
 function addressOf(text: string, addresses: Reading["addresses"]): Address | undefined {
   try {
-    return addresses.known(text);
+    return addresses.readable(text);
   } catch (error) {
     if (error instanceof CatalogError) return undefined;
     throw error;

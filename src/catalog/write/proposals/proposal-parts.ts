@@ -1,6 +1,6 @@
 /** Reads the parts of a proposal: texts, JSON, system metadata and values that were checked before. */
 import type { SystemMetadata } from "../../../core/change.ts";
-import { type AspectValue, settledText } from "../../../core/decide.ts";
+import { type AspectValue, validatedText } from "../../../core/decide.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { type JsonLimits, readJson } from "../../../core/json-text.ts";
 import { HALF } from "../../../core/urn.ts";
@@ -40,7 +40,7 @@ export function parseJsonText(text: string, member: string, limits: JsonLimits):
 export function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): AspectValue | undefined {
   if (checked === undefined || checked === "open") return undefined;
   if (checked !== "valid") throw checked.refusal;
-  return settledText(String(aspect?.value));
+  return validatedText(String(aspect?.value));
 }
 
 /** The system metadata that a client may set; the server sets the rest. */

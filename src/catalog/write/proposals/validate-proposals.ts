@@ -27,8 +27,8 @@ import { validationErrorsOfUrns } from "../../../model/validation-errors.ts";
 import { type Addresses, unknownEntityType } from "../../address.ts";
 import {
   CHECKED,
+  HAS_TYPE_NAMES,
   largeCharacters,
-  NAMED,
   type Proposal,
   type ProposedChange,
 } from "../../catalog.ts";
@@ -115,7 +115,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     });
   }
 
-  function prepare(
+  function validate(
     addressed: Addressed,
     stamp: AuditStamp,
     others?: OtherEntities,
@@ -149,7 +149,10 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     });
   }
 
-  const standsAlone = ({ entity, aspect }: Pick<Addressed, "entity" | "aspect">): boolean =>
+  const dependsOnNothingElse = ({
+    entity,
+    aspect,
+  }: Pick<Addressed, "entity" | "aspect">): boolean =>
     !aspect.timeseries &&
     aspect.name !== entity.keyAspect &&
     othersNeeded(aspect.name) === undefined &&
@@ -165,7 +168,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     const sent = proposal.aspect?.value;
     // A parsed value is from a small body.
     const characters = typeof sent === "string" ? sent.length : 0;
-    const isAlone = standsAlone(addressed);
+    const isAlone = dependsOnNothingElse(addressed);
     // The body thread has found no error in it, and it is parsed there again.
     const isOpen = isAlone && proposal[CHECKED] === "open" && characters > largeCharacters;
     const value: AspectCommand["value"] = isOpen
@@ -185,13 +188,13 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     stamp: AuditStamp,
     others: OtherEntities | undefined,
   ): AspectValue | Following {
-    const settledBefore = checkedBefore(proposal);
-    if (settledBefore !== undefined) return settledBefore;
+    const validatedBefore = checkedBefore(proposal);
+    if (validatedBefore !== undefined) return validatedBefore;
     const rule: WriteContext = { namespace, urn, others };
     const parsed = sentOnce();
     const type = { kind: "named", name: aspect.record } as const;
     const sent =
-      proposal[NAMED] === undefined ? parsed : withoutTypeNames(parsed, type, model.types);
+      proposal[HAS_TYPE_NAMES] === undefined ? parsed : withoutTypeNames(parsed, type, model.types);
     /** Checks its required entities, except for RESTATE, which restores values in any order, as in DataHub. */
     const check = (value: unknown): CheckedValue =>
       checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
@@ -199,7 +202,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
       const patch = parsePatch(sent, patchRules, aspect.name);
       refuseUnknownFields(patch, aspect);
       if (aspect.name === entity.keyAspect) {
-        const { key } = addresses.known(urn);
+        const { key } = addresses.readable(urn);
         return (current) =>
           labelled(label, () =>
             keyOf(urn, aspect, applyPatch(current?.value ?? key, patch, stamp)),
@@ -230,15 +233,15 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
           return checkedByRules(aspect, checked.value, { ...rule, previous, sibling });
         });
     }
-    const settled = withRules(aspect, checked.value, rule);
-    const refused = refusalOf(aspect.name, settled.value, rule) !== undefined;
-    if (!refused && checked.wrongUrns === undefined) return settled;
+    const validated = withRules(aspect, checked.value, rule);
+    const refused = refusalOf(aspect.name, validated.value, rule) !== undefined;
+    if (!refused && checked.wrongUrns === undefined) return validated;
     // A value that the aspect already has may be written again.
     return (current) =>
       labelled(label, () => {
         const previous = current?.value;
         refuseNewUrns(aspect, checked, previous);
-        return allowed(aspect, settled, { ...rule, previous });
+        return allowed(aspect, validated, { ...rule, previous });
       });
   }
 
@@ -263,7 +266,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
 
   /** The urn takes precedence; a sent key is only compared with it. */
   function keyOf(urn: string, aspect: Aspect, sent: unknown): AspectValue {
-    const value = addresses.known(urn).key;
+    const value = addresses.readable(urn).key;
     const checked = model.check(aspect, sent);
     const text = JSON.stringify(value);
     if (!checked.ok || JSON.stringify(checked.value) !== text) dependencies.onContradictedKey(urn);
@@ -327,10 +330,10 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     context: WriteContext,
   ): AspectValue => allowed(aspect, withRules(aspect, checked, context), context);
 
-  function allowed(aspect: Aspect, settled: AspectValue, context: WriteContext): AspectValue {
-    const refusal = refusalOf(aspect.name, settled.value, context);
+  function allowed(aspect: Aspect, validated: AspectValue, context: WriteContext): AspectValue {
+    const refusal = refusalOf(aspect.name, validated.value, context);
     if (refusal !== undefined) throw refusal;
-    return settled;
+    return validated;
   }
 
   function withRules(aspect: Aspect, checked: JsonObject, context: WriteContext): AspectValue {
@@ -353,10 +356,10 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
 
   return {
     address,
-    prepare,
-    standsAlone,
+    validate,
+    dependsOnNothingElse,
 
-    needs({ urn, aspect, proposal, sent, label }) {
+    dependencies({ urn, aspect, proposal, sent, label }) {
       const rule = othersNeeded(aspect.name);
       const requiring = model.requiresEntities(aspect);
       if (proposal.changeType === "DELETE" || (rule === undefined && !requiring)) return undefined;
@@ -373,15 +376,15 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
       return { urns, all: all && { ...all, key: all.keyOf(urn) } };
     },
 
-    given(entity, urn, delimiterOf) {
-      const { key } = addresses.known(urn);
+    defaultAspects(entity, urn, delimiterOf) {
+      const { key } = addresses.readable(urn);
       const made: Record<string, unknown> = {
         [entity.keyAspect]: key,
         ...defaultAspects(entity, key, { namespace, delimiterOf }),
       };
       return Object.entries(made).map(([name, value]) => ({
         aspect: name,
-        settled: { value: value as Record<string, unknown>, text: JSON.stringify(value) },
+        validated: { value: value as Record<string, unknown>, text: JSON.stringify(value) },
         schemaVersion: model.aspects.get(name)?.schemaVersion ?? 1,
       }));
     },

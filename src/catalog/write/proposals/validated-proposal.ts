@@ -33,13 +33,13 @@ export interface ProposalValidation {
   /** Validates the urn and the names; `place` is the proposal's index in the request. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
   /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
-  prepare(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): ValidatedProposal;
+  validate(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): ValidatedProposal;
   /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
-  standsAlone(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
+  dependsOnNothingElse(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
   /** The other entities that `prepare` reads; undefined when there are none. */
-  needs(addressed: Addressed): Needed | undefined;
+  dependencies(addressed: Addressed): Needed | undefined;
   /** The key and default aspects of a new entity. */
-  given(
+  defaultAspects(
     entity: Entity,
     urn: string,
     delimiterOf: (platformUrn: string) => string | undefined,

@@ -1,5 +1,5 @@
 /** Users, accounts of services, and what they may do. */
-import { holdsActor, inForce, inScope, type Policy } from "../../../auth/policies/policy.ts";
+import { includesActor, inScope, isActive, type Policy } from "../../../auth/policies/policy.ts";
 import { findResource } from "../../../auth/policies/principals.ts";
 import { toManageUsers } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
@@ -88,9 +88,9 @@ async function getGrantedPrivileges(_: never, { input }: { input: GrantedInput }
   const policies = context?.policies ?? [];
   const granting = policies.filter(
     (policy) =>
-      inForce(policy) &&
+      isActive(policy) &&
       context !== undefined &&
-      holdsActor(policy.actors, context.principal, resource || undefined) &&
+      includesActor(policy.actors, context.principal, resource || undefined) &&
       inScope(policy, resource || undefined),
   );
   const details = granting.map((policy) => ({
@@ -116,9 +116,9 @@ async function debugAccess(_: never, { userUrn }: { userUrn: string }, viewer: V
   );
   const held = (context?.policies ?? []).filter(
     (policy) =>
-      inForce(policy) &&
+      isActive(policy) &&
       context !== undefined &&
-      holdsActor(policy.actors, context.principal, undefined),
+      includesActor(policy.actors, context.principal, undefined),
   );
   return {
     roles: await rolesOf(user),

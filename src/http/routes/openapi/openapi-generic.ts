@@ -1,5 +1,5 @@
 /** OpenAPI endpoints: entities of several types in one request. */
-import { PLACE, type Proposal } from "../../../catalog/catalog.ts";
+import { type Proposal, REQUEST_PATH } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
@@ -17,7 +17,7 @@ import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
 import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
 
 /** The name of the request's list that contains the proposal. */
-const nameIn = ({ entityType, [PLACE]: place = entityType }: Proposal): string =>
+const nameIn = ({ entityType, [REQUEST_PATH]: place = entityType }: Proposal): string =>
   place.split("[", 1)[0] ?? entityType;
 
 const row = { kind: "page", group: "OpenAPI" } as const;

@@ -1,5 +1,5 @@
 /** OpenAPI endpoints: the older forms that scripts and the Java emitter still send. */
-import { NAMED, PLACE, type Proposal } from "../../../catalog/catalog.ts";
+import { HAS_TYPE_NAMES, type Proposal, REQUEST_PATH } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
@@ -96,8 +96,8 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       entityUrn,
       changeType,
       aspectName,
-      [PLACE]: `[${i}]`,
-      [NAMED]: true,
+      [REQUEST_PATH]: `[${i}]`,
+      [HAS_TYPE_NAMES]: true,
       aspect: { value, contentType: "application/json" },
     };
   }
@@ -233,7 +233,7 @@ interface FirstVersion {
 
 function placed(proposals: readonly Proposal[]): readonly Proposal[] {
   eachOf(proposals, openSystemMetadata);
-  return proposals.map((proposal, i) => ({ ...proposal, [PLACE]: `[${i}]` }));
+  return proposals.map((proposal, i) => ({ ...proposal, [REQUEST_PATH]: `[${i}]` }));
 }
 
 /** Proposals as /aspects takes them, in a list. */
