@@ -260,3 +260,31 @@ describe.each([
     expect(refused(schema("a", ""), schema("a"))).toContain("empty");
   });
 });
+
+describe("an assertion", () => {
+  const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,a,PROD)";
+
+  test.each([
+    ["datasetAssertion", { dataset }],
+    ["freshnessAssertion", { entity: dataset }],
+    ["volumeAssertion", { entity: dataset }],
+    ["customAssertion", { entity: dataset }],
+  ])("of the kind %s names its entity", (kind, definition) => {
+    const sent = { [kind]: definition, entityUrn: "urn:li:dataset:another" };
+    expect(written("assertionInfo", sent)).toEqual({ [kind]: definition, entityUrn: dataset });
+  });
+
+  test.each(["fieldValuesAssertion", "fieldMetricAssertion"])(
+    "of a column names it: %s",
+    (kind) => {
+      const fieldAssertion = { entity: dataset, [kind]: { field: { path: "price" } } };
+      expect(written("assertionInfo", { fieldAssertion })).toEqual({
+        ...{ fieldAssertion: { ...fieldAssertion, fieldPath: "price" }, entityUrn: dataset },
+      });
+    },
+  );
+
+  test("without a definition keeps the entity that was sent", () => {
+    expect(written("assertionInfo", { entityUrn: dataset })).toEqual({ entityUrn: dataset });
+  });
+});

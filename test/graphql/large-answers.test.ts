@@ -27,6 +27,13 @@ function loading(bytes: number, refuse?: CatalogError) {
   return { loader, asked };
 }
 
+test("lookups of one level of a query share one read, and each entity is read once", async () => {
+  const { loader, asked } = loading(1);
+  await Promise.all([...many(1_000), ...many(10)].map((one) => loader.load(one)));
+  await Promise.all(many(1_005).map((one) => loader.load(one)));
+  expect(asked).toEqual([1_000, 5]);
+});
+
 test("entities are loaded until they exceed the memory limit of a request", async () => {
   const { loader, asked } = loading(MiB);
   const loads = await Promise.allSettled(many(2_500).map((one) => loader.load(one)));

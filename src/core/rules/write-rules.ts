@@ -44,6 +44,7 @@ interface WriteRule {
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
   ["domains", { apply: syncedDomains, looksBack: true }],
+  ["assertionInfo", { apply: withAssertionTarget }],
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   [
     "structuredProperties",
@@ -112,6 +113,40 @@ function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObj
   }
   const listed = [...ownerTypes].map(([type, owners]) => [type, [...owners]] as const);
   return { ...value, ownerTypes: Object.fromEntries(listed) };
+}
+
+/** The members of assertionInfo with a definition. */
+const assertionKinds: readonly string[] = [
+  ...["datasetAssertion", "freshnessAssertion", "volumeAssertion", "sqlAssertion"],
+  ...["fieldAssertion", "schemaAssertion", "customAssertion"],
+];
+
+/**
+ * `entityUrn` and `fieldPath` follow from the definition of the assertion's kind, whatever the writer sent
+ * for them, so that searches find assertions of every kind by entity and column.
+ */
+function withAssertionTarget(value: JsonObject): JsonObject {
+  const { fieldAssertion } = value;
+  const named = jsonObject(fieldAssertion)
+    ? { ...value, fieldAssertion: withFieldPath(fieldAssertion) }
+    : value;
+  // Safe lookup: the loop is over a closed list.
+  const definitions = assertionKinds.map((kind) => value[kind]).filter(jsonObject);
+  const entityUrn = definitions
+    .map(({ entity, dataset }) => entity ?? dataset)
+    .find((one) => typeof one === "string");
+  return entityUrn === undefined ? named : { ...named, entityUrn };
+}
+
+function withFieldPath(value: JsonObject): JsonObject {
+  const { fieldValuesAssertion, fieldMetricAssertion } = value;
+  for (const definition of [fieldValuesAssertion, fieldMetricAssertion]) {
+    const field = jsonObject(definition) ? definition.field : undefined;
+    if (jsonObject(field) && typeof field.path === "string") {
+      return { ...value, fieldPath: field.path };
+    }
+  }
+  return value;
 }
 
 /** Fields of a resource filter in a policy; the first two are the older names of TYPE and URN. */
