@@ -60,8 +60,8 @@ interface Options extends Omit<ServerContext, "entityTypes" | "moving"> {
 const answerCharactersMax = 64 * 1024 * 1024;
 /** Each error of a variable quotes the whole variable. */
 const executing = { maxCoercionErrors: 10 };
-/** Characters of each end of the message of a validation error, which quotes values; the reason is at its end. */
-const messageEndMax = 500;
+/** Characters of each end of a message. Messages quote values; the reason may be at the end. */
+const messageEndMax = 1_000;
 /** Approximate size of a value that is not a string. */
 const MEMBER_CHARACTERS = 4;
 
@@ -194,7 +194,7 @@ function shownError(error: GraphQLError, onFault: (fault: unknown) => void): obj
   if (originalError instanceof CatalogError) {
     const { code, needs } = originalError;
     const extensions = { ...extensionOf[code], classification: FETCHING, needs };
-    return { message: originalError.text, ...position, extensions };
+    return { message: withoutMiddle(originalError.text), ...position, extensions };
   }
   if (path !== undefined) {
     onFault(originalError ?? error);

@@ -120,5 +120,15 @@ test("errors of large variables do not repeat the variables", async () => {
   expect(body.errors[0].message).toMatch(
     /^Variable "\$input" got invalid value .*….*Field "unknown_0" is not defined/,
   );
-  expect(JSON.stringify(body).length).toBeLessThan(20_000);
+  expect(JSON.stringify(body).length).toBeLessThan(30_000);
+});
+
+test("errors of many fields do not repeat a long argument whole", async () => {
+  const fields = Array.from({ length: 20 }, (_, n) => `f${n}: updateName(input: $input)`);
+  const query = `mutation($input: UpdateNameInput!) { ${fields.join(" ")} }`;
+  const input = { urn: "urn:li:dataset:x", name: "x".repeat(200_000) };
+  const { body } = await ask(service.client, query, { input });
+  expect(body.errors).toHaveLength(20);
+  expect(body.errors[0].message).toMatch(/cannot be called "x+….*Names are of entities of type/);
+  expect(JSON.stringify(body).length).toBeLessThan(60_000);
 });
