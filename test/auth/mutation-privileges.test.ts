@@ -305,6 +305,28 @@ test("a column's tags, terms and description have privileges of their own", asyn
   expect(result).toMatchObject({ success: false, error: expect.stringContaining("may not write") });
 });
 
+test.each([
+  ["createTag", "CREATE_TAGS", "MANAGE_TAGS", "deleteTag", "tag"],
+  ["createDomain", "CREATE_DOMAINS", "MANAGE_DOMAINS", "deleteDomain", "domain"],
+] as const)(
+  "%s needs %s or %s, and %s the second",
+  async (create, creates, manages, remove, type) => {
+    const names = [`creator-${type}`, `manager-${type}`, `editor-${type}`] as const;
+    const [creator, manager, editor] = names;
+    await grant(creator, [creates]);
+    await grant(manager, [manages]);
+    await grant(editor, ["EDIT_ENTITY_DOCS"], [type]);
+    const input = (id: string) => ({ input: { id, name: id } });
+    expect(await as(editor).codeOf(create, input("refused"))).toBe(403);
+    for (const name of [creator, manager]) {
+      const urn = `urn:li:${type}:${name}`;
+      expect(await as(name).run(create, input(name))).toBe(urn);
+      expect(await as(creator).codeOf(remove, { urn })).toBe(403);
+      expect(await as(manager).run(remove, { urn })).toBe(true);
+    }
+  },
+);
+
 test("a manager of the children of a glossary node writes the terms in it", async () => {
   const node = (name: string) => `urn:li:glossaryNode:${name}`;
   const info = { definition: "", parentNode: node("top") };

@@ -1,4 +1,5 @@
 /** Mutations that create and delete labels and groups, and those of members and versions. */
+import type { Privilege } from "../../auth/policies/privileges.ts";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
@@ -12,7 +13,7 @@ import { create } from "./declared.ts";
 import { bornWith } from "./labels.ts";
 import { move } from "./move.ts";
 import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
-import { patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+import { anyOf, patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
 interface NewEntity {
   readonly id?: Maybe<string>;
@@ -29,6 +30,12 @@ interface NewAspects {
 }
 
 /** Creates an entity that the caller owns. */
+/** Privileges to create an entity of a type, beside Create Entity and Edit Entity on it. */
+const creators: ReadonlyMap<string, readonly Privilege[]> = new Map([
+  ["tag", ["CREATE_TAGS", "MANAGE_TAGS"]],
+  ["domain", ["CREATE_DOMAINS", "MANAGE_DOMAINS"]],
+]);
+
 const make = (entityType: string, { input, value, others }: NewAspects, viewer: Viewer) =>
   create<NewEntity>(
     {
@@ -36,6 +43,10 @@ const make = (entityType: string, { input, value, others }: NewAspects, viewer: 
       id: ({ id }) => id,
       names: ({ name }) => [name],
       aspects: () => ({ [ownValue(propertiesAspects, entityType) ?? ""]: value, ...others }),
+      required: (_, urn) => {
+        const creating = creators.get(entityType);
+        return creating && [anyOf(creating), anyOf(["CREATE_ENTITY", "EDIT_ENTITY"], [urn])];
+      },
     },
     input,
     viewer,

@@ -46,7 +46,7 @@ export interface Creation<Input> {
   ): Readonly<Record<string, object | undefined>> | Promise<Readonly<Record<string, object>>>;
   /** False: the caller does not become the owner. */
   owned?(input: Input): boolean;
-  required?(input: Input, urn: string): Required;
+  required?(input: Input, urn: string): Required | undefined;
   readonly answer: Answer;
 }
 
