@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/compare.ts";
+import type { Dump } from "../../src/storage/dump.ts";
 import type {
   AspectReader,
   AspectRow,

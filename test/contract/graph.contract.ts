@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/compare.ts";
+import type { Dump } from "../../src/storage/dump.ts";
 import type {
   Direction,
   Edge,

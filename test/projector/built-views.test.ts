@@ -12,12 +12,13 @@ import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { startProjector } from "../../src/projector/projector.ts";
 import type { View } from "../../src/projector/sink.ts";
-import { type Dump, findDifference } from "../../src/storage/compare.ts";
+import type { Dump } from "../../src/storage/dump.ts";
 import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
 import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import { buildViews } from "../support/build-views.ts";
+import { findDifference } from "../support/find-difference.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
 

@@ -15,7 +15,6 @@ import { openViews, viewNames, viewRules } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
-import { findDifference } from "../../src/storage/compare.ts";
 import type { ServerAddress } from "../../src/storage/view-origin.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
 import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
@@ -23,6 +22,7 @@ import { openElasticsearchSearchReader } from "../../src/views/search/elasticsea
 import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { buildViews } from "./build-views.ts";
 import { createClient } from "./client.ts";
+import { findDifference } from "./find-difference.ts";
 import { type Dumped, documentsOf, embeddedReaders } from "./rebuilt-views.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 import { type ReachedStore, reachStore } from "./stores.ts";

@@ -8,12 +8,13 @@ import { openLogReader } from "../../src/app/open-log.ts";
 import { openViews, viewNames } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
-import { type Difference, type Dump, findDifference } from "../../src/storage/compare.ts";
+import type { Dump } from "../../src/storage/dump.ts";
 import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
 import type { SearchDocument } from "../../src/views/search/search.ts";
 import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { buildViews } from "./build-views.ts";
+import { type Difference, findDifference } from "./find-difference.ts";
 import { openDumpedSearchReader } from "./sqlite-search-dump.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 

@@ -512,9 +512,6 @@ export const testedExports: ReadonlySet<string> = new Set([
   "src/web/api/ingest.ts#batchesOf",
   "src/web/api/lineage.ts#edgesOfPaths",
   "src/web/api/metrics.ts#serviceStateOf",
-  // Tests compare the README and the help with them.
+  // Tests compare the README and the help with it.
   "src/cli/program.ts#createProgram",
-  "src/config/settings-table.ts#settingsSection",
-  // Contract tests compare the rows of whole views.
-  "src/storage/compare.ts#findDifference",
 ]);

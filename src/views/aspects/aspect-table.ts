@@ -79,7 +79,7 @@ export interface AspectReader {
 }
 
 /**
- * A value with all columns of the table, for verification (storage/compare.ts): in byte order of
+ * A value with all columns of the table, for verification (storage/dump.ts): in byte order of
  * urn and aspect, then by version.
  */
 export interface AspectRow extends StoredValue {

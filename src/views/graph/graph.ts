@@ -138,7 +138,7 @@ export interface GraphReader {
 export const urnsPerFollowMax = 500;
 
 /**
- * An edge with all columns of the view, for verification (storage/compare.ts): in byte order of
+ * An edge with all columns of the view, for verification (storage/dump.ts): in byte order of
  * entity and aspect, then by position and ordinal.
  */
 export interface GraphRow extends Pair, Stamps {

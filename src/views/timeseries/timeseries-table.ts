@@ -152,7 +152,7 @@ export interface StoreTask {
 }
 
 /**
- * An event with all columns of the table, for verification (storage/compare.ts): in byte order of
+ * An event with all columns of the table, for verification (storage/dump.ts): in byte order of
  * urn and aspect, then by time and byte order of key.
  */
 export interface TimeseriesRow extends TimeseriesEvent {

@@ -8,7 +8,7 @@
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { EMPTY_STREAM, position, type Revision, revision, START } from "../../../core/position.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";

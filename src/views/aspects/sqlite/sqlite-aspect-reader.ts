@@ -9,7 +9,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { position, revision } from "../../../core/position.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";

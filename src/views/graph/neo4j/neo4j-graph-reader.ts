@@ -1,5 +1,5 @@
 /** The reader of the graph in Neo4j, and all edges for verification. Connects with the first query. */
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";

@@ -4,7 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
 import { createDumping, createStampsQuery } from "./edge-details.ts";

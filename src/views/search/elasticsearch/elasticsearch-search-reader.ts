@@ -5,7 +5,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";

@@ -8,7 +8,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import { statusOf } from "../../../storage/elasticsearch/client.ts";
 import {
   type ElasticsearchReading,

@@ -9,7 +9,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Dump } from "../../../storage/compare.ts";
+import type { Dump } from "../../../storage/dump.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import { acceptedEvents } from "../accepted-events.ts";

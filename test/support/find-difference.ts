@@ -1,13 +1,6 @@
-/**
- * Compares two views row by row. The rows omit numbers that a store assigns, so that a rebuilt view
- * equals the live one.
- */
+/** Compares two views row by row. */
 import { isDeepStrictEqual } from "node:util";
-
-export interface Dump<Row> {
-  /** All rows, in an order that depends only on the rows. */
-  dump(): AsyncIterable<Row>;
-}
+import type { Dump } from "../../src/storage/dump.ts";
 
 export interface Difference<Row> {
   /** Rows that are equal before this one. */
