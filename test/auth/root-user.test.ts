@@ -1,4 +1,4 @@
-/** The root user exists in a new catalog, and is changed and deleted like any user. */
+/** The root user exists in a new catalog, is changed like any user, and cannot be deleted. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asBearer, ask, makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -79,10 +79,10 @@ describe("after a write", () => {
     expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
   });
 
-  test("a deleted root user loses its tokens, but not the admin token", async () => {
+  test("a root user that is marked as removed loses its tokens, but not the admin token", async () => {
     const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
-    expect((await call("POST", "/entities?action=delete", { urn: ROOT })).status).toBe(200);
-    expect((await aspects()).corpUserInfo).toBeUndefined();
+    expect((await call("POST", "/entities?action=delete", { urn: ROOT })).status).toBe(422);
+    expect((await propose("status", { removed: true })).status).toBe(200);
     const shown = asBearer(token);
     const reply = await service.client.call("GET", "/entitiesV2/urn:li:tag:a", undefined, shown);
     expect(reply.status).toBe(401);
