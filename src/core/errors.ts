@@ -5,6 +5,8 @@
  * what to do. The interfaces map codes to their own words (http/response/errors.ts). Anything else that is thrown is
  * a fault of ours: it is logged whole and shown as "internal error".
  */
+import { withoutMiddle } from "../lib/shortened.ts";
+
 export type ErrorCode =
   | "malformed" // the form of a request: body, parameters, a urn that does not parse
   | "invalid" // the content of a request: unknown aspect, a value that does not fit, a failed condition
@@ -20,6 +22,9 @@ export type ErrorCode =
   | "unavailable" // try again later; nothing is wrong with the request
   | "unreadable" // a record of the log, which this release cannot read; trying again does not help
   | "internal";
+
+/** Characters of each end of a message and a hint: an error does not repeat a request of megabytes. */
+const endMax = 2_000;
 
 export class CatalogError extends Error {
   override readonly name = "CatalogError";
@@ -46,9 +51,12 @@ export class CatalogError extends Error {
       failedCondition?: boolean;
     } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      withoutMiddle(message, endMax),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint === undefined ? undefined : withoutMiddle(options.hint, endMax);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.actor = options.actor;
     this.needs = options.needs;

@@ -8,6 +8,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { withoutMiddle } from "../lib/shortened.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
 import { createEntityLoader } from "./entity-loader.ts";
@@ -194,7 +195,7 @@ function shownError(error: GraphQLError, onFault: (fault: unknown) => void): obj
   if (originalError instanceof CatalogError) {
     const { code, needs } = originalError;
     const extensions = { ...extensionOf[code], classification: FETCHING, needs };
-    return { message: withoutMiddle(originalError.text), ...position, extensions };
+    return { message: withoutMiddle(originalError.text, messageEndMax), ...position, extensions };
   }
   if (path !== undefined) {
     onFault(originalError ?? error);
@@ -203,13 +204,12 @@ function shownError(error: GraphQLError, onFault: (fault: unknown) => void): obj
   }
   const syntax = message.startsWith("Syntax Error");
   const classification = syntax ? "InvalidSyntax" : "ValidationError";
-  return { message: withoutMiddle(message), ...position, extensions: { classification } };
+  return {
+    message: withoutMiddle(message, messageEndMax),
+    ...position,
+    extensions: { classification },
+  };
 }
-
-const withoutMiddle = (text: string): string =>
-  text.length > 2 * messageEndMax
-    ? `${text.slice(0, messageEndMax)}…${text.slice(-messageEndMax)}`
-    : text;
 
 const FETCHING = "DataFetchingException";
 

@@ -127,6 +127,29 @@ test.each(requests)("%s %s answers a large body as a small one: %j", async (meth
   expect([large.status, large.body]).toEqual([small.status, small.body]);
 });
 
+const long = "x".repeat(400_000);
+test.each([
+  ["an aspect", { ...upsert, aspectName: long }],
+  ["an entity type", { ...upsert, entityType: long }],
+  [
+    "a path of a patch",
+    {
+      ...upsert,
+      changeType: "PATCH",
+      aspect: {
+        value: JSON.stringify([{ op: "add", path: `/${long}`, value: 1 }]),
+        contentType: "application/json-patch+json",
+      },
+    },
+  ],
+])("the error about %s with a long name does not repeat the name whole", async (_, one) => {
+  const path = "/aspects?action=ingestProposal";
+  const { status, body } = await service.client.call("POST", path, { proposal: one });
+  expect(status).toBe(422);
+  expect(body.message).toMatch(/xxx….*xxx/);
+  expect(JSON.stringify(body).length).toBeLessThan(10_000);
+});
+
 describe("a legal large body", () => {
   test("a body of one aspect with 400,000 custom properties is written completely", async () => {
     const { client } = service;
