@@ -914,6 +914,7 @@ test("column lineage returns datasets or columns, even columns without aspects",
     facets { field aggregations { value count } }`;
   const scroll = `query($input: ScrollAcrossLineageInput!) {
     scrollAcrossLineage(input: $input) { nextScrollId ${result} } }`;
+  await expect.poll(async () => (await data(scroll, { input })).scrollAcrossLineage.total).toBe(2);
   const { scrollAcrossLineage: first } = await data(scroll, { input });
   const next = { ...input, scrollId: first.nextScrollId };
   const { scrollAcrossLineage: second } = await data(scroll, { input: next });
