@@ -14,49 +14,49 @@ import type { Revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Appended, WrongRevision } from "../change-log.ts";
 
-export interface Passenger {
+export interface QueuedAppend {
   readonly stream: StreamName;
   readonly expected: Revision | "any";
   readonly count: number;
   /** True if no other append to its stream may be in flight. */
   readonly alone: boolean;
-  readonly fly: () => Promise<Appended>;
+  readonly send: () => Promise<Appended>;
   /** The result of an earlier append with the same id. */
   readonly earlier: () => Promise<Appended | undefined>;
   /** The stream's current revision. */
   readonly actual: () => Promise<Revision>;
 }
 
-export interface Lanes {
-  /** Settles as `fly` does, or rejects with the error of the append that it builds on. */
-  board(passenger: Passenger): Promise<Appended>;
+export interface AppendQueue {
+  /** Settles as `send` does, or rejects with the error of the append that it builds on. */
+  enqueue(queued: QueuedAppend): Promise<Appended>;
   /** Call it when the caller of these appends has their result. */
-  answered(passengers: readonly Passenger[]): void;
+  resultReported(queuedAppends: readonly QueuedAppend[]): void;
   /** Resolves when no append is in flight or waits. */
   idle(): Promise<void>;
 }
 
-interface Waiting extends Passenger {
-  /** The argument of `board`. */
-  readonly passenger: Passenger;
-  /** Logical time of the call of `board`. */
-  readonly boarded: number;
+interface Waiting extends QueuedAppend {
+  /** The argument of `enqueue`. */
+  readonly queued: QueuedAppend;
+  /** Logical time of the call of `enqueue`. */
+  readonly enqueuedAt: number;
   readonly resolve: (answer: Appended) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Lost {
-  readonly passenger: Passenger;
+  readonly queued: QueuedAppend;
   /** The revision that it would have reached; undefined: any. */
   readonly revision: number | undefined;
   readonly error: unknown;
   /** Logical time at which its caller had the result; infinite until then. */
-  answered: number;
+  reportedAt: number;
 }
 
-interface Lane {
+interface StreamQueue {
   waiting: Waiting[];
-  flying: number;
+  inFlight: number;
   /** True if the append in flight must be alone. */
   closed: boolean;
   lost: Lost[];
@@ -65,67 +65,67 @@ interface Lane {
 /** About 5 MB of names. */
 const REACHED_MAX = 30_000;
 
-export function createLanes(): Lanes {
-  const lanes = new Map<StreamName, Lane>();
+export function createAppendQueue(): AppendQueue {
+  const queues = new Map<StreamName, StreamQueue>();
   const resting = new Set<() => void>();
   /** Revisions that appends of this process reached: an append that builds on them is certain. */
   const reached = new Map<StreamName, number>();
-  /** Logical clock: counts the calls of `board` and `answered`. */
+  /** Logical clock: counts the calls of `enqueue` and `resultReported`. */
   let clock = 0;
 
-  const mayFly = (lane: Lane, passenger: Passenger): boolean =>
-    lane.flying === 0 || (!lane.closed && !passenger.alone && passenger.expected === "any");
+  const maySend = (queue: StreamQueue, queued: QueuedAppend): boolean =>
+    queue.inFlight === 0 || (!queue.closed && !queued.alone && queued.expected === "any");
 
-  function start(lane: Lane, passenger: Waiting): void {
-    const lost = groundLost(lane, passenger, reached.get(passenger.stream));
-    lane.flying++;
-    lane.closed = passenger.alone || passenger.expected !== "any";
-    const flight = lost === undefined ? passenger.fly() : refuse(passenger, lost.error);
-    flight.then(
+  function start(queue: StreamQueue, queued: Waiting): void {
+    const lost = lostPredecessor(queue, queued, reached.get(queued.stream));
+    queue.inFlight++;
+    queue.closed = queued.alone || queued.expected !== "any";
+    const sending = lost === undefined ? queued.send() : refuse(queued, lost.error);
+    sending.then(
       (answer) => {
-        noteReached(passenger.stream, answer.revision);
-        passenger.resolve(answer);
-        landed(lane, passenger.stream);
+        recordReached(queued.stream, answer.revision);
+        queued.resolve(answer);
+        finished(queue, queued.stream);
       },
       (error) => {
-        noteLost(lane, passenger, error);
-        passenger.reject(error);
-        landed(lane, passenger.stream);
+        recordLost(queue, queued, error);
+        queued.reject(error);
+        finished(queue, queued.stream);
       },
     );
   }
 
-  function landed(lane: Lane, stream: StreamName): void {
-    lane.flying--;
-    if (lane.flying === 0) lane.closed = false;
-    for (let next = lane.waiting[0]; next !== undefined && mayFly(lane, next); ) {
-      lane.waiting.shift();
-      start(lane, next);
-      next = lane.waiting[0];
+  function finished(queue: StreamQueue, stream: StreamName): void {
+    queue.inFlight--;
+    if (queue.inFlight === 0) queue.closed = false;
+    for (let next = queue.waiting[0]; next !== undefined && maySend(queue, next); ) {
+      queue.waiting.shift();
+      start(queue, next);
+      next = queue.waiting[0];
     }
-    leave(lane, stream);
+    dropIfEmpty(queue, stream);
   }
 
-  function leave(lane: Lane, stream: StreamName): void {
-    if (lane.lost.length > 0) {
+  function dropIfEmpty(queue: StreamQueue, stream: StreamName): void {
+    if (queue.lost.length > 0) {
       // An append that was issued before the result may still wait.
-      const [first] = lane.waiting;
-      lane.lost = lane.lost.filter(({ answered }) => answered > (first?.boarded ?? clock));
+      const [first] = queue.waiting;
+      queue.lost = queue.lost.filter(({ reportedAt }) => reportedAt > (first?.enqueuedAt ?? clock));
     }
-    if (lane.flying > 0 || lane.waiting.length > 0 || lane.lost.length > 0) return;
-    lanes.delete(stream);
-    if (lanes.size > 0) return;
+    if (queue.inFlight > 0 || queue.waiting.length > 0 || queue.lost.length > 0) return;
+    queues.delete(stream);
+    if (queues.size > 0) return;
     for (const resolve of resting) resolve();
     resting.clear();
   }
 
-  function noteLost(lane: Lane, { passenger }: Waiting, error: unknown): void {
-    const { expected, count } = passenger;
+  function recordLost(queue: StreamQueue, { queued }: Waiting, error: unknown): void {
+    const { expected, count } = queued;
     const revision = expected === "any" ? undefined : expected + count;
-    lane.lost.push({ passenger, revision, error, answered: Number.POSITIVE_INFINITY });
+    queue.lost.push({ queued, revision, error, reportedAt: Number.POSITIVE_INFINITY });
   }
 
-  function noteReached(stream: StreamName, revision: number): void {
+  function recordReached(stream: StreamName, revision: number): void {
     const before = reached.get(stream) ?? -1;
     // Inserted again: the oldest entry is evicted first.
     reached.delete(stream);
@@ -136,46 +136,46 @@ export function createLanes(): Lanes {
   }
 
   return {
-    board(passenger) {
+    enqueue(queued) {
       return new Promise((resolve, reject) => {
-        let lane = lanes.get(passenger.stream);
-        if (lane === undefined) {
-          lane = { waiting: [], flying: 0, closed: false, lost: [] };
-          lanes.set(passenger.stream, lane);
+        let queue = queues.get(queued.stream);
+        if (queue === undefined) {
+          queue = { waiting: [], inFlight: 0, closed: false, lost: [] };
+          queues.set(queued.stream, queue);
         }
-        const waiting = { ...passenger, passenger, boarded: ++clock, resolve, reject };
-        if (lane.waiting.length === 0 && mayFly(lane, passenger)) start(lane, waiting);
-        else lane.waiting.push(waiting);
+        const waiting = { ...queued, queued, enqueuedAt: ++clock, resolve, reject };
+        if (queue.waiting.length === 0 && maySend(queue, queued)) start(queue, waiting);
+        else queue.waiting.push(waiting);
       });
     },
 
-    answered(passengers) {
+    resultReported(queuedAppends) {
       clock++;
-      for (const passenger of passengers) {
-        const lane = lanes.get(passenger.stream);
-        if (lane === undefined) continue;
-        for (const lost of lane.lost) if (lost.passenger === passenger) lost.answered = clock;
-        leave(lane, passenger.stream);
+      for (const queued of queuedAppends) {
+        const queue = queues.get(queued.stream);
+        if (queue === undefined) continue;
+        for (const lost of queue.lost) if (lost.queued === queued) lost.reportedAt = clock;
+        dropIfEmpty(queue, queued.stream);
       }
     },
 
     idle() {
-      if (lanes.size === 0) return Promise.resolve();
+      if (queues.size === 0) return Promise.resolve();
       return new Promise((resolve) => resting.add(resolve));
     },
   };
 }
 
 /** The lost append that an append builds on, if it was issued before the result of the lost one. */
-function groundLost(
-  lane: Lane,
-  { expected, boarded }: Waiting,
+function lostPredecessor(
+  queue: StreamQueue,
+  { expected, enqueuedAt }: Waiting,
   reached: number | undefined,
 ): Lost | undefined {
   if (expected === "any" || reached === expected) return undefined;
-  return lane.lost.find(
-    ({ answered, revision }) =>
-      boarded < answered && (revision === undefined || revision === expected),
+  return queue.lost.find(
+    ({ reportedAt, revision }) =>
+      enqueuedAt < reportedAt && (revision === undefined || revision === expected),
   );
 }
 
@@ -183,11 +183,11 @@ function groundLost(
  * Resolves a repeated append with its earlier result. Otherwise rejects with the stream's revision, or
  * with the error itself if that revision is the expected one by accident.
  */
-async function refuse(passenger: Waiting, error: unknown): Promise<Appended> {
-  const { stream, expected } = passenger;
-  const earlier = await passenger.earlier();
+async function refuse(queued: Waiting, error: unknown): Promise<Appended> {
+  const { stream, expected } = queued;
+  const earlier = await queued.earlier();
   if (earlier !== undefined) return earlier;
   if (!(error instanceof WrongRevision) || expected === "any") throw error;
-  const actual = await passenger.actual();
+  const actual = await queued.actual();
   throw actual === expected ? error : new WrongRevision(stream, expected, actual);
 }

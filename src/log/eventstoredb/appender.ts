@@ -6,7 +6,7 @@ import { assert } from "../../core/errors.ts";
 import { EMPTY_STREAM } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Append, type Appended, WrongRevision } from "../change-log.ts";
-import { createLanes, type Passenger } from "./append-queue.ts";
+import { createAppendQueue, type QueuedAppend } from "./append-queue.ts";
 import type { AppendSession, Draft } from "./append-session.ts";
 import { appendTooLarge } from "./errors.ts";
 import { eventIds, eventType, serverName } from "./events.ts";
@@ -34,7 +34,7 @@ export interface Appender {
 const ID_BYTES = 16;
 
 export function createAppender({ session, reader, prefix, appendBytesMax }: Parts): Appender {
-  const lanes = createLanes();
+  const queues = createAppendQueue();
 
   function draftOf({ stream, expected, records, id }: Append): Draft {
     assert(stream.isWellFormed(), "a stream's name is whole characters");
@@ -50,7 +50,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
     return { stream, name, expected, eventIds: ids, type, records, bytes };
   }
 
-  function passengerOf({ id }: Append, draft: Draft): Passenger {
+  function queuedAppendOf({ id }: Append, draft: Draft): QueuedAppend {
     const earlier = async (): Promise<Appended | undefined> =>
       id && reader.findAppend(draft.stream, id);
     return {
@@ -60,7 +60,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
       alone: id !== undefined,
       earlier,
       actual: () => reader.lastRevision(draft.stream),
-      fly: id === undefined ? () => session.send(draft) : () => sendOnce(draft, earlier),
+      send: id === undefined ? () => session.send(draft) : () => sendOnce(draft, earlier),
     };
   }
 
@@ -82,18 +82,18 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
 
   function append(appends: readonly Append[]): Promise<readonly Appended[]> {
     // Checks all appends before it sends any.
-    const passengers = appends.map((append) => passengerOf(append, draftOf(append)));
-    const answer = sendAll(appends, passengers);
+    const queuedAppends = appends.map((append) => queuedAppendOf(append, draftOf(append)));
+    const answer = sendAll(appends, queuedAppends);
     // Attached first, so that it runs before the caller's own handlers.
-    answer.catch(() => lanes.answered(passengers));
+    answer.catch(() => queues.resultReported(queuedAppends));
     return answer;
   }
 
   async function sendAll(
     appends: readonly Append[],
-    passengers: readonly Passenger[],
+    queuedAppends: readonly QueuedAppend[],
   ): Promise<readonly Appended[]> {
-    const outcomes = await Promise.allSettled(passengers.map(lanes.board));
+    const outcomes = await Promise.allSettled(queuedAppends.map(queues.enqueue));
     const appended: Appended[] = [];
     const byStream = new Map<StreamName, Appended>();
     const failures: unknown[] = [];
@@ -110,7 +110,7 @@ export function createAppender({ session, reader, prefix, appendBytesMax }: Part
     return appended;
   }
 
-  return { append, idle: lanes.idle };
+  return { append, idle: queues.idle };
 }
 
 /** If the result of any append is unknown, the error is not a WrongRevision, which callers decide on. */
