@@ -11,7 +11,7 @@ function finding(bytes: number) {
   const aspect = { name: "tagProperties", value: " ".repeat(bytes), removed: false };
   const entity = { name: "tag", keyAspect: "tagKey", aspects: ["tagProperties"] };
   const dependencies = {
-    addresses: { known: (urn: string) => ({ urn, entity }) },
+    addresses: { readable: (urn: string) => ({ urn, entity }) },
     states: {
       read: async (urns: readonly string[]) => {
         reads.push(urns.length);

@@ -29,7 +29,7 @@ function rollingBack(rollBack: (n: number) => Promise<void>) {
     project: () => [],
     addresses: {
       isKnown: () => true,
-      known: (urn: string) => ({
+      readable: (urn: string) => ({
         urn,
         entity: { name: "tag", keyAspect: "tagKey", aspects: ["tagProperties"] },
       }),

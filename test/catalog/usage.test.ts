@@ -17,7 +17,7 @@ function usageAt(times: readonly number[], unit: string) {
       }),
     }));
   const { queryUsage } = createUsage({
-    addresses: { known: () => ({ urn }) } as never,
+    addresses: { readable: () => ({ urn }) } as never,
     reader: { list: async (_, { limit }) => events.slice(0, limit) as never },
     caughtUp: async () => {},
   });
