@@ -1,9 +1,10 @@
 /**
- * The one error that crosses a room's wall. `code` is API and never changes; `message` may.
+ * The error of the catalog that interfaces show to clients. `code` is part of the API and never
+ * changes; `message` may.
  *
  * The message is a short fragment that names the thing and quotes the user's value; `hint` says
- * what to do. The interfaces map codes to their own words (http/response/errors.ts). Anything else that is thrown is
- * a fault of ours: it is logged whole and shown as "internal error".
+ * what to do. The interfaces map codes to their own words (http/response/errors.ts). Any other error
+ * is a defect: it is logged whole, and clients see "internal error".
  */
 import { withoutMiddle } from "../lib/shortened.ts";
 

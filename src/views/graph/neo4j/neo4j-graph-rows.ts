@@ -172,8 +172,8 @@ const FIRST = `NOT EXISTS { MATCH (s)-[o]->(d)
 /** The queries of the writer: edges that begin at the entity, and those that its pointers lead to. */
 const ownedQueries = (label: string): readonly string[] =>
   [
-    `MATCH (s:\`${label}\` {urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,
-    `MATCH (:\`${label}\` {urn})-[t:${STATES}]->(s)
+    `MATCH (s:\`${label}\` {urn: urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,
+    `MATCH (:\`${label}\` {urn: urn})-[t:${STATES}]->(s)
      MATCH (s)-[r]->(d) WHERE r.entity = urn AND r.aspect = t.by`,
   ].map(
     (edges) => `UNWIND $urns AS urn ${edges} WITH DISTINCT s, r, d LIMIT $most
