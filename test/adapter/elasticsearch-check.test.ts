@@ -99,7 +99,7 @@ describe("annals check of an unsuitable search server", () => {
       "opensearch+http",
       elastic,
       page({ number: "8.19.0" }),
-      /is Elasticsearch 8\.19\.0, not OpenSearch: take "opensearch\+" out of ANNALS_SEARCH\.$/,
+      /is Elasticsearch 8\.19\.0, not OpenSearch: remove "opensearch\+" from ANNALS_SEARCH\.$/,
     ],
     [
       "http",
@@ -145,7 +145,7 @@ describe("annals check of an unsuitable search server", () => {
     "a server that does not know the user is reported (%s)",
     async (scheme) => {
       const host = await answering([["", [401, { error: { reason: "unable to authenticate" } }]]]);
-      await rejected(`${scheme}://${host}`, /right user and password into ANNALS_SEARCH/);
+      await rejected(`${scheme}://${host}`, /right user and password in ANNALS_SEARCH/);
     },
   );
 
@@ -180,7 +180,7 @@ describe("annals check of an unsuitable search server", () => {
 });
 
 for (const [name, finding] of [
-  ["elasticsearch", /is Elasticsearch .*, not OpenSearch: take "opensearch\+" out/],
+  ["elasticsearch", /is Elasticsearch .*, not OpenSearch: remove "opensearch\+" from/],
   ["opensearch", /is OpenSearch .*, not Elasticsearch: begin ANNALS_SEARCH with "opensearch\+"/],
 ] as const) {
   const store = await reachStore(name);

@@ -293,8 +293,8 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       await place.client.update({
         ...{ index: `${place.place.name}.views`, id: "timeseries", doc: { version: 99 } },
       });
-      await expect(open()).rejects.toThrow("made by a newer release");
-      await expect(reader.list(range, { limit: 1 })).rejects.toThrow("made by a newer release");
+      await expect(open()).rejects.toThrow("built by a newer release");
+      await expect(reader.list(range, { limit: 1 })).rejects.toThrow("built by a newer release");
       const staging = await open({ bulk: true });
       await write(staging, event(2));
       await staging.close("keep");

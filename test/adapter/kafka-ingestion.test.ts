@@ -217,7 +217,7 @@ describe.skipIf("skipped" in store)(`ingestion from ${storeTitle("kafka", store)
 
   test("the failure of an oversized message contains its beginning and its error", async () => {
     const ingestion = await open(async () => {
-      throw new CatalogError("invalid", "w".repeat(5_000));
+      throw new CatalogError("invalid", "w".repeat(3_000));
     });
     await space.limit(topics.failedProposals, 1_000_000);
     await sendValues([[urnOf(1), { text: "x".repeat(1_045_000) }]]);

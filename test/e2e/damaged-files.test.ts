@@ -90,7 +90,7 @@ test("a start that builds the views from a damaged log ends with an error that n
   const started = performance.now();
   await expect(open(directory.path)).rejects.toMatchObject({
     code: "unavailable",
-    message: expect.stringMatching(/the view "aspects" does not come .*log is damaged/),
+    message: expect.stringMatching(/the view "aspects" does not reach .*log is damaged/),
   });
   expect(performance.now() - started).toBeLessThan(60_000);
 });
