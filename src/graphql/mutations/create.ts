@@ -1,11 +1,11 @@
 /** Mutations that create and delete labels and groups, and those of members and versions. */
-import type { Privilege } from "../../auth/policies/privileges.ts";
 import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
+import { platformPrivileges } from "../queries/access/platform-privileges.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
 import { stampOf } from "./changes.ts";
@@ -30,10 +30,10 @@ interface NewAspects {
 }
 
 /** Creates an entity that the caller owns. */
-/** Privileges to create an entity of a type, beside Create Entity and Edit Entity on it. */
-const creators: ReadonlyMap<string, readonly Privilege[]> = new Map([
-  ["tag", ["CREATE_TAGS", "MANAGE_TAGS"]],
-  ["domain", ["CREATE_DOMAINS", "MANAGE_DOMAINS"]],
+/** Platform privileges to create an entity of a type, beside Create Entity and Edit Entity on it. */
+const creators = new Map([
+  ["tag", platformPrivileges.createTags],
+  ["domain", platformPrivileges.createDomains],
 ]);
 
 const make = (entityType: string, { input, value, others }: NewAspects, viewer: Viewer) =>
@@ -45,7 +45,9 @@ const make = (entityType: string, { input, value, others }: NewAspects, viewer: 
       aspects: () => ({ [ownValue(propertiesAspects, entityType) ?? ""]: value, ...others }),
       required: (_, urn) => {
         const creating = creators.get(entityType);
-        return creating && [anyOf(creating), anyOf(["CREATE_ENTITY", "EDIT_ENTITY"], [urn])];
+        if (creating === undefined) return undefined;
+        const onEntity = anyOf(["CREATE_ENTITY", "EDIT_ENTITY"], [urn]);
+        return [{ privileges: creating, urns: [] }, onEntity];
       },
     },
     input,
