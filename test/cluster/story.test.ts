@@ -101,7 +101,7 @@ describe.skipIf(stores.length < clusterStores.length)(
       })),
     ];
 
-    /** The returned function tells whether the log was away at any moment since this call. */
+    /** Returns a function: true if the log was away at any moment since this call. */
     function watchLog(): () => boolean {
       const wasAway = logIsAway;
       const outagesBefore = logOutages;

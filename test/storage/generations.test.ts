@@ -65,8 +65,8 @@ test("a file that replaces a view replaces its link", () => {
   writeFileSync(path, "0");
   writeFileSync(stagingPath(path), "1");
   makeStagingLive(path);
-  writeFileSync(`${path}.regrown`, "2");
-  replaceFile(path, `${path}.regrown`);
+  writeFileSync(`${path}.rebuilt`, "2");
+  replaceFile(path, `${path}.rebuilt`);
   expect(contentOf(path)).toBe("2");
   expect(lstatSync(path).isSymbolicLink()).toBe(false);
   expect(existsSync(`${path}.1`)).toBe(false);
