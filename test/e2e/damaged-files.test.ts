@@ -19,6 +19,7 @@ import { openService } from "../../src/app/service.ts";
 import { uncleanViews } from "../../src/app/verification/unclean-views.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger, type Logger } from "../../src/telemetry/logger.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { createClient, proposal } from "../support/client.ts";
 import { operatorOf } from "../support/operator.ts";
 import { startService } from "../support/service-process.ts";
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
   // The views store the name of the last record that they cover; no test changes that name.
   await client.upsert("urn:li:tag:t99", "status", { removed: false });
-  expect((await read(client)).status).toBe(200);
+  await caughtUp({ client, directory });
   await service.close();
   // All writes are in the database files, and the write-ahead logs are empty.
   const logs = readdirSync(directory).filter((name) => name.endsWith("-wal"));
