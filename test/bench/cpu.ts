@@ -13,15 +13,25 @@ export function threadTimes(pid: number): ThreadTimes | undefined {
   const times = new Map<string, number>();
   for (const task of readdirSync(tasks)) {
     const stat = readFileSync(`${tasks}/${task}/stat`, "utf8");
-    // The name stands in parentheses and may hold blanks; user and system time are 12th and 13th
-    // after it.
-    const end = stat.lastIndexOf(")");
-    const name = stat.slice(stat.indexOf("(") + 1, end);
-    const fields = stat.slice(end + 2).split(" ");
-    const us = (Number(fields[11]) + Number(fields[12])) * TICK_US;
-    times.set(name, (times.get(name) ?? 0) + us);
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    times.set(name, (times.get(name) ?? 0) + microseconds(stat));
   }
   return times;
+}
+
+/** The name stands in parentheses and may hold blanks; user and system time are 12th and 13th after it. */
+function microseconds(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+}
+
+/**
+ * CPU microseconds of a process, those of its ended threads included; NaN on systems without
+ * /proc.
+ */
+export function processTime(pid: number): number {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) ? microseconds(readFileSync(file, "utf8")) : Number.NaN;
 }
 
 /**

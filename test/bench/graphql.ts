@@ -6,7 +6,7 @@
 import { createClient } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { threadTimes } from "./cpu.ts";
+import { processTime } from "./cpu.ts";
 import { startEcho } from "./echo.ts";
 import { load, type Measured, median } from "./load.ts";
 import { profiled, writeProfiles } from "./profile.ts";
@@ -57,9 +57,9 @@ async function benchProfile(service: ServiceProcess): Promise<void> {
   let cpuUs = 0;
   for (let round = 0; round < rounds; round++) {
     echoed.push(await load({ ...common, url: echo.url, requests: [{ path: "/text", body }] }));
-    const before = mainTime(service.pid);
+    const before = processTime(service.pid);
     const one = await load({ ...common, url: service.address, requests: [{ path, body }] });
-    cpuUs = (mainTime(service.pid) - before) / (one.perSecond * seconds);
+    cpuUs = (processTime(service.pid) - before) / (one.perSecond * seconds);
     ours.push(one);
   }
   const base = median(echoed.map(({ perSecond }) => perSecond));
@@ -127,7 +127,3 @@ async function timed({ address }: ServiceProcess, request: object) {
   if (answer.status !== 200) throw new Error(text.slice(0, 2_000));
   return { ms: performance.now() - begun, text };
 }
-
-/** CPU microseconds of all threads of the process. */
-const mainTime = (pid: number): number =>
-  [...(threadTimes(pid)?.values() ?? [])].reduce((sum, us) => sum + us, 0);

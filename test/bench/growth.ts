@@ -14,7 +14,7 @@ import { caughtUp } from "../support/caught-up.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { threadTimes } from "./cpu.ts";
+import { processTime } from "./cpu.ts";
 import { type Figures, milliseconds } from "./figures.ts";
 import { type Load, load } from "./load.ts";
 import { fill } from "./offline-rebuild.ts";
@@ -26,6 +26,7 @@ const warmSeconds = 2;
 /** Entities that the requests of a load name. */
 const named = 20_000;
 const idleMs = 5_000;
+const idleProbeMs = 1_000;
 const files = ["log", "aspects", "timeseries", "graph", "search"];
 
 export async function* benchGrowth(sizes: readonly number[]): Figures {
@@ -92,16 +93,30 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
   };
   for (const [name, one] of Object.entries(loads)) {
     const run = (seconds: number) => load({ ...one, url: service.address, connections, seconds });
+    const settled = async () => {
+      await caughtUp({ client, directory }, { secondsMax: 600 });
+      await idle(service.pid);
+    };
     await run(warmSeconds);
-    await caughtUp({ client, directory }, { secondsMax: 600 });
-    const before = cpuMicroseconds(service.pid);
+    await settled();
+    const before = processTime(service.pid);
     const { perSecond, p99Ms } = await run(seconds);
-    // The views apply the last writes after the responses.
-    await caughtUp({ client, directory }, { secondsMax: 600 });
-    const spent = cpuMicroseconds(service.pid) - before;
+    // The views apply the last writes, and search merges its segments, after the responses.
+    await settled();
+    const spent = processTime(service.pid) - before;
     const note = `p99 ${p99Ms} ms, ${connections} connections`;
     yield { name: `${name}: requests`, value: perSecond, unit: "/s" as const, note };
     yield { name, value: spent / (perSecond * seconds), unit: "us" as const };
+  }
+}
+
+/** Waits until the process uses less than a twentieth of a core. */
+async function idle(pid: number): Promise<void> {
+  for (let before = processTime(pid); ; ) {
+    await pause(idleProbeMs);
+    const after = processTime(pid);
+    if (after - before < (idleProbeMs * 1_000) / 20) return;
+    before = after;
   }
 }
 
@@ -109,9 +124,6 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
 async function ready({ address }: ServiceProcess): Promise<void> {
   while (!(await fetch(`${address}/health/ready`)).ok) await pause(5);
 }
-
-const cpuMicroseconds = (pid: number): number =>
-  [...(threadTimes(pid)?.values() ?? [])].reduce((sum, us) => sum + us, 0);
 
 /** Linux only: the resident set, as the kernel counts it. */
 export function residentMegabytes(pid: number): number {
