@@ -2,7 +2,7 @@
  * Vitest for the whole project; the root is the project's folder. Timeouts only end tests that
  * hang: on a busy machine, a test may take many times its usual duration.
  */
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { excludedFiles } from "./groups.ts";
 import { memoryDirectory } from "./support/memory-directory.ts";
@@ -16,7 +16,6 @@ if (memory !== undefined) process.env.TMPDIR = memory;
 
 /** Long suites run first, so that the run does not end with them. */
 const longest: readonly RegExp[] = [
-  /\/cluster\//,
   /\/e2e\/(rebuild|verify\.)/,
   /\/(adapter|e2e)\//,
   /\/(projector\/.*(servers|elasticsearch)|auth\/(attacks|kafka|nodes)|graphql\/move|support\/)/,
@@ -33,30 +32,57 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const shared: TestProjectInlineConfiguration["test"] = {
+  setupFiles: ["test/support/seed.ts"],
+  testTimeout: patience,
+  hookTimeout: 3 * patience, // A cluster of servers starts in a hook.
+  expect: { poll: { timeout: 30_000, interval: 50 } },
+  pool: "forks",
+  // Files of a worker share the modules of the project, which are evaluated once and stay compiled:
+  // a third less work. A file leaves nothing behind in them; one that replaces a module resets them.
+  isolate: false,
+  execArgv: ["--require", equal],
+  env: {
+    // Processes get the preload by NODE_OPTIONS, threads also by execArgv.
+    NODE_OPTIONS: `--require ${JSON.stringify(equal)}`,
+    // The compile cache of sources.
+    NODE_COMPILE_CACHE: `${root}node_modules/.cache/annals`,
+  },
+};
+
+/** Each of these files starts several nodes and servers: they run last, one after the other. */
+const clusters = "test/cluster/**/*.test.ts";
+// groups.ts lists the files of each run.
+const excluded = [...excludedFiles(process.env, process.argv)];
+
 export default defineConfig({
   root,
   test: {
-    include: ["test/**/*.test.ts"],
-    // groups.ts lists the files of each run.
-    exclude: [...excludedFiles(process.env, process.argv)],
     globalSetup: ["test/support/servers/shared-stores.ts"],
-    setupFiles: ["test/support/seed.ts"],
-    testTimeout: patience,
-    hookTimeout: 3 * patience, // A cluster of servers starts in a hook.
-    expect: { poll: { timeout: 30_000, interval: 50 } },
-    pool: "forks",
-    // Files of a worker share the modules of the project, which are evaluated once and stay compiled:
-    // a third less work. A file leaves nothing behind in them; one that replaces a module resets them.
-    isolate: false,
     // One more than there are cores on most machines that test: many a test waits for a server.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    execArgv: ["--require", equal],
-    env: {
-      // Processes get the preload by NODE_OPTIONS, threads also by execArgv.
-      NODE_OPTIONS: `--require ${JSON.stringify(equal)}`,
-      // The compile cache of sources.
-      NODE_COMPILE_CACHE: `${root}node_modules/.cache/annals`,
-    },
+    projects: [
+      {
+        root,
+        test: {
+          ...shared,
+          name: "tests",
+          include: ["test/**/*.test.ts"],
+          exclude: [...excluded, clusters],
+        },
+      },
+      {
+        root,
+        test: {
+          ...shared,
+          name: "clusters",
+          include: [clusters],
+          exclude: excluded,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
