@@ -63,6 +63,7 @@ export function renderPlot(series: readonly Series[], labels: Labels): string {
     }),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#111827">
+<title>${escaped(labels.title)}</title>
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 ${elements.join("\n")}
 </svg>
