@@ -8102,7 +8102,8 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
-                from?: "start" | "now";
+                before?: number;
+                from?: "start" | "now" | "end";
                 entityType?: string;
                 aspect?: string;
                 urn?: string;

@@ -58,8 +58,11 @@ const open = () =>
     }),
     log: {
       head: async () => position(records.length),
-      async readAll(from, { limit }) {
-        const page = records.slice(Number(from), Number(from) + limit);
+      async readAll(from, { limit, backward }) {
+        const end = from === "end" ? records.length + 1 : Number(from);
+        const page = backward
+          ? records.slice(Math.max(0, end - 1 - limit), Math.max(0, end - 1)).toReversed()
+          : records.slice(Number(from), Number(from) + limit);
         scanned += page.length;
         return page;
       },
@@ -126,6 +129,46 @@ describe("a page of changes", () => {
     });
     changes.set(position(3), { value: JSON.stringify("x".repeat(15_000_000)) });
     expect(positionsOf(await readChanges({ after: position(2) }))).toEqual([3]);
+  });
+
+  test("pages before a position return the newest changes first, down to the start of the log", async () => {
+    for (let n = 0; n < 3; n++) append(entityStream(TAG));
+    append(JOBS);
+    const { readChanges } = open();
+    const latest = await readChanges({ before: "end", limit: 2, previous: true });
+    expect({ ...latest, changes: positionsOf(latest) }).toEqual({
+      ...{ changes: [3, 2], position: 2, end: false },
+    });
+    const earlier = await readChanges({ before: latest.position, limit: 2 });
+    expect({ ...earlier, changes: positionsOf(earlier) }).toEqual({
+      ...{ changes: [1], position: 0, end: true },
+    });
+    await expect(readChanges({ before: position(9) })).rejects.toThrow("is not in the log");
+  });
+
+  test("a page before a position ends after 50,000 scanned records", async () => {
+    append(entityStream(TAG));
+    for (let n = 0; n < 60_000; n++) append(JOBS);
+    const { readChanges } = open();
+    const first = await readChanges({ before: "end" });
+    expect(first).toMatchObject({ changes: [], position: 10_002, end: false });
+    expect(positionsOf(await readChanges({ before: first.position }))).toEqual([1]);
+  });
+
+  test("a page before a position ends at an unreadable record, and names the way past it", async () => {
+    append(entityStream(TAG));
+    append(entityStream(TAG), { aspect: "damaged" });
+    append(entityStream(TAG));
+    const { readChanges } = open();
+    const latest = await readChanges({ before: "end" });
+    expect({ ...latest, changes: positionsOf(latest) }).toEqual({
+      ...{ changes: [3], position: 3, end: false },
+    });
+    await expect(readChanges({ before: position(3) })).rejects.toMatchObject({
+      code: "unreadable",
+      hint: "To skip it, continue before 2",
+    });
+    expect(positionsOf(await readChanges({ before: position(2) }))).toEqual([1]);
   });
 
   test("a page decodes only the records that its filter may select", async () => {

@@ -121,6 +121,20 @@ describe("a page of changes", () => {
     expect(now.position).toBeGreaterThanOrEqual(whole.position);
   });
 
+  test("continues with earlier changes: pages of any size make up the whole, newest first", async () => {
+    const whole = await page("");
+    for (const limit of [1, 2, 5]) {
+      const found: unknown[] = [];
+      for (let [query, end] = ["from=end", false]; !end; ) {
+        const next = await page(`${query}&limit=${limit}`);
+        found.push(...next.changes);
+        query = `before=${next.position}`;
+        end = next.end;
+      }
+      expect(found).toEqual(whole.changes.toReversed());
+    }
+  });
+
   test.each([
     ["after=100000", 422, /position 100000 is not in the log, which ends at \d+/],
     ["entityType=tags", 422, /unknown entity type "tags"/],
@@ -132,8 +146,10 @@ describe("a page of changes", () => {
     ["limit=1001", 400, /limit is 1001/],
     ["after=-1", 400, /after is "-1"/],
     ["after=x", 400, /Argument parameter 'after'/],
-    ["from=then", 400, /from is "then". Send start or now/],
+    ["from=then", 400, /from is "then". Send start, now or end/],
     ["after=1&from=now", 400, /both after and from/],
+    ["before=1&from=end", 400, /both before and from/],
+    ["before=x", 400, /Argument parameter 'before'/],
   ])("rejects the query %s", async (query, status, message) => {
     const reply = await service.client.get(`/changes?${query}`);
     expect(reply.body).toMatchObject({ status, message: expect.stringMatching(message) });

@@ -61,6 +61,8 @@ describe("the catalog is asked for", () => {
       },
     ]);
     expect((await asked("?from=start"))?.args).toMatchObject([{ after: 0 }]);
+    expect((await asked("?from=end&limit=3"))?.args).toMatchObject([{ before: "end", limit: 3 }]);
+    expect((await asked("?before=7"))?.args).toMatchObject([{ before: 7 }]);
   });
 
   test("the position in Last-Event-ID, which overrides the query unless it is empty", async () => {
@@ -85,6 +87,14 @@ describe("the catalog is asked for", () => {
       /^retry: 2000\nid: 3\n\nid: 5\nevent: change\ndata: \{"position":5,/,
     );
     expect(api.observed).toEqual([]);
+  });
+
+  test("no stream before a position", async () => {
+    const headers = { accept: "text/event-stream" };
+    const reply = await api.app.inject({ url: "/changes?before=7", headers });
+    expect(reply.json()).toEqual(
+      refusal(400, "malformed", expect.stringContaining("no changes before a position")),
+    );
   });
 
   test("nothing for HEAD", async () => {

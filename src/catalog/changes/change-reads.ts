@@ -31,9 +31,9 @@ export interface ChangeEntry {
 }
 
 export interface ChangePage {
-  /** In the order of the log. */
+  /** In the order of the log; backward: newest first. */
   readonly changes: readonly ChangeEntry[];
-  /** The page covers the log up to here; the next page starts after it. */
+  /** The page covers the log up to here; the next page starts after it, or before it. */
   readonly position: Position;
 }
 
@@ -66,12 +66,17 @@ export interface ChangeReads {
    * log is `invalid`. A page ends before an unreadable record; a page that would begin with it is
    * `unreadable`. The same holds for `followChanges`.
    *
+   * With `before`, the changes before that position, newest first: continue before `position`. `end`:
+   * there are no earlier ones.
+   *
    * The changes of up to 10 urns are read from the streams of these entities, all others by a scan of
-   * the log. The streams are those of the entity and of every timeseries aspect of the model.
+   * the log, as are those before a position. The streams are those of the entity and of every timeseries
+   * aspect of the model.
    */
   readChanges(
     query: ChangesFilter & {
       readonly after?: Position | undefined;
+      readonly before?: Position | "end" | undefined;
       /** Without `after`: epoch milliseconds. */
       readonly since?: number | undefined;
       /** 1 to changesMax; 100 when absent. */

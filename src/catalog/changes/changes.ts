@@ -24,6 +24,9 @@ import { positionBefore } from "./position-before.ts";
 
 type Changes = Pick<Catalog, "readChanges" | "followChanges">;
 
+/** Of a read, from its position. */
+type Direction = "after" | "before";
+
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readAll" | "readStream" | "tail" | "head">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
@@ -51,8 +54,11 @@ const retryMs = 1_000;
 export function createChanges(dependencies: Dependencies): Changes {
   const { log, addresses, model, history, reached } = dependencies;
 
-  /** Returns the change of a record that the filter selects. */
-  function createSieve(filter: ChangesFilter): (record: LogRecord) => PlacedChange | undefined {
+  /** Returns the change of a record that the filter selects. A reader skips an unreadable one in its direction. */
+  function createSieve(
+    filter: ChangesFilter,
+    direction: Direction = "after",
+  ): (record: LogRecord) => PlacedChange | undefined {
     const urns = setOf(filter.urns?.map((urn) => addresses.readable(urn).urn));
     const types = setOf(filter.entityTypes?.map(entityType));
     const aspects = setOf(filter.aspects?.map(aspect));
@@ -60,21 +66,23 @@ export function createChanges(dependencies: Dependencies): Changes {
       // The stream's name rules out most records.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
-      if (of.kind === "event") return filter.platformEvents ? decode(record) : undefined;
+      if (of.kind === "event") {
+        return filter.platformEvents ? decode(record, direction) : undefined;
+      }
       if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
         return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
-      const change = decode(record);
+      const change = decode(record, direction);
       if (change === undefined || !isNews(change)) return undefined;
       return aspects?.has(change.aspect) === false ? undefined : change;
     };
   }
 
-  function decode(record: LogRecord): PlacedChange | undefined {
+  function decode(record: LogRecord, direction: Direction): PlacedChange | undefined {
     try {
       return dependencies.decode(record);
     } catch (error) {
-      throw isUnreadable(error) ? unreadableAt(error, record.position) : error;
+      throw isUnreadable(error) ? unreadableAt(error, record.position, direction) : error;
     }
   }
 
@@ -102,12 +110,12 @@ export function createChanges(dependencies: Dependencies): Changes {
     return [...new Set(streams)];
   }
 
-  async function* scan(after: Position): AsyncIterable<LogRecord> {
-    for (let page = await log.readAll(after, { limit: readMax }); ; ) {
+  async function* scan(from: Position | "end", backward = false): AsyncIterable<LogRecord> {
+    for (let page = await log.readAll(from, { limit: readMax, backward }); ; ) {
       yield* page;
       const last = page.at(-1);
       if (last === undefined) return;
-      page = await log.readAll(last.position, { limit: readMax });
+      page = await log.readAll(last.position, { limit: readMax, backward });
     }
   }
 
@@ -123,30 +131,19 @@ export function createChanges(dependencies: Dependencies): Changes {
 
   /** Changes after a position, and the position up to which the page has all of them. */
   async function readPage(filter: ChangesFilter, after: Position, limit: number) {
-    const sieve = createSieve(filter);
     const streams = streamsOf(filter);
     const upTo = await log.head();
     const records = streams === undefined ? scan(after) : readStreams(streams, after, upTo);
-    const changes: PlacedChange[] = [];
-    let [position, scanned, bytes] = [after, 0, 0];
-    try {
-      for await (const record of records) {
-        const change = sieve(record);
-        position = record.position;
-        if (++scanned % readMax === 0) await turn();
-        if (change !== undefined) {
-          changes.push(change);
-          bytes += change.value?.length ?? 0;
-        }
-        const full = changes.length >= limit || bytes >= pageBytesMax || scanned >= scannedMax;
-        if (full) return { changes, position };
-      }
-    } catch (error) {
-      // The next page begins with the unreadable record.
-      if (!isUnreadable(error) || position === after) throw error;
-      return { changes, position };
-    }
-    return { changes, position: position > upTo ? position : upTo };
+    const page = await collect(records, createSieve(filter), limit);
+    const { changes, position = after, complete } = page;
+    return { changes, position: complete && position < upTo ? upTo : position };
+  }
+
+  /** Changes before a position, newest first, and the position down to which the page has all of them. */
+  async function readPageBefore(filter: ChangesFilter, before: Position | "end", limit: number) {
+    const page = await collect(scan(before, true), createSieve(filter, "before"), limit);
+    const { changes, position = START, complete } = page;
+    return { changes, position: complete ? START : position };
   }
 
   async function checked(after: Position): Promise<Position> {
@@ -172,11 +169,17 @@ export function createChanges(dependencies: Dependencies): Changes {
   }
 
   return {
-    async readChanges({ after, since, limit = limitDefault, ...filter }) {
+    async readChanges({ after, before, since, limit = limitDefault, ...filter }) {
       if (!(limit >= 1 && limit <= changesMax)) {
         throw new CatalogError("malformed", `limit is ${formatNumber(limit)}`, {
           hint: `Send 1 to ${changesMax}`,
         });
+      }
+      if (before !== undefined) {
+        const from = before === "end" ? before : await checked(before);
+        const { changes, position } = await readPageBefore(filter, from, limit);
+        const entries = await withPrevious(changes.toReversed(), filter.previous);
+        return { changes: entries.toReversed(), position, end: position === START };
       }
       const begin = since === undefined ? START : await positionBefore(since, dependencies);
       const from = await checked(after ?? begin);
@@ -230,6 +233,35 @@ export function createChanges(dependencies: Dependencies): Changes {
   };
 }
 
+/** The changes of records up to the limits of a page, and the position of the last record. */
+async function collect(
+  records: AsyncIterable<LogRecord>,
+  sieve: (record: LogRecord) => PlacedChange | undefined,
+  limit: number,
+) {
+  const changes: PlacedChange[] = [];
+  let position: Position | undefined;
+  let [scanned, bytes] = [0, 0];
+  try {
+    for await (const record of records) {
+      const change = sieve(record);
+      position = record.position;
+      if (++scanned % readMax === 0) await turn();
+      if (change !== undefined) {
+        changes.push(change);
+        bytes += change.value?.length ?? 0;
+      }
+      const full = changes.length >= limit || bytes >= pageBytesMax || scanned >= scannedMax;
+      if (full) return { changes, position, complete: false };
+    }
+  } catch (error) {
+    // The next page begins with the unreadable record.
+    if (!isUnreadable(error) || position === undefined) throw error;
+    return { changes, position, complete: false };
+  }
+  return { changes, position, complete: true };
+}
+
 /** The changes among the records up to one that cannot be read. */
 function sift(
   records: readonly LogRecord[],
@@ -250,9 +282,9 @@ function sift(
   return { changes, upTo, fault: undefined };
 }
 
-const unreadableAt = (error: CatalogError, at: Position): CatalogError =>
+const unreadableAt = (error: CatalogError, at: Position, direction: Direction): CatalogError =>
   new CatalogError("unreadable", error.message, {
-    hint: `${error.hint === undefined ? "" : `${error.hint}. `}To skip it, continue after ${at}`,
+    hint: `${error.hint === undefined ? "" : `${error.hint}. `}To skip it, continue ${direction} ${at}`,
     cause: error,
   });
 

@@ -9,6 +9,7 @@ import * as schemas from "../../schemas/schemas.ts";
 
 interface Parameters {
   readonly after?: number;
+  readonly before?: number;
   readonly from?: string;
   readonly entityType?: readonly string[];
   readonly aspect?: readonly string[];
@@ -34,7 +35,7 @@ const getChanges: Endpoint = {
   name: "getChanges",
   summary: "Follow the changes of the log, or read a page of them",
   about:
-    "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
+    "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`, or as `before` where the newest come first. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
   parameters: [
     {
       name: "after",
@@ -43,12 +44,18 @@ const getChanges: Endpoint = {
       about: "Return changes after this position, such as the `X-Annals-Position` of a write",
     },
     {
+      name: "before",
+      in: "query",
+      type: "long",
+      about: "Of a page: return changes before this position, newest first",
+    },
+    {
       name: "from",
       in: "query",
       type: "string",
-      values: ["start", "now"],
+      values: ["start", "now", "end"],
       about:
-        "`start` or `now`, instead of a position. Without both, pages begin at the start and streams now",
+        "`start` or `now`, instead of a position; `end` for a page of the latest changes, newest first. Without a position, pages begin at the start and streams now",
     },
     {
       name: "entityType",
@@ -83,7 +90,11 @@ const getChanges: Endpoint = {
     properties: {
       changes: { type: "array", items: schemas.change },
       position: { type: "integer", description: "Position up to which the log was scanned" },
-      end: { type: "boolean", description: "True if there are no later changes at present" },
+      end: {
+        type: "boolean",
+        description:
+          "True if there are no later changes at present; newest first: no earlier changes",
+      },
     },
   },
   errors: [
@@ -102,10 +113,14 @@ const getChanges: Endpoint = {
     const { entityType: entityTypes, aspect: aspects, urn: urns, previous, limit } = asked;
     const filter = { entityTypes, aspects, urns, previous };
     const form = formOf(accept);
-    const from = placeOf(asked);
+    const { before, after: from } = placeOf(asked);
     if (form !== undefined) {
+      if (before !== undefined) throw backwardStream();
       const after = from === "start" ? START : from === "now" ? undefined : from;
       return { stream: streamOf(catalog, form, { ...filter, after }) };
+    }
+    if (before !== undefined) {
+      return pageOf(await catalog.readChanges({ ...filter, limit, before }));
     }
     const after = from === "now" ? (await catalog.health()).log : from;
     const query = { ...filter, limit, after: after === "start" ? START : after };
@@ -113,23 +128,40 @@ const getChanges: Endpoint = {
   },
 };
 
-type Place = Position | "start" | "now" | undefined;
+/** Where a read begins: at most one of both. */
+interface Place {
+  readonly after?: Position | "start" | "now";
+  readonly before?: Position | "end";
+}
 
 const POSITION = /^\d{1,15}$/;
 
-function placeOf({ after, from, "Last-Event-ID": last }: Parameters): Place {
-  if (last !== undefined && last !== "") return readPosition("header Last-Event-ID", last);
-  if (after !== undefined && from !== undefined) {
-    throw new CatalogError("malformed", "both after and from are given", {
+function placeOf({ after, before, from, "Last-Event-ID": last }: Parameters): Place {
+  if (last !== undefined && last !== "") {
+    return { after: readPosition("header Last-Event-ID", last) };
+  }
+  const [first, second] = Object.entries({ after, before, from }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  if (first !== undefined && second !== undefined) {
+    throw new CatalogError("malformed", `both ${first} and ${second} are given`, {
       hint: "Send only one of them",
     });
   }
-  if (after !== undefined) return readPosition("after", String(after));
-  if (from === undefined || from === "start" || from === "now") return from;
+  if (after !== undefined) return { after: readPosition("after", String(after)) };
+  if (before !== undefined) return { before: readPosition("before", String(before)) };
+  if (from === "end") return { before: from };
+  if (from === undefined) return {};
+  if (from === "start" || from === "now") return { after: from };
   throw new CatalogError("malformed", `from is "${from.slice(0, 60)}"`, {
-    hint: "Send start or now",
+    hint: "Send start, now or end",
   });
 }
+
+const backwardStream = (): CatalogError =>
+  new CatalogError("malformed", "a stream has no changes before a position", {
+    hint: "Read pages: send no Accept header, or application/json",
+  });
 
 function readPosition(name: string, text: string): Position {
   if (POSITION.test(text)) return position(Number(text));
