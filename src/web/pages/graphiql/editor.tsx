@@ -2,10 +2,10 @@
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { syntaxHighlighting } from "@codemirror/language";
 import { linter } from "@codemirror/lint";
-import { EditorState, type Extension, Prec } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { codeColors } from "../../components/code-colors.ts";
 
 interface EditorProps {
@@ -58,7 +58,8 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
   const view = useRef<EditorView>(undefined);
   const current = useRef(events);
   current.current = events;
-  const start = useRef(text);
+  const start = useRef({ text, extensions });
+  const [changing] = useState(() => new Compartment());
 
   useEffect(() => {
     if (parent.current === null) return;
@@ -71,7 +72,7 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
     };
     const editor = new EditorView({
       parent: parent.current,
-      doc: view.current?.state.doc ?? start.current,
+      doc: start.current.text,
       extensions: [
         Prec.highest(keymap.of([run])),
         basicSetup,
@@ -83,12 +84,17 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
         EditorView.updateListener.of((update) => {
           if (update.docChanged) current.current.onChange?.(update.state.doc.toString());
         }),
-        extensions,
+        changing.of(start.current.extensions),
       ],
     });
     view.current = editor;
     return () => editor.destroy();
-  }, [label, extensions, readOnly]);
+  }, [label, readOnly, changing]);
+
+  // The schema arrives while somebody types: the editor keeps its text, caret and focus.
+  useEffect(() => {
+    view.current?.dispatch({ effects: changing.reconfigure(extensions) });
+  }, [extensions, changing]);
 
   useEffect(() => {
     const editor = view.current;
