@@ -32,7 +32,7 @@ function parametersOf(filter: ChangesFilter, more: Readonly<Record<string, strin
   return parameters.toString();
 }
 
-export const readChanges = (
+const readChanges = (
   filter: ChangesFilter,
   after: number,
   limit: number,
@@ -43,40 +43,33 @@ export const readChanges = (
     { signal },
   );
 
+/** Changes before a position, newest first; the latest changes without one. */
+export const readChangesBefore = (
+  filter: ChangesFilter,
+  before: number | undefined,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ChangesPage> => {
+  const [name, place] = before === undefined ? ["from", "end"] : ["before", String(before)];
+  const more = { [name]: place, limit: String(limit), previous: "true" };
+  const query = parametersOf(filter, more);
+  return read<ChangesPage>(`/changes?${query}`, { signal });
+};
+
 /** All changes that match, oldest first, page after page. */
 export async function readAllChanges(
   filter: ChangesFilter,
   changesMax: number,
   signal?: AbortSignal,
-  start = 0,
 ): Promise<readonly Change[]> {
   const all: Change[] = [];
-  let after = start;
+  let after = 0;
   for (;;) {
     const page = await readChanges(filter, after, 1_000, signal);
     all.push(...page.changes);
     if (page.end || page.position <= after || all.length >= changesMax) return all;
     after = page.position;
   }
-}
-
-/** The position of the last record before a time: the times of records rise with their positions. */
-export async function positionBefore(
-  time: number,
-  head: number,
-  signal?: AbortSignal,
-): Promise<number> {
-  let before = 0;
-  let after = head;
-  while (before < after) {
-    const middle = Math.floor((before + after) / 2);
-    const { changes } = await readChanges({}, middle, 1, signal);
-    const [change] = changes;
-    if (change !== undefined && (change.created?.time ?? 0) < time) {
-      before = Math.max(middle + 1, change.position);
-    } else after = middle;
-  }
-  return Math.min(before, head);
 }
 
 export type FeedState = "connecting" | "open" | "lost";

@@ -2,7 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { type Change, type FeedState, followChanges, readChanges } from "../../api/changes.ts";
+import {
+  type Change,
+  type FeedState,
+  followChanges,
+  readChangesBefore,
+} from "../../api/changes.ts";
 import { useSummary } from "../../api/entities.ts";
 import { logPosition } from "../../api/metrics.ts";
 import { TypeGlyph } from "../../components/icon.tsx";
@@ -11,13 +16,19 @@ import { Time } from "../../components/time.tsx";
 import { wordsOfChange } from "../../words/change-words.ts";
 import { groupsOf } from "./change-groups.ts";
 
-/** Records before the head of the log that the list begins with. */
+/** Changes that the list shows at most. */
 const shownMax = 60;
 
-async function readLatest(signal: AbortSignal): Promise<readonly Change[]> {
+interface Latest {
+  readonly changes: readonly Change[];
+  /** Later changes are followed. */
+  readonly head: number;
+}
+
+async function readLatest(signal: AbortSignal): Promise<Latest> {
   const head = await logPosition(signal);
-  const page = await readChanges({}, Math.max(0, head - shownMax), shownMax, signal);
-  return page.changes.toReversed();
+  const { changes } = await readChangesBefore({}, undefined, shownMax, signal);
+  return { changes, head: Math.max(head, changes[0]?.position ?? 0) };
 }
 
 export function RecentChanges() {
@@ -27,8 +38,8 @@ export function RecentChanges() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const { live, state } = useLive(data?.[0]?.position);
-  const groups = groupsOf([...live, ...(data ?? [])].slice(0, shownMax)).slice(0, 14);
+  const { live, state } = useLive(data?.head);
+  const groups = groupsOf([...live, ...(data?.changes ?? [])].slice(0, shownMax)).slice(0, 14);
   return (
     <section className="panel">
       <header>
