@@ -15,6 +15,8 @@ function useQueryText() {
   const navigate = useNavigate();
   const { pathname, search } = useRouterState({ select: (state) => state.location });
   const onSearchPage = pathname === "/ui/search";
+  // The search page notes that it shows the present to a reader of the past.
+  const { asOf } = search as UrlQuery;
   const query = onSearchPage ? (listOf((search as UrlQuery).q)[0] ?? "") : "";
   const [text, setText] = useState(query);
   const sent = useRef(query);
@@ -35,16 +37,16 @@ function useQueryText() {
       sent.current = text;
       void navigate({
         to: "/ui/search",
-        search: onSearchPage ? { ...search, q: text, page: undefined } : { q: text },
+        search: onSearchPage ? { ...search, q: text, page: undefined } : { q: text, asOf },
         replace: onSearchPage,
       });
     }, wait);
     return () => clearTimeout(timer);
-  }, [text, navigate, onSearchPage, search]);
+  }, [text, navigate, onSearchPage, search, asOf]);
   /** Opens the search page with the text, also with an unchanged one. */
   const open = () => {
     sent.current = text;
-    void navigate({ to: "/ui/search", search: { q: text } });
+    void navigate({ to: "/ui/search", search: { q: text, asOf } });
   };
   return { text, setText, onSearchPage, open };
 }

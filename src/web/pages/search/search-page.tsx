@@ -72,6 +72,14 @@ export default function SearchPage() {
           onOrder={(sort) => show({ sort })}
           request={request}
         />
+        {listOf(url.asOf)[0] !== undefined && (
+          <p className="notice">
+            Search shows the present, not the point in time of the page before.
+            <button type="button" className="button" onClick={() => show({ asOf: undefined })}>
+              Hide
+            </button>
+          </p>
+        )}
         {error !== null && <Failure error={error} retry={() => void refetch()} />}
         {data === undefined && error === null && <Loading lines={12} />}
         {data !== undefined && error === null && (
