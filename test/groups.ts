@@ -16,7 +16,7 @@ const long: readonly string[] = [
   "test/{kill,damage,fuzz,cluster}/**",
   "test/e2e/{backup,containers,crash,jobs,package,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
   "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
-  "test/web/{entity,find,graphiql,hostile,operations,pages,sign-in}.test.ts",
+  "test/web/{editing,entity,find,graphiql,hostile,operations,pages,past,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
   "test/mcp/{datahub-agent-context,datahub-mcp-server}.test.ts",
   "test/openlineage/reference-clients.test.ts",

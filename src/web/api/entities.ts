@@ -27,7 +27,7 @@ const listParameter = (values: readonly string[]): string =>
 const encodeMember = (value: string): string =>
   encodeURIComponent(value).replaceAll("(", "%28").replaceAll(")", "%29").replaceAll("'", "%27");
 
-async function readEntity(urn: string, asOf?: string): Promise<Entity> {
+export async function readEntity(urn: string, asOf?: string): Promise<Entity> {
   const query = asOfParameter(asOf);
   const path = `/entitiesV2/${encodeURIComponent(urn)}${query === "" ? "" : `?${query}`}`;
   const { value, position } = await send<unknown>(path);

@@ -112,7 +112,7 @@ function privilegesToWrite(urn: string, aspect: string): readonly string[] {
 }
 
 /** The aspects that an edit of the description writes. Descriptions of other types are not edited. */
-const descriptionAspects = new Map<string, string>([
+export const descriptionAspects: ReadonlyMap<string, string> = new Map<string, string>([
   ["dataset", "editableDatasetProperties"],
   ["chart", "editableChartProperties"],
   ["dashboard", "editableDashboardProperties"],

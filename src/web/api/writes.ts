@@ -1,5 +1,5 @@
 /** Writes: labels and texts through GraphQL, whole aspects as proposals. */
-import { mutateGraphql, send } from "./http.ts";
+import { ApiError, mutateGraphql, send } from "./http.ts";
 import type { JsonObject } from "./json.ts";
 import { typeOf } from "./urn.ts";
 
@@ -86,6 +86,11 @@ export const setRemoved = (urn: string, deleted: boolean): Promise<unknown> =>
     "mutation ($input: BatchUpdateSoftDeletedInput!) { batchUpdateSoftDeleted(input: $input) }",
     { input: { urns: [urn], deleted } },
   );
+
+export const removeLink = (urn: string, linkUrl: string): Promise<unknown> =>
+  mutateGraphql("mutation ($input: RemoveLinkInput!) { removeLink(input: $input) }", {
+    input: { linkUrl, resourceUrn: urn },
+  });
 
 export const addLink = (urn: string, linkUrl: string, label: string): Promise<unknown> =>
   mutateGraphql("mutation ($input: AddLinkInput!) { addLink(input: $input) }", {
@@ -181,7 +186,7 @@ export const proposalBody = (
   },
 });
 
-/** Replaces an aspect, and returns the position of the write. */
+/** Replaces an aspect, and returns the position of the write. `version`: as in `proposalBody`. */
 export async function writeAspect(
   urn: string,
   aspectName: string,
@@ -189,8 +194,22 @@ export async function writeAspect(
   version?: string,
 ): Promise<number> {
   const body = proposalBody(urn, aspectName, value, version);
-  return (await send("/aspects?action=ingestProposal", { body })).position;
+  try {
+    return (await send("/aspects?action=ingestProposal", { body })).position;
+  } catch (error) {
+    throw explained(error);
+  }
 }
+
+/** Says what to do where another write came first. */
+const explained = (error: unknown): unknown =>
+  error instanceof ApiError && /Expected version/.test(error.message)
+    ? new ApiError(
+        `Somebody else wrote this aspect meanwhile. Reload the page, then edit again. ${error.message}`,
+        error.status,
+        error.code,
+      )
+    : error;
 
 /** A value of a structured property. */
 export type PropertyValue = { readonly string: string } | { readonly double: number };

@@ -8,10 +8,14 @@ interface CopyProps {
 }
 
 export function CopyButton({ text, label }: CopyProps) {
-  const copy = () =>
-    navigator.clipboard
-      .writeText(typeof text === "string" ? text : text())
-      .then(() => announce("Copied"), announceError);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
+      announce("Copied");
+    } catch (error) {
+      announceError(error);
+    }
+  };
   return (
     <button
       type="button"

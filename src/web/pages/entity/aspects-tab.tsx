@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import type { Aspect } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
-import { ApiError } from "../../api/http.ts";
+import { actorStore, sessionStore } from "../../api/http.ts";
 import { isObject } from "../../api/json.ts";
 import { useMayDelete, useMayWrite } from "../../api/privileges.ts";
 import { typeOf } from "../../api/urn.ts";
@@ -16,9 +16,9 @@ import { EntityLink } from "../../components/entity-link.tsx";
 import { Loading, messageOf } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce } from "../../components/toasts.tsx";
+import { useEdit } from "./editing/use-edit.ts";
 import { modelQuery } from "./model.ts";
 import { DiffersBadge, differs } from "./now.tsx";
-import { useEdit } from "./use-edit.ts";
 
 const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
 
@@ -118,18 +118,14 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
       announce(`Saved at position ${position}`);
       await edit(() => Promise.resolve(), `${name} saved`);
     } catch (failure) {
-      setError(
-        failure instanceof ApiError && /version/i.test(failure.message)
-          ? `Somebody else wrote this aspect meanwhile. Reload the page, then edit again. ${failure.message}`
-          : messageOf(failure),
-      );
+      setError(messageOf(failure));
     }
   };
   return (
     <section className="panel">
       <header>
         <h2 className="mono">{name}</h2>
-        <CopyButton text={() => curlOf(urn, name, parse(text))} label="Copy as cURL" />
+        <CopyButton text={() => curlOf(urn, name, text)} label="Copy as cURL" />
         {mayDelete && aspect !== undefined && !isKey && (
           <button type="button" className="button danger" onClick={() => setDeleting(true)}>
             Delete
@@ -194,9 +190,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** The write of the shown value as a command of a shell. */
-function curlOf(urn: string, name: string, value: unknown): string {
-  const body = JSON.stringify(proposalBody(urn, name, isObject(value) ? value : {}));
-  const quoted = body.replaceAll("'", "'\\''");
-  return `curl '${location.origin}/aspects?action=ingestProposal' -H 'Content-Type: application/json' -d '${quoted}'`;
+/** The write of the shown value as a command of a shell, by the acting user or with a token of the reader. */
+function curlOf(urn: string, name: string, text: string): string {
+  const value = parse(text);
+  if (!isObject(value)) throw new Error("The value of an aspect is a JSON object");
+  const actor = actorStore.get();
+  const caller = sessionStore.get().signInRequired
+    ? [`-H "Authorization: Bearer $ANNALS_TOKEN"`]
+    : actor === ""
+      ? []
+      : [`-H ${quoted(`X-Service-Actor: ${actor}`)}`];
+  return [
+    `curl ${quoted(`${location.origin}/aspects?action=ingestProposal`)}`,
+    `-H ${quoted("Content-Type: application/json")}`,
+    ...caller,
+    `-d ${quoted(JSON.stringify(proposalBody(urn, name, value)))}`,
+  ].join(" ");
 }
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

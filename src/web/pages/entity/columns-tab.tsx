@@ -1,16 +1,19 @@
 /** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Aspects } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
+import type { JsonObject } from "../../api/json.ts";
 import { useMay } from "../../api/privileges.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Empty } from "../../components/states.tsx";
 import { type Column, columnsOf, filterColumns } from "./column-rows.ts";
+import { withColumn, withColumnLabel, withoutColumnLabel } from "./editing/guesses.ts";
+import { checkUnchanged, type Edit, useEdit } from "./editing/use-edit.ts";
 import { AddLabel } from "./labels.tsx";
 import { DiffersBadge, differs } from "./now.tsx";
-import { type Edit, useEdit } from "./use-edit.ts";
 
 interface TabProps {
   readonly entity: Entity;
@@ -152,7 +155,13 @@ const ColumnCells = memo(function ColumnCells(props: CellsProps) {
             key={tag}
             urn={tag}
             onRemove={
-              editTags && (() => void editTags(() => removeTag(target, tag), "Tag removed"))
+              editTags &&
+              (() =>
+                void editTags(
+                  () => removeTag(target, tag),
+                  "Tag removed",
+                  withoutColumnLabel(path, tag),
+                ))
             }
           />
         ))}
@@ -161,7 +170,13 @@ const ColumnCells = memo(function ColumnCells(props: CellsProps) {
             key={term}
             urn={term}
             onRemove={
-              editTerms && (() => void editTerms(() => removeTerm(target, term), "Term removed"))
+              editTerms &&
+              (() =>
+                void editTerms(
+                  () => removeTerm(target, term),
+                  "Term removed",
+                  withoutColumnLabel(path, term),
+                ))
             }
           />
         ))}
@@ -189,6 +204,7 @@ function AddColumnLabel({ target, editTags, editTerms }: AddProps) {
         void edit(
           () => (one.startsWith("urn:li:tag:") ? addTag(target, one) : addTerm(target, one)),
           "Label added",
+          withColumnLabel(target.column, one),
         )
       }
     />
@@ -205,6 +221,8 @@ interface TextProps {
 /** A description that turns into a field when it is activated. */
 function ColumnText({ text, name, edit, target }: TextProps) {
   const [draft, setDraft] = useState<string>();
+  /** The text when the edit began; absent after a conflict, which the reader has seen. */
+  const [before, setBefore] = useState<string>();
   if (edit === undefined) return <span>{text}</span>;
   if (draft === undefined) {
     return (
@@ -212,15 +230,30 @@ function ColumnText({ text, name, edit, target }: TextProps) {
         type="button"
         className="column-text"
         aria-label={`${text || "Add a description"}: edit the description of ${name}`}
-        onClick={() => setDraft(text)}
+        onClick={() => {
+          setDraft(text);
+          setBefore(text);
+        }}
       >
         {text === "" ? <span className="muted">Add a description</span> : text}
       </button>
     );
   }
-  const save = () => {
+  const save = async () => {
     setDraft(undefined);
-    if (draft !== text) void edit(() => updateDescription(target, draft), "Description saved");
+    if (draft === text) return;
+    const { urn, column: path } = target;
+    const of = (aspects: Aspects): string =>
+      columnsOf(aspects).find((column) => column.path === path)?.description ?? "";
+    const write = async () => {
+      await checkUnchanged(urn, { of, before: before ?? text });
+      await updateDescription(target, draft);
+    };
+    const change = (info: JsonObject) => ({ ...info, description: draft });
+    const saved = await edit(write, "Description saved", withColumn(path, change));
+    if (saved) return;
+    setDraft(draft);
+    setBefore(undefined);
   };
   return (
     <textarea
@@ -232,11 +265,11 @@ function ColumnText({ text, name, edit, target }: TextProps) {
       autoFocus
       onFocus={({ currentTarget }) => currentTarget.setSelectionRange(draft.length, draft.length)}
       onChange={(event) => setDraft(event.target.value)}
-      onBlur={save}
+      onBlur={() => void save()}
       onKeyDown={(event) => {
         if (event.key === "Enter" && !event.shiftKey) {
           event.preventDefault();
-          save();
+          event.currentTarget.blur();
         }
         if (event.key === "Escape") setDraft(undefined);
       }}

@@ -15,10 +15,11 @@ import { Icon } from "../../components/icon.tsx";
 import Markdown from "../../components/markdown.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
+import { withDescription } from "./editing/guesses.ts";
+import { checkUnchanged, useEdit } from "./editing/use-edit.ts";
 import { GroupMembers, UserGroups } from "./membership.tsx";
 import { DiffersBadge, differs } from "./now.tsx";
 import { StructuredProperties } from "./properties/structured-properties.tsx";
-import { useEdit } from "./use-edit.ts";
 
 interface TabProps {
   readonly entity: Entity;
@@ -52,19 +53,32 @@ interface DescriptionProps {
   readonly differs: boolean;
 }
 
+interface Draft {
+  readonly text: string;
+  /** The description when the edit began; absent after a conflict, which the reader has seen. */
+  readonly before?: string;
+}
+
 function Description({ urn, text, readOnly, differs: marked }: DescriptionProps) {
-  const [draft, setDraft] = useState<string>();
+  const [draft, setDraft] = useState<Draft>();
   const edit = useEdit(urn);
   const mayEdit = useMayDescribe(urn) && !readOnly;
+  const save = async ({ text: after, before = text }: Draft) => {
+    setDraft(undefined);
+    const write = async () => {
+      await checkUnchanged(urn, { of: (aspects) => summaryOf(urn, aspects).description, before });
+      await updateDescription({ urn }, after);
+    };
+    const saved = await edit(write, "Description saved", withDescription(urn, after));
+    if (!saved) setDraft({ text: after });
+  };
   if (draft !== undefined) {
     return (
       <form
         className="panel panel-body stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void edit(() => updateDescription({ urn }, draft), "Description saved").then(
-            (saved) => saved && setDraft(undefined),
-          );
+          void save(draft);
         }}
       >
         <label className="field-label">
@@ -72,10 +86,10 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
           <textarea
             className="field"
             rows={12}
-            value={draft}
+            value={draft.text}
             // biome-ignore lint/a11y/noAutofocus: the user asked to edit.
             autoFocus
-            onChange={(event) => setDraft(event.target.value)}
+            onChange={(event) => setDraft({ ...draft, text: event.target.value })}
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
                 event.currentTarget.form?.requestSubmit();
@@ -94,7 +108,11 @@ function Description({ urn, text, readOnly, differs: marked }: DescriptionProps)
         <h2>Description</h2>
         {marked && <DiffersBadge />}
         {mayEdit && (
-          <button type="button" className="button quiet" onClick={() => setDraft(text)}>
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => setDraft({ text, before: text })}
+          >
             <Icon name="edit" /> Edit
           </button>
         )}

@@ -9,7 +9,8 @@ import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { safeUrl } from "../../components/safe-url.ts";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { announceError } from "../../components/toasts.tsx";
-import { useEdit } from "./use-edit.ts";
+import { withItem, withMembers } from "./editing/guesses.ts";
+import { type Edit, useEdit } from "./editing/use-edit.ts";
 
 type Action = "deprecate" | "delete" | "link";
 
@@ -48,10 +49,18 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
     setText("");
     setLabel("");
   };
-  const run = (write: () => Promise<unknown>, done: string) => {
+  const run: (...edited: Parameters<Edit>) => void = (...edited) => {
     close();
-    void edit(write, done);
+    void edit(...edited);
   };
+  const deprecate = (deprecated: boolean, note: string, done: string) =>
+    run(
+      () => updateDeprecation(urn, deprecated, note),
+      done,
+      withMembers("deprecation", { deprecated, note }),
+    );
+  const remove = (removed: boolean, done: string) =>
+    run(() => setRemoved(urn, removed), done, withMembers("status", { removed }));
   if (!choices.some(({ offered }) => offered)) return null;
   return (
     <>
@@ -61,9 +70,8 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
         value=""
         onChange={(event) => {
           const { value } = event.target;
-          if (value === "undeprecate")
-            run(() => updateDeprecation(urn, false, ""), "No longer deprecated");
-          else if (value === "restore") run(() => setRemoved(urn, false), "Restored");
+          if (value === "undeprecate") deprecate(false, "", "No longer deprecated");
+          else if (value === "restore") remove(false, "Restored");
           else if (value === "reset") createResetLink(urn).then(setResetLink, announceError);
           else setAction(value as Action);
         }}
@@ -100,7 +108,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
           <DialogButtons
             label="Deprecate"
             onCancel={close}
-            onConfirm={() => run(() => updateDeprecation(urn, true, text), "Deprecated")}
+            onConfirm={() => deprecate(true, text, "Deprecated")}
           />
         </Dialog>
       )}
@@ -114,7 +122,7 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
             label="Delete"
             danger
             onCancel={close}
-            onConfirm={() => run(() => setRemoved(urn, true), "Deleted")}
+            onConfirm={() => remove(true, "Deleted")}
           />
         </Dialog>
       )}
@@ -142,7 +150,14 @@ export function EntityActions({ summary }: { readonly summary: Summary }) {
             label="Add"
             disabled={safeUrl(text) === undefined || label.trim() === ""}
             onCancel={close}
-            onConfirm={() => run(() => addLink(urn, text.trim(), label.trim()), "Link added")}
+            onConfirm={() => {
+              const [url, description] = [text.trim(), label.trim()];
+              run(
+                () => addLink(urn, url, description),
+                "Link added",
+                withItem("institutionalMemory", "elements", { url, description }),
+              );
+            }}
           />
         </Dialog>
       )}

@@ -1,15 +1,15 @@
 /** The header of an entity: name, path, labels, links and state. */
 import { type Entity, useSummary } from "../../api/entities.ts";
-import { listAt, textAt } from "../../api/json.ts";
+import { textAt } from "../../api/json.ts";
 import type { Summary } from "../../api/summary.ts";
 import { typeLabel } from "../../api/type-names.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
-import { Icon, TypeGlyph } from "../../components/icon.tsx";
-import { safeUrl } from "../../components/safe-url.ts";
+import { TypeGlyph } from "../../components/icon.tsx";
 import { differences } from "../../words/change-words.ts";
 import { AsOfControl } from "./as-of-control.tsx";
 import { EntityActions } from "./entity-actions.tsx";
+import { EntityLinks } from "./entity-links.tsx";
 import { Labels } from "./labels.tsx";
 import { useNow } from "./now.tsx";
 import { assignmentsOf } from "./properties/definition.ts";
@@ -76,7 +76,7 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
         readOnly={asOf !== undefined || !summary.exists}
         properties={assignmentsOf(entity.aspects)}
       />
-      <Links entity={entity} />
+      <EntityLinks entity={entity} readOnly={asOf !== undefined || !summary.exists} />
     </header>
   );
 }
@@ -102,40 +102,5 @@ function DifferenceToNow({ entity, asOf }: { readonly entity: Entity; readonly a
         ? "Nothing has changed since."
         : `Changed since: ${sentences.slice(0, 12).join("; ")}${sentences.length > 12 ? " …" : ""}`}
     </div>
-  );
-}
-
-/** Links of the documentation aspect, and the address in the source system. */
-function Links({ entity }: { readonly entity: Entity }) {
-  const memory = listAt(entity.aspects.get("institutionalMemory")?.value, "elements").map(
-    (one) => ({
-      url: textAt(one, "url") ?? "",
-      label: textAt(one, "description") ?? textAt(one, "url") ?? "",
-    }),
-  );
-  const external = [...entity.aspects.values()].flatMap(({ value }) => {
-    const url = textAt(value, "externalUrl");
-    return url === undefined ? [] : [{ url, label: "Open in the source" }];
-  });
-  const links = [...external, ...memory];
-  if (links.length === 0) return null;
-  return (
-    <ul className="row">
-      {links.map(({ url, label }) => {
-        const href = safeUrl(url);
-        return (
-          <li key={url} className="row tight small">
-            <Icon name="link" />
-            {href === undefined ? (
-              <span title="Links lead to http, https and mailto only">{label}</span>
-            ) : (
-              <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-                {label}
-              </a>
-            )}
-          </li>
-        );
-      })}
-    </ul>
   );
 }

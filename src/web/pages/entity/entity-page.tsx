@@ -136,6 +136,7 @@ function TabBody({ tab, entity, asOf, exists }: BodyProps) {
   const readOnly = past || !exists;
   const { urn } = entity;
   const now = useNow(urn, asOf);
+  const present = past ? now : entity;
   switch (tab) {
     case "columns":
       return <ColumnsTab key={urn} entity={entity} readOnly={readOnly} now={now} />;
@@ -154,7 +155,11 @@ function TabBody({ tab, entity, asOf, exists }: BodyProps) {
         </>
       );
     case "history":
-      return <HistoryTab key={urn} urn={urn} aspects={entity.aspects} />;
+      return present === undefined ? (
+        <Loading lines={8} />
+      ) : (
+        <HistoryTab key={urn} urn={urn} aspects={present.aspects} />
+      );
     case "quality":
       return <QualityTab key={urn} urn={urn} asOf={asOf} />;
     case "aspects":

@@ -19,9 +19,9 @@ import {
 import { Dialog } from "../../components/dialog.tsx";
 import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
-import { withItem, withOnly, withoutItem } from "./guesses.ts";
+import { withItem, withOnly, withoutItem } from "./editing/guesses.ts";
+import { type Edit, useEdit } from "./editing/use-edit.ts";
 import { type Assignment, textOf } from "./properties/definition.ts";
-import { type Edit, useEdit } from "./use-edit.ts";
 
 interface LabelsProps {
   readonly summary: Summary;

@@ -11,7 +11,7 @@ import { Avatar, EntityLink } from "../../components/entity-link.tsx";
 import { EntityPicker } from "../../components/entity-picker.tsx";
 import { Icon, TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { useEdit } from "./use-edit.ts";
+import { useEdit } from "./editing/use-edit.ts";
 
 interface PanelProps {
   readonly urn: string;

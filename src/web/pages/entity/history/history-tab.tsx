@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Aspects } from "../../../api/aspect.ts";
+import type { Aspect, Aspects } from "../../../api/aspect.ts";
 import { type Change, readAllChanges } from "../../../api/changes.ts";
 import { isObject, textAt } from "../../../api/json.ts";
 import { useMayWrite } from "../../../api/privileges.ts";
@@ -13,7 +13,7 @@ import { Icon } from "../../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
 import { Time } from "../../../components/time.tsx";
 import { wordsOfChange } from "../../../words/change-words.ts";
-import { useEdit } from "../use-edit.ts";
+import { useEdit } from "../editing/use-edit.ts";
 import { DifferenceView } from "./difference-view.tsx";
 
 /** Changes of one entity that the page reads. */
@@ -21,6 +21,7 @@ const changesMax = 5_000;
 
 interface TabProps {
   readonly urn: string;
+  /** As they are now. */
   readonly aspects: Aspects;
 }
 
@@ -61,7 +62,7 @@ export default function HistoryTab({ urn, aspects }: TabProps) {
           <ChangeRow
             key={change.position}
             change={change}
-            current={aspects.get(change.aspectName)?.value}
+            current={aspects.get(change.aspectName)}
             open={open === change.position}
             onToggle={() => setOpen(open === change.position ? undefined : change.position)}
           />
@@ -73,7 +74,7 @@ export default function HistoryTab({ urn, aspects }: TabProps) {
 
 interface RowProps {
   readonly change: Change;
-  readonly current: unknown;
+  readonly current: Aspect | undefined;
   readonly open: boolean;
   readonly onToggle: () => void;
 }
@@ -113,12 +114,12 @@ function ChangeRow({ change, current, open, onToggle }: RowProps) {
   );
 }
 
-function ChangeDetail({ change, current }: { readonly change: Change; readonly current: unknown }) {
+function ChangeDetail({ change, current }: Pick<RowProps, "change" | "current">) {
   const [restoring, setRestoring] = useState<unknown>();
   const before = change.previousAspectValue?.value;
   const after = change.changeType === "DELETE" ? undefined : change.aspect?.value;
   const mayRestore = useMayWrite(change.entityUrn)(change.aspectName);
-  const isCurrent = JSON.stringify(after) === JSON.stringify(current);
+  const isCurrent = JSON.stringify(after) === JSON.stringify(current?.value);
   return (
     <div className="history-detail">
       <div className="row">
@@ -146,22 +147,24 @@ function ChangeDetail({ change, current }: { readonly change: Change; readonly c
   );
 }
 
-interface RestoreProps {
-  readonly change: Change;
+interface RestoreProps extends Pick<RowProps, "change" | "current"> {
   readonly value: unknown;
-  readonly current: unknown;
   readonly onClose: () => void;
 }
 
-/** Shows what a restore would change now, and writes it as a new version. */
+/** Shows what a restore would change now, and writes it as a new version, unless another write comes first. */
 function RestoreDialog({ change, value, current, onClose }: RestoreProps) {
   const { entityUrn: urn, aspectName } = change;
   const edit = useEdit(urn);
-  const same = JSON.stringify(value) === JSON.stringify(current);
+  const same = JSON.stringify(value) === JSON.stringify(current?.value);
+  const version = current?.version || "-1";
   const restore = () => {
     onClose();
     void edit(
-      () => (isObject(value) ? writeAspect(urn, aspectName, value) : deleteAspect(urn, aspectName)),
+      () =>
+        isObject(value)
+          ? writeAspect(urn, aspectName, value, version)
+          : deleteAspect(urn, aspectName),
       `${aspectName} restored`,
     );
   };
@@ -173,7 +176,7 @@ function RestoreDialog({ change, value, current, onClose }: RestoreProps) {
       {same ? (
         <p>The aspect has this value already.</p>
       ) : (
-        <DifferenceView before={current} after={value} />
+        <DifferenceView before={current?.value} after={value} />
       )}
       <DialogButtons label="Restore" disabled={same} onCancel={onClose} onConfirm={restore} />
     </Dialog>

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Entity } from "../../../api/entities.ts";
+import { listAt, textAt } from "../../../api/json.ts";
 import { useMayWrite } from "../../../api/privileges.ts";
 import { summaryOf } from "../../../api/summary.ts";
 import { typeOf } from "../../../api/urn.ts";
@@ -9,7 +10,8 @@ import { type PropertyValue, setStructuredProperty } from "../../../api/writes.t
 import { EntityLink } from "../../../components/entity-link.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import Markdown from "../../../components/markdown.tsx";
-import { useEdit } from "../use-edit.ts";
+import { withMembers } from "../editing/guesses.ts";
+import { useEdit } from "../editing/use-edit.ts";
 import { type Assignment, assignmentsOf, type Definition, textOf } from "./definition.ts";
 import { definitionsQuery } from "./definitions.ts";
 import "./properties.css";
@@ -39,7 +41,15 @@ export function StructuredProperties({ entity, readOnly: past }: PanelProps) {
   const save = (property: Definition, values: readonly PropertyValue[]) => {
     setEditing(undefined);
     const done = values.length === 0 ? `${property.name} removed` : `${property.name} saved`;
-    void edit(() => setStructuredProperty(urn, property.urn, values), done);
+    const others = listAt(aspects.get("structuredProperties")?.value, "properties").filter(
+      (one) => textAt(one, "propertyUrn") !== property.urn,
+    );
+    const own = values.length === 0 ? [] : [{ propertyUrn: property.urn, values }];
+    void edit(
+      () => setStructuredProperty(urn, property.urn, values),
+      done,
+      withMembers("structuredProperties", { properties: [...others, ...own] }),
+    );
   };
   return (
     <section className="panel">

@@ -10,7 +10,7 @@ import { setIncidentState } from "../../../api/writes.ts";
 import { EntityLink, OwnerChip } from "../../../components/entity-link.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
 import { Time } from "../../../components/time.tsx";
-import { useEdit } from "../use-edit.ts";
+import { useEdit } from "../editing/use-edit.ts";
 import { type Assessment, readAssessments } from "./events.ts";
 import { infoOf, isActive, openedAt, sortedIncidents } from "./results.ts";
 

@@ -1,8 +1,9 @@
 /** Shows a write at once, reads the entity again at its position, and announces the result. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { entityQuery } from "../../api/entities.ts";
-import { announce, announceError } from "../../components/toasts.tsx";
+import type { Aspects } from "../../../api/aspect.ts";
+import { entityQuery, readEntity } from "../../../api/entities.ts";
+import { announce, announceError } from "../../../components/toasts.tsx";
 import type { Guess } from "./guesses.ts";
 
 /** `guess`: shown until the entity is read again. Returns false for a failed write. */
@@ -35,5 +36,20 @@ export function useEdit(urn: string): Edit {
       }
     },
     [urn, queries],
+  );
+}
+
+/** A text of an entity, and its value when an edit began. */
+interface EditedText {
+  readonly of: (aspects: Aspects) => string;
+  readonly before: string;
+}
+
+/** Throws if somebody else has changed a text since its edit began. */
+export async function checkUnchanged(urn: string, { of, before }: EditedText): Promise<void> {
+  const now = of((await readEntity(urn)).aspects);
+  if (now === before) return;
+  throw new Error(
+    `Somebody else changed this text meanwhile to “${now}”. Save again to replace it.`,
   );
 }

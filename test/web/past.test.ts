@@ -1,0 +1,138 @@
+/** A reader looks back in the browser application: a point in time in the URL, and restores from the history. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, inBrowser, type OpenBrowser, openBrowser } from "../support/browser.ts";
+import { encoded } from "../support/client.ts";
+import { type RunningService, runningService } from "../support/running-service.ts";
+
+const DATASET = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.aged,PROD)";
+
+const schema = (type: string) => ({
+  ...{ schemaName: "aged", platform: "urn:li:dataPlatform:hive", version: 0, hash: "" },
+  platformSchema: { "com.linkedin.schema.OtherSchema": { rawSchema: "" } },
+  fields: [
+    {
+      ...{ fieldPath: "amount", nativeDataType: type },
+      type: { type: { "com.linkedin.schema.NumberType": {} } },
+    },
+  ],
+});
+
+// A machine without Chromium cannot run them; `inBrowser` says so.
+describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
+  let service: RunningService;
+  let browser: OpenBrowser;
+  /** After the first text. */
+  let position: string;
+
+  const describeDataset = async (description: string) => {
+    const value = { name: "shop.aged", description };
+    const { headers } = await service.client.upsert(DATASET, "datasetProperties", value);
+    return headers.get("x-annals-position") ?? "";
+  };
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([
+      runningService({ builtInEntities: "on" }),
+      openBrowser(),
+    ]);
+    await service.client.upsert(DATASET, "schemaMetadata", schema("int"));
+    position = await describeDataset("The first text");
+    await service.client.upsert(DATASET, "schemaMetadata", schema("decimal"));
+    await describeDataset("The second text");
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  test.each([1280, 390])(
+    "a position leads to the past, and its URL can be shared, at %i",
+    async (width) => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}`);
+      await page.getByText("The second text").waitFor();
+      await page.getByRole("button", { name: "As of now" }).click();
+      await shown.check();
+      await page.getByLabel("Or position of the log").fill(position);
+      await page.getByRole("button", { name: "Show", exact: true }).click();
+      await page.getByText("The first text").waitFor();
+      expect(new URL(page.url()).searchParams.get("asOf")).toBe(position);
+      await page.reload();
+      await page.getByText("The first text").waitFor();
+      await page.getByText("differs from now").waitFor();
+      await page.getByText(/Changed since: /).waitFor();
+      await page.getByRole("link", { name: /^Columns/ }).click();
+      await page.getByRole("listitem").filter({ hasText: "amount" }).getByText("int").waitFor();
+      await page.getByText("differs from now").waitFor();
+      await shown.check();
+      await page.getByRole("button", { name: "Back to now" }).click();
+      await page.getByRole("listitem").filter({ hasText: "amount" }).getByText("decimal").waitFor();
+      shown.expectNoErrors();
+    },
+  );
+
+  test("a time before the first write shows that the entity did not exist", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}`);
+    await page.getByRole("button", { name: "As of now" }).click();
+    await page.getByRole("button", { name: "Yesterday" }).click();
+    await page.getByText("This entity did not exist at this point.").waitFor();
+    expect(new URL(page.url()).searchParams.get("asOf")).toMatch(/^\d{4}-\d\d-\d\dT/);
+    await shown.check();
+  });
+
+  test("lineage, relationships and search note that they show the present", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    for (const tab of ["lineage", "relationships"]) {
+      const path = `/ui/entity/${encoded(DATASET)}/${tab}?asOf=${position}`;
+      await page.goto(`${service.address}${path}`);
+      await page.getByText("This tab shows the present").waitFor();
+    }
+    await page.getByRole("combobox", { name: "Search the catalog" }).pressSequentially("aged");
+    await page.getByText("Search shows the present").waitFor();
+    await page.getByRole("link", { name: "shop.aged" }).waitFor();
+    await shown.check();
+    await page.getByRole("button", { name: "Hide" }).click();
+    await page.getByText("Search shows the present").waitFor({ state: "detached" });
+    shown.expectNoErrors();
+  });
+
+  test("a restore compares with the present, also from a page of the past", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}/history?asOf=${position}`);
+    await page.getByLabel("Aspect").selectOption("datasetProperties");
+    await page.getByRole("button", { name: /description changed/i }).click();
+    await page.getByRole("button", { name: "Restore the value before" }).click();
+    const preview = page.getByRole("dialog", { name: "Restore datasetProperties" });
+    await preview.getByRole("cell", { name: "The second text" }).waitFor();
+    await preview.getByText("description changed to “The first text”").waitFor();
+    await shown.check();
+    await preview.getByRole("button", { name: "Restore", exact: true }).click();
+    await page.getByText("datasetProperties restored").waitFor();
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.getByRole("link", { name: "Documentation" }).click();
+    await page.getByText("The first text").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a restore that another write comes before is rejected and explained", async () => {
+    await using shown = await browser.page({ mayFail: /status of 4\d\d/ });
+    const { page } = shown;
+    await describeDataset("The third text");
+    await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}/history`);
+    await page.getByLabel("Aspect").selectOption("datasetProperties");
+    await page.getByRole("button", { name: /to “The third text”/ }).click();
+    await page.getByRole("button", { name: "Restore the value before" }).click();
+    await page.getByRole("dialog").getByRole("cell", { name: "The third text" }).waitFor();
+    await describeDataset("The fourth text");
+    await page.getByRole("button", { name: "Restore", exact: true }).click();
+    await page.getByText("Somebody else wrote this aspect meanwhile").waitFor();
+    const { body } = await service.client.get(`/entitiesV2/${encoded(DATASET)}`);
+    expect(body.aspects.datasetProperties.value.description).toBe("The fourth text");
+    shown.expectNoErrors();
+  });
+});
