@@ -61,14 +61,17 @@ const toMember =
       (one) => type.getValue(one) !== undefined,
     );
 
+/** Omits items that the type does not allow where it does not allow null, such as edges to other types. */
 function toList(ofType: GraphQLOutputType, schema: GraphQLSchema): Convert {
   const convert = converterTo(ofType, schema);
+  const omits = isNonNullType(ofType);
   const item: Convert = (value, owner) =>
     value instanceof Promise ? value.then((one) => convert(one, owner)) : convert(value, owner);
   return (value, owner) => {
     const items = jsonObject(value) ? entriesOf(value) : value;
     if (!Array.isArray(items)) return undefined;
-    return inPieces(items.map((one) => item(one, owner) ?? null));
+    const converted = items.map((one) => item(one, owner) ?? null);
+    return inPieces(omits ? converted.filter((one) => one !== null) : converted);
   };
 }
 
