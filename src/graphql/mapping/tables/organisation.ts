@@ -2,7 +2,7 @@
 import { searchedTypes } from "../../queries/default-search-types.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { modelDatasets } from "../../queries/fields/semantic-models.ts";
-import { type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import { type FromEntity, type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
 
 /** Time and actor of the first write of the entity. */
 const createdOn: FromValue = async (_, owner, { loader }) => {
@@ -20,6 +20,16 @@ const assetsOfApplication: FromValue = async (_, owner, { catalog, entityTypes }
 /** Metrics and semantic models have an aspect for it; older clients wrote it into the info. */
 const aiContext: FromValue = async (value, owner, { loader }) =>
   value.aiContext ?? (await loader.load(owner)).aspect("aiContext");
+
+/** The applications of an entity as its relationships. */
+const applicationsAsEdges: FromEntity = ({ aspect, found }) => {
+  const urns = stringsIn(aspect("applications")?.applications);
+  const written = found?.aspects.find(({ name }) => name === "applications");
+  const created = written && { time: written.time, actor: written.actor };
+  const edge = { type: "AssociatedWith", direction: "OUTGOING", created };
+  const relationships = urns.map((entity) => ({ ...edge, entity }));
+  return { start: 0, count: urns.length, total: urns.length, relationships };
+};
 
 export const organisation: Mapping = {
   entities: {
@@ -44,6 +54,7 @@ export const organisation: Mapping = {
       metricUpstreams: "metricUpstreams",
       semanticModel: "metricInfo/semanticModel",
       parentMetric: "metricRelationships/parentMetric",
+      applications: applicationsAsEdges,
     },
     SemanticModel: {
       path: "key/path",
@@ -51,6 +62,7 @@ export const organisation: Mapping = {
       info: "semanticModelInfo",
       fineGrainedLineages: ({ aspect }) =>
         objectsIn(aspect("upstreamLineage")?.fineGrainedLineages),
+      applications: applicationsAsEdges,
     },
   },
   values: {
