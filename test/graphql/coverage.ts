@@ -1,6 +1,6 @@
 /**
  * Compares the mapping with the model: walks the fields of the schema and the aspects together, down from each
- * entity type. Finds the fields without a value, and the mapped paths that the model does not have.
+ * entity type. Finds the mapped paths that the model does not have.
  */
 import {
   type GraphQLNamedType,
@@ -18,8 +18,6 @@ import { ownValue } from "../../src/lib/own-value.ts";
 import type { FieldType, Model } from "../../src/model/model.ts";
 
 export interface Coverage {
-  /** `Type.field` of fields that no aspect fills. */
-  readonly empty: readonly string[];
   /** `Type.field: path` of mapped paths that are not in the model. */
   readonly wrong: readonly string[];
   /** `Enum.SYMBOL` of symbols of the model that an enum of the schema lacks. */
@@ -32,7 +30,6 @@ export function coverageOf(
   model: Model,
   resolved: (type: string, field: string) => boolean,
 ): Coverage {
-  const empty = new Set<string>();
   const wrong = new Set<string>();
   const unserved = new Set<string>();
   const filled = new Set<string>();
@@ -75,7 +72,6 @@ export function coverageOf(
       const found = membersAt([{ kind: "named", name: record }], mapped.split("/"), model);
       if (found.length === 0) {
         if (Object.hasOwn(mappings, name)) wrong.add(`${typename}.${name}: ${record} ${mapped}`);
-        else empty.add(`${typename}.${name}`);
         continue;
       }
       filled.add(`${typename}.${name}`);
@@ -95,13 +91,9 @@ export function coverageOf(
         const record = ownValue(entityRecords, name);
         const aspect = record === undefined ? undefined : record(entityType);
         if (aspect !== undefined) walk(getNamedType(type), aspectTypes(aspect, model));
-        else if (record !== undefined) empty.add(field);
         continue;
       }
-      if (mapped === undefined) {
-        empty.add(field);
-        continue;
-      }
+      if (mapped === undefined) continue;
       const [aspect = "", ...path] = mapped.split("/");
       const own = Object.hasOwn(ownValue(entityMappings, typename) ?? {}, name);
       if (aspect === "key") {
@@ -113,7 +105,6 @@ export function coverageOf(
       const found = has ? membersAt(aspectTypes(aspect, model), path, model) : [];
       if (found.length > 0) walk(getNamedType(type), found);
       else if (own) wrong.add(`${field}: ${mapped}`);
-      else empty.add(field);
     }
   }
   // Functions of the mapping also return values of the enum with the same name.
@@ -123,7 +114,6 @@ export function coverageOf(
   }
   return {
     unserved: [...unserved].sort(),
-    empty: [...empty].filter((field) => !filled.has(field)).sort(),
     wrong: [...wrong].filter((field) => !filled.has(field.split(":")[0] ?? "")).sort(),
   };
 }
