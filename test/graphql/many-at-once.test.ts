@@ -1,6 +1,6 @@
 /** What several ask of GraphQL at once, and what one asks too much of. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encoded } from "../support/client.ts";
+import { encoded, type Reply } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask, faultOf } from "./graphql-client.ts";
 
@@ -86,7 +86,7 @@ test("a request with too many labels is rejected before any is created", async (
   }
 });
 
-test("nested lists end at the size limit of a response", async () => {
+test("nested lists end at the size limit of a response, and delay no other request", async () => {
   const tags = Array.from({ length: 50 }, (_, i) => ({ tag: `urn:li:tag:hub${i}` }));
   const entities = Array.from({ length: 250 }, (_, i) => ({
     urn: `urn:li:dataset:(urn:li:dataPlatform:hive,hub.t${i},PROD)`,
@@ -106,7 +106,14 @@ test("nested lists end at the size limit of a response", async () => {
   const near = await ask(service.client, from(tagged(tagsOf("urn"))), {});
   expect(near.body.errors).toBeUndefined();
   expect(near.body.data.entity.relationships.total).toBe(250);
-  const far = await ask(service.client, from(tagged(tagsOf(tagged("urn")))), {});
+  const done: string[] = [];
+  const note = (of: string, asked: Promise<Reply>) => asked.finally(() => done.push(of));
+  const answering = note("far", ask(service.client, from(tagged(tagsOf(tagged("urn")))), {}));
+  // Other requests are answered meanwhile.
+  await note("GraphQL", ask(service.client, '{ tag(urn: "urn:li:tag:hub0") { name } }'));
+  await note("REST", service.client.get(`/entitiesV2/${encoded("urn:li:tag:hub0")}`));
+  const far = await answering;
+  expect(done).toEqual(["GraphQL", "REST", "far"]);
   expect(far.body.errors[0]).toMatchObject({
     message: expect.stringContaining("more than 50000 entities"),
     extensions: { code: 400 },

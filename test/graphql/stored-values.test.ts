@@ -1,4 +1,4 @@
-/** Values of aspects that the enums of DataHub's schema lack: they make no field fail. */
+/** Values of aspects that the types of DataHub's schema lack: they make no other value fail. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask } from "./graphql-client.ts";
@@ -35,5 +35,50 @@ test("a required enum is UNKNOWN for a text that it lacks", async () => {
   });
   expect(await read(urn, "... on DataHubPolicy { policyType state name }")).toEqual({
     ...{ policyType: "UNKNOWN", state: "UNKNOWN", name: "odd" },
+  });
+});
+
+test("an input of a type that a list lacks is omitted from the list", async () => {
+  const urn = "urn:li:chart:(looker,tides)";
+  const table = "urn:li:dataset:(urn:li:dataPlatform:hive,tides,PROD)";
+  const stamp = { time: 1, actor: "urn:li:corpuser:ada" };
+  await service.client.upsert(urn, "chartInfo", {
+    ...{ title: "Tides", description: "", lastModified: { created: stamp, lastModified: stamp } },
+    inputEdges: ["urn:li:chart:(looker,waves)", table].map((destinationUrn) => ({
+      destinationUrn,
+    })),
+  });
+  const selected = "... on Chart { info { name inputs { urn } } }";
+  expect(await read(urn, selected)).toEqual({ info: { name: "Tides", inputs: [{ urn: table }] } });
+});
+
+test("a dismissed announcement is a setting of the user", async () => {
+  const urn = "urn:li:corpuser:ada";
+  const dismissed = ["urn:li:post:storm"];
+  await service.client.upsert(urn, "corpUserSettings", {
+    appearance: {},
+    homePage: { dismissedAnnouncements: dismissed },
+  });
+  const selected = "... on CorpUser { settings { homePage { dismissedAnnouncementUrns } } }";
+  expect(await read(urn, selected)).toEqual({
+    settings: { homePage: { dismissedAnnouncementUrns: dismissed } },
+  });
+});
+
+test("the applications of a metric are relationships", async () => {
+  const urn = "urn:li:metric:(urn:li:dataPlatform:hive,harbour,depth)";
+  const application = "urn:li:application:web";
+  await service.client.upsert(urn, "applications", { applications: [application] });
+  const edges = "total relationships { type direction entity { urn } created { actor } }";
+  expect(await read(urn, `... on Metric { applications { ${edges} } }`)).toEqual({
+    applications: {
+      total: 1,
+      relationships: [
+        {
+          ...{ type: "AssociatedWith", direction: "OUTGOING", entity: { urn: application } },
+          created: { actor: "urn:li:corpuser:__datahub_system" },
+        },
+      ],
+    },
   });
 });
