@@ -4,7 +4,9 @@ import {
   buildClientSchema,
   getIntrospectionQuery,
   isObjectType,
+  parse,
   validateSchema,
+  visit,
 } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
@@ -154,6 +156,27 @@ describe("a query is bounded", () => {
     expect((await ask(service.client, inline)).body.data).toEqual({ __typename: "Query" });
     const { body } = await ask(service.client, `{ ${many(20, (i) => `a${i}: __typename`)} }`);
     expect(Object.keys(body.data)).toHaveLength(20);
+  });
+
+  test("and queries of their characters, fields and depth are answered", async () => {
+    const own = "name kind description specifiedByURL isOneOf";
+    const values = "name description isDeprecated deprecationReason";
+    const all = `${own} interfaces { ${own} } possibleTypes { ${own} } enumValues { ${values} } inputFields { name }
+      fields { ${values} type { ${own} } args { name description defaultValue type { ${own} } } }`;
+    const levels = 18;
+    const fragment = (
+      i: number,
+    ) => `fragment f${i} on __Type { ...g${i} ...h${i} ofType { ...f${i + 1} } }
+      fragment g${i} on __Type { ${all} } fragment h${i} on __Type { ${all} }`;
+    const query = `{ __type(name: "Query") { ...f0 } }
+      ${many(levels, fragment)} fragment f${levels} on __Type { ${own} }`;
+    const written = parse(query);
+    let fields = 0;
+    visit(written, { Field: () => void fields++ });
+    // Comments make up for the names, which are longer in DataHub's schema.
+    const large = query.padEnd(46_918, "\n# about the field");
+    expect(fields).toBeGreaterThan(1_608);
+    expect((await ask(service.client, large)).body).toMatchObject({ data: { __type: {} } });
   });
 });
 
