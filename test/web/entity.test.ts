@@ -68,6 +68,34 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     shown.expectNoErrors();
   });
 
+  test("each entity type of the model has a page", async () => {
+    await using shown = await browser.page({ mayFail: /status of 404/ });
+    const { page } = shown;
+    const path = "/openapi/v1/registry/models/entity/specifications?count=200";
+    const { body } = await service.client.get(path);
+    const types: string[] = body.elements.map(({ name }: { name: string }) => name);
+    expect(types.length).toBeGreaterThan(60);
+    const keys = [
+      "x",
+      "(x,y)",
+      "(urn:li:dataPlatform:hive,x)",
+      "(urn:li:dataPlatform:hive,x,PROD)",
+    ];
+    const moreKeys = [`(${FORECAST},x)`, "(urn:li:dataFlow:(airflow,f,PROD),x)", FORECAST];
+    for (const type of types) {
+      const urns = [...keys, ...moreKeys].map((key) => `urn:li:${type}:${key}`);
+      const replies = await Promise.all(
+        urns.map((urn) => service.client.get(`/entitiesV2/${encoded(urn)}`)),
+      );
+      const urn = urns.find((_, n) => replies[n]?.status === 200);
+      expect(urn, type).toBeDefined();
+      await page.goto(`${service.address}/ui/entity/${encoded(urn ?? "")}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.locator("nav.tabs").getByRole("link", { name: "Relationships" }).waitFor();
+    }
+    shown.expectNoErrors();
+  });
+
   test("the page of a missing entity says that it does not exist, and offers no edits", async () => {
     await using shown = await browser.page();
     const { page } = shown;

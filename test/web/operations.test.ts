@@ -50,6 +50,33 @@ describe.skipIf(browserPath === undefined)(inBrowser("operating the catalog"), (
     await shown.check();
   });
 
+  test("the differences that a verification found are listed, and repaired", async () => {
+    const urn = "urn:li:tag:Differing";
+    await service.client.upsert(urn, "tagProperties", { name: "Differing" });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search?q=Differing`);
+    await page.getByRole("link", { name: "Differing" }).waitFor();
+    using file = new DatabaseSync(join(service.directory, "search.sqlite"), { timeout: 5_000 });
+    file.exec(`UPDATE document SET json = replace(json, 'Differing', 'Damaged')
+      WHERE json LIKE '%tag:Differing%'`);
+    await openOperations(page);
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByRole("dialog").getByLabel("View").selectOption("search");
+    await page.getByRole("button", { name: "Start" }).click();
+    const differences = page.getByRole("region", { name: "Differences" });
+    await differences
+      .getByRole("row", { name: /search/ })
+      .first()
+      .waitFor();
+    await shown.check();
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByLabel("Repair differences").check();
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByText("0 differences", { exact: true }).waitFor();
+    shown.expectNoErrors();
+  });
+
   test("a view is rebuilt, and a running job is cancelled", async () => {
     // The request that started the restore reports the cancellation.
     await using shown = await browser.page({ mayFail: /status of 503/ });

@@ -175,6 +175,26 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     shown.expectNoErrors();
   });
 
+  test("a session follows the log, and the page shows its views and jobs", async () => {
+    const { token } = await makeToken(service.client, {}, service.operator);
+    await using shown = await browser.page({ alone: true });
+    const { page } = shown;
+    await signInWithToken(page, token);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Log", exact: true }).click();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await shown.check();
+    await page.getByRole("link", { name: "Views and jobs" }).click();
+    await page.getByRole("heading", { name: "Jobs", exact: true }).waitFor();
+    await shown.check();
+    await page.goto(`${service.address}/ui/access?section=audit`);
+    await page
+      .getByRole("row", { name: /allowed/ })
+      .first()
+      .waitFor();
+    await shown.check();
+  });
+
   test("the session ends with the revocation of its token", async () => {
     const { token, id } = await makeToken(service.client, {}, service.operator);
     await using shown = await browser.page({ alone: true, mayFail });
