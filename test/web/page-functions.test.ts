@@ -103,6 +103,16 @@ test("an error of validation is found at its line", () => {
   expect(text.slice(offset)).toMatch(/^"type": "EMPEROR"/);
 });
 
+test("the place of a path is not that of the same name elsewhere, however the JSON is written", () => {
+  const text = '{"custom" : {"name" : "inner", "list" : ["a,]", [1], {"name" : 1}]}, "name" : 7}';
+  const at = (...path: readonly string[]) => text.slice(offsetOfPath(text, path));
+  expect(at("name")).toBe('"name" : 7}');
+  expect(at("custom", "list", "2", "name")).toMatch(/^"name" : 1/);
+  expect(at("custom", "list", "1")).toMatch(/^\[1\]/);
+  expect(at("custom", "absent")).toMatch(/^"custom" :/);
+  expect(offsetOfPath(text, ["constructor"])).toBeUndefined();
+});
+
 test("columns join the schema with edited texts, and are filtered by all words", () => {
   const columns = columnsOf(
     new Map([

@@ -1,4 +1,5 @@
 /** Finds the place in a JSON text that an error message names, as in `/owners/0/type`. */
+import { jsonLanguage } from "@codemirror/lang-json";
 
 /** The steps of the first path in a message of validation; empty without one. */
 export function pathInMessage(message: string): readonly string[] {
@@ -6,41 +7,37 @@ export function pathInMessage(message: string): readonly string[] {
   return path.split("/").filter(Boolean);
 }
 
-/** The offset of the value at a path in a text made by `JSON.stringify` with indents. */
+/** The offset of the member or item at a path in a text, or of the last step that the text has. */
 export function offsetOfPath(text: string, path: readonly string[]): number | undefined {
-  let from = 0;
+  let value = jsonLanguage.parser.parse(text).topNode.firstChild;
   let found: number | undefined;
   for (const step of path) {
-    const next = /^\d+$/.test(step)
-      ? offsetOfItem(text, from, Number(step))
-      : text.indexOf(`${JSON.stringify(step)}:`, from);
-    if (next < 0) return found;
-    from = next;
-    found = next;
+    const next = value && memberOf(value, step, text);
+    if (!next) return found;
+    found = next.from;
+    // A property ends with its value; an item is its value.
+    value = next.name === "Property" ? next.lastChild : next;
   }
   return found;
 }
 
-/** The n-th item of the next list: counts commas of its level. */
-function offsetOfItem(text: string, start: number, n: number): number {
-  let at = text.indexOf("[", start);
-  if (at < 0) return -1;
-  let depth = 0;
-  let left = n;
-  let inText = false;
-  for (at += 1; at < text.length; at++) {
-    const character = text[at] ?? "";
-    if (inText) {
-      if (character === "\\") at++;
-      else if (character === '"') inText = false;
-      continue;
-    }
-    if (depth === 0 && left === 0 && !/[\s,]/.test(character)) return at;
-    if (character === '"') inText = true;
-    else if (character === "[" || character === "{") depth++;
-    else if (character === "]" || character === "}") depth--;
-    else if (character === "," && depth === 0) left--;
-    if (depth < 0) return -1;
-  }
-  return -1;
+type Node = NonNullable<ReturnType<typeof jsonLanguage.parser.parse>["topNode"]["firstChild"]>;
+
+function memberOf(value: Node, step: string, text: string): Node | undefined {
+  if (value.name === "Array") return childrenOf(value).filter(isItem)[Number(step)];
+  const name = JSON.stringify(step);
+  return value
+    .getChildren("Property")
+    .find(({ firstChild }) => text.slice(firstChild?.from, firstChild?.to) === name);
 }
+
+function childrenOf(value: Node): readonly Node[] {
+  const children: Node[] = [];
+  for (let child = value.firstChild; child !== null; child = child.nextSibling) {
+    children.push(child);
+  }
+  return children;
+}
+
+const items: ReadonlySet<string> = new Set("True False Null Number String Object Array".split(" "));
+const isItem = ({ name }: Node): boolean => items.has(name);
