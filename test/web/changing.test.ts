@@ -97,6 +97,26 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     shown.expectNoErrors();
   });
 
+  test("each page of the runs has a URL, and the back button returns to the first", async () => {
+    const proposals = Array.from({ length: 60 }, (_, n) => ({
+      ...{ entityType: "tag", entityUrn: `urn:li:tag:Listed${n}` },
+      ...{ changeType: "UPSERT", aspectName: "status" },
+      aspect: { contentType: "application/json", value: '{"removed":false}' },
+      systemMetadata: { runId: `listed-${n}` },
+    }));
+    await service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/runs`);
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.waitForURL(/\/ui\/runs\?page=2$/);
+    await page.getByRole("button", { name: "Next", disabled: true }).waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "Previous", disabled: true }).waitFor();
+    await page.getByRole("button", { name: "Next", disabled: false }).waitFor();
+    shown.expectNoErrors();
+  });
+
   test("an edit of an aspect marks the line of an error, and explains a conflict", async () => {
     const urn = "urn:li:tag:Edited";
     await service.client.upsert(urn, "tagProperties", { name: "Edited" });

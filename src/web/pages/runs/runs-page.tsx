@@ -1,6 +1,6 @@
 /** Runs: the list, the writes of a run, and its rollback with a preview. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { read } from "../../api/http.ts";
 import { listAt, numberAt, textAt } from "../../api/json.ts";
@@ -16,7 +16,12 @@ import { RollbackDialog } from "./rollback-dialog.tsx";
 export default function RunsPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
   const run = listOf(url.run)[0];
-  return run === undefined || run === "" ? <RunList /> : <RunDetail key={run} run={run} />;
+  const page = Math.max(0, Number(listOf(url.page)[0] ?? "1") - 1 || 0);
+  return run === undefined || run === "" ? (
+    <RunList page={page} />
+  ) : (
+    <RunDetail key={run} run={run} />
+  );
 }
 
 const pageSize = 50;
@@ -26,8 +31,10 @@ const noRun = "no-run-id-provided";
 
 const nameOfRun = (id: string): string => (id === noRun ? "Writes without a run" : id);
 
-function RunList() {
-  const [page, setPage] = useState(0);
+function RunList({ page }: { readonly page: number }) {
+  const navigate = useNavigate();
+  const setPage = (n: number) =>
+    void navigate({ to: "/ui/runs", search: n === 0 ? {} : { page: String(n + 1) } });
   const { data, error, refetch } = useQuery({
     queryKey: ["runs", page],
     queryFn: ({ signal }) =>
