@@ -82,3 +82,28 @@ test("the applications of a metric are relationships", async () => {
     },
   });
 });
+
+test("runs of an assertion have their window, the time of their write, and the number of errors", async () => {
+  const urn = "urn:li:assertion:depth";
+  const window = { startTimeMillis: 7, length: { unit: "HOUR", multiple: 2 } };
+  await service.client.upsert(urn, "assertionRunEvent", {
+    ...{ timestampMillis: 9, runId: "1", assertionUrn: urn, status: "COMPLETE" },
+    ...{ asserteeUrn: "urn:li:dataset:(urn:li:dataPlatform:hive,tides,PROD)" },
+    partitionSpec: { type: "PARTITION", partition: "first", timePartition: window },
+    result: { type: "ERROR" },
+  });
+  const run = `lastObservedMillis
+    partitionSpec { timePartition { startTimeMillis durationMillis } }`;
+  const selected = `... on Assertion { runEvents { total errored failed runEvents { ${run} } } }`;
+  expect(await read(urn, selected)).toEqual({
+    runEvents: {
+      ...{ total: 1, errored: 1, failed: 0 },
+      runEvents: [
+        {
+          lastObservedMillis: expect.any(Number),
+          partitionSpec: { timePartition: { startTimeMillis: 7, durationMillis: 7_200_000 } },
+        },
+      ],
+    },
+  });
+});

@@ -182,9 +182,14 @@ export interface Range {
   readonly filter?: Maybe<{ readonly and: readonly AskedCriterion[] }>;
 }
 
+interface StoredEvent {
+  readonly aspect: { readonly value: string };
+  readonly systemMetadata?: Maybe<{ readonly lastObserved?: number }>;
+}
+
 const eventsMax = 1_000;
 
-/** Latest first. Ignores a criterion without values. */
+/** Latest first, with `lastObservedMillis`. Ignores a criterion without values. */
 export async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
   { startTimeMillis, endTimeMillis, limit, filter }: Range,
@@ -203,11 +208,14 @@ export async function eventsOf(
   const values = await loader.list(
     async () => {
       const { json } = await catalog.getTimeseriesValues(asked);
-      return JSON.parse(json).value.values as readonly { readonly aspect: { value: string } }[];
+      return JSON.parse(json).value.values as readonly StoredEvent[];
     },
     (events) => events.length,
   );
-  return values.map((one) => JSON.parse(one.aspect.value));
+  return values.map(({ aspect: { value }, systemMetadata }) => ({
+    ...JSON.parse(value),
+    lastObservedMillis: systemMetadata?.lastObserved,
+  }));
 }
 
 async function runEvents({ urn }: EntitySource, range: Range, viewer: Viewer) {
@@ -221,6 +229,7 @@ async function runEvents({ urn }: EntitySource, range: Range, viewer: Viewer) {
     total: events.length,
     failed: count("FAILURE"),
     succeeded: count("SUCCESS"),
+    errored: count("ERROR"),
     runEvents: events.map(({ result, ...event }) => ({ ...event, result: resultOf(result) })),
   };
 }

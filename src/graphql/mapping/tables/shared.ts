@@ -124,12 +124,28 @@ export const shared: Mapping = {
       created: "metadataCreatedTimestamp",
     },
     AssetSummarySettingsTemplate: { template: "template" },
+    TimeWindow: { durationMillis: ({ length }) => millisecondsOf(length) },
     FineGrainedLineage: {
       upstreams: ({ upstreams }) => stringsIn(upstreams).flatMap(columnOf),
       downstreams: ({ downstreams }) => stringsIn(downstreams).flatMap(columnOf),
     },
   },
 };
+
+const DAY = 86_400_000;
+
+/** Lengths of calendar intervals in milliseconds; those from months on are approximate. */
+const intervals: Readonly<Record<string, number>> = {
+  ...{ SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY, WEEK: 7 * DAY },
+  ...{ MONTH: 30 * DAY, QUARTER: 91 * DAY, YEAR: 365 * DAY },
+};
+
+/** The length of a window, `{unit: "DAY", multiple: 2}`, in milliseconds. */
+function millisecondsOf(length: unknown): number | undefined {
+  if (!jsonObject(length)) return undefined;
+  const interval = ownValue(intervals, String(length.unit));
+  return interval && interval * Number(length.multiple ?? 1);
+}
 
 /** `{string: "x"}` or `{double: 1}`, as a member of the union PropertyValue. */
 function propertyValue(value: unknown): object | null {
