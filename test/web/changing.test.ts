@@ -65,38 +65,6 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     shown.expectNoErrors();
   });
 
-  test("the log finds the records of a run behind later ones, and reads back to its start", async () => {
-    const batch = (run: string, count: number) =>
-      service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-        proposals: Array.from({ length: count }, (_, n) => ({
-          ...{ entityType: "tag", entityUrn: `urn:li:tag:${run}-${n}` },
-          ...{ changeType: "UPSERT", aspectName: "status" },
-          aspect: { contentType: "application/json", value: '{"removed":false}' },
-          systemMetadata: { runId: run },
-        })),
-      });
-    await batch("early", 1);
-    await batch("later", 300);
-    await using shown = await browser.page();
-    const { page } = shown;
-    await page.goto(`${service.address}/ui/log?run=early`);
-    await page.getByRole("link", { name: "early-0" }).first().waitFor();
-    await page.goto(`${service.address}/ui/log`);
-    await page.getByRole("link", { name: "later-299" }).first().waitFor();
-    expect(await page.getByRole("link", { name: "early-0" }).count()).toBe(0);
-    const older = page.getByRole("button", { name: "Older records" });
-    for (let pages = 0; pages < 20 && (await older.count()) > 0; pages++) {
-      const records = await page.locator(".record").count();
-      await older.click();
-      await expect.poll(() => page.locator(".record").count()).toBeGreaterThan(records);
-      await page.getByRole("button", { name: "Reading" }).waitFor({ state: "detached" });
-    }
-    await page.getByRole("link", { name: "early-0" }).first().waitFor();
-    expect(await older.count()).toBe(0);
-    expect(await page.locator(".record-position").last().textContent()).toBe("1");
-    shown.expectNoErrors();
-  });
-
   test("each page of the runs has a URL, and the back button returns to the first", async () => {
     const proposals = Array.from({ length: 60 }, (_, n) => ({
       ...{ entityType: "tag", entityUrn: `urn:li:tag:Listed${n}` },

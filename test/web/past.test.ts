@@ -1,4 +1,4 @@
-/** A reader looks back in the browser application: a point in time in the URL, and restores from the history. */
+/** A reader looks back in the browser application: points in time, older records of the log, and restores. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPath, inBrowser, type OpenBrowser, openBrowser } from "../support/browser.ts";
 import { encoded } from "../support/client.ts";
@@ -97,6 +97,38 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     await shown.check();
     await page.getByRole("button", { name: "Hide" }).click();
     await page.getByText("Search shows the present").waitFor({ state: "detached" });
+    shown.expectNoErrors();
+  });
+
+  test("the log finds the records of a run behind later ones, and reads back to its start", async () => {
+    const batch = (run: string, count: number) =>
+      service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+        proposals: Array.from({ length: count }, (_, n) => ({
+          ...{ entityType: "tag", entityUrn: `urn:li:tag:${run}-${n}` },
+          ...{ changeType: "UPSERT", aspectName: "status" },
+          aspect: { contentType: "application/json", value: '{"removed":false}' },
+          systemMetadata: { runId: run },
+        })),
+      });
+    await batch("early", 1);
+    await batch("later", 300);
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/log?run=early`);
+    await page.getByRole("link", { name: "early-0" }).first().waitFor();
+    await page.goto(`${service.address}/ui/log`);
+    await page.getByRole("link", { name: "later-299" }).first().waitFor();
+    expect(await page.getByRole("link", { name: "early-0" }).count()).toBe(0);
+    const older = page.getByRole("button", { name: "Older records" });
+    for (let pages = 0; pages < 20 && (await older.count()) > 0; pages++) {
+      const records = await page.locator(".record").count();
+      await older.click();
+      await expect.poll(() => page.locator(".record").count()).toBeGreaterThan(records);
+      await page.getByRole("button", { name: "Reading" }).waitFor({ state: "detached" });
+    }
+    await page.getByRole("link", { name: "early-0" }).first().waitFor();
+    expect(await older.count()).toBe(0);
+    expect(await page.locator(".record-position").last().textContent()).toBe("1");
     shown.expectNoErrors();
   });
 
