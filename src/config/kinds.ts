@@ -5,6 +5,7 @@
 import { isIP } from "node:net";
 import { delimiter, resolve } from "node:path";
 import { withoutPassword } from "../lib/connection-string.ts";
+import { groupDigits } from "../lib/format-number.ts";
 
 export interface Kind<T> {
   /** Stands for the value in `--help`: <port>. */
@@ -45,7 +46,7 @@ export function choice<const T extends string>(placeholder: string, values: read
 export function wholeNumber(placeholder: string, min: number, max: number): Kind<number> {
   return {
     placeholder,
-    allowed: `a whole number from ${grouped(min)} to ${grouped(max)}`,
+    allowed: `a whole number from ${groupDigits(min)} to ${groupDigits(max)}`,
     parse: (given) => within(/^\d{1,15}$/.test(given) ? Number(given) : undefined, min, max),
     show: String,
   };
@@ -188,5 +189,3 @@ function showBytes(value: number): string {
   }
   return String(value);
 }
-
-const grouped = (value: number): string => value.toLocaleString("en");

@@ -1,3 +1,9 @@
+/** Formats numbers for messages and documentation. */
+
+/** 1000000 → 1,000,000. For texts made at the start, where toLocaleString would first load ICU data. */
+export const groupDigits = (whole: number): string =>
+  String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
+
 /**
  * Formats a number of a request for messages. From 2^53 on the sent digits are unknown, so the result
  * only has an approximation.

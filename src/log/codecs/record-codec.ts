@@ -39,12 +39,11 @@ const SCRATCH_BYTES = 256 * 1024;
 /** Creates a codec that writes one schema, and reads it and earlier ones. */
 export function createRecordCodec(current: Schema, earlier: readonly Schema[] = []): RecordCodec {
   const own = asText(current);
+  const writer = avro.Type.forSchema(current);
+  const earlierWriters = earlier.map((schema) => avro.Type.forSchema(schema));
   return {
-    encodeChange: createEncoder(own, fingerprint(avro.Type.forSchema(current))),
-    decodeRecord: createDecoder(
-      own,
-      [current, ...earlier].map((schema) => avro.Type.forSchema(schema)),
-    ),
+    encodeChange: createEncoder(own, fingerprint(writer)),
+    decodeRecord: createDecoder(own, [writer, ...earlierWriters]),
   };
 }
 

@@ -3,7 +3,7 @@
  * with the schema's fingerprint, then the body.
  */
 import { readFileSync } from "node:fs";
-import avro, { type Schema } from "avsc";
+import avro, { type Schema, type Type } from "avsc";
 import { CatalogError } from "../../core/errors.ts";
 import type { LogRecord } from "../change-log.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -21,14 +21,16 @@ export interface SingleObjectCodec<T> {
 
 /** `file`: name of the schema in avro/log/. `what`: the content of its records, for messages. */
 export function createSingleObjectCodec<T>(file: string, what: string): SingleObjectCodec<T> {
-  const url = new URL(`../../../avro/log/${file}`, import.meta.url);
-  const type = avro.Type.forSchema(JSON.parse(readFileSync(url, "utf8")) as Schema);
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.writeUInt16BE(0xc301);
-  header.writeBigUInt64LE(fingerprint(type), FINGERPRINT_AT);
+  let compiled: CompiledSchema | undefined;
+  // Compiled with the first record: most threads read and write few of these streams.
+  const schema = (): CompiledSchema => {
+    compiled ??= compile(file);
+    return compiled;
+  };
 
-  const isKnown = ({ data }: LogRecord): boolean =>
-    data.length >= HEADER_BYTES && header.equals(data.subarray(0, HEADER_BYTES));
+  function isKnown({ data }: LogRecord): boolean {
+    return data.length >= HEADER_BYTES && schema().header.equals(data.subarray(0, HEADER_BYTES));
+  }
 
   function body(record: LogRecord): Buffer {
     if (!isKnown(record)) throw new Error("its schema is unknown");
@@ -38,10 +40,10 @@ export function createSingleObjectCodec<T>(file: string, what: string): SingleOb
 
   return {
     writes: isKnown,
-    encode: (value) => Buffer.concat([header, type.toBuffer(value)]),
+    encode: (value) => Buffer.concat([schema().header, schema().type.toBuffer(value)]),
     decode(record) {
       try {
-        return type.fromBuffer(body(record));
+        return schema().type.fromBuffer(body(record));
       } catch (cause) {
         throw new CatalogError(
           "unreadable",
@@ -51,4 +53,18 @@ export function createSingleObjectCodec<T>(file: string, what: string): SingleOb
       }
     },
   };
+}
+
+interface CompiledSchema {
+  readonly type: Type;
+  readonly header: Buffer;
+}
+
+function compile(file: string): CompiledSchema {
+  const url = new URL(`../../../avro/log/${file}`, import.meta.url);
+  const type = avro.Type.forSchema(JSON.parse(readFileSync(url, "utf8")) as Schema);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt16BE(0xc301);
+  header.writeBigUInt64LE(fingerprint(type), FINGERPRINT_AT);
+  return { type, header };
 }

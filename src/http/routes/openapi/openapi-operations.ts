@@ -5,6 +5,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
 import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
+import { groupDigits } from "../../../lib/format-number.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
@@ -198,7 +199,7 @@ const restoreIndicesOf: Endpoint = {
   method: "POST",
   name: "openapiRestoreIndicesOf",
   summary: "Restore some entities in the views from the log",
-  about: `The body is a list of urns, at most ${urnsMax.toLocaleString("en")}. ${goesOn}`,
+  about: `The body is a list of urns, at most ${groupDigits(urnsMax)}. ${goesOn}`,
   parameters: [
     aspectNames,
     long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
