@@ -9,7 +9,7 @@
 
 import type { Model } from "../../src/model/model.ts";
 import type { SearchField } from "./annotations.ts";
-import { type AspectField, type AspectRule, readAspectRules } from "./annotations.ts";
+import { type AspectRule, readAspectRules } from "./annotations.ts";
 
 /** A default facet: of one field, or of the combinations of two. */
 export interface SearchFacet {
@@ -66,12 +66,15 @@ const typeFacet: SearchFacet = {
 
 export function compileSearchRules(model: Model): SearchRules {
   const rules: Record<string, readonly AspectRule[]> = {};
-  const fieldsByAspect = new Map<string, readonly AspectField[]>();
+  const fieldsByAspect = new Map<string, readonly SearchField[]>();
   for (const aspect of model.aspects.values()) {
     const read = readAspectRules(model, aspect);
     if (read.rules.length === 0) continue;
     rules[aspect.name] = read.rules;
-    fieldsByAspect.set(aspect.name, read.fields);
+    fieldsByAspect.set(
+      aspect.name,
+      read.fields.map((field) => ({ ...field, aspect: aspect.name })),
+    );
   }
 
   const fields: Record<string, readonly SearchField[]> = {};
@@ -85,9 +88,7 @@ export function compileSearchRules(model: Model): SearchRules {
       (aspect) => (fieldsByAspect.has(aspect) || aspect === PROPERTIES) && !isTimeseries(aspect),
     );
     const series = all.filter((aspect) => fieldsByAspect.has(aspect) && isTimeseries(aspect));
-    const own = [...stated, ...series].flatMap((aspect) =>
-      (fieldsByAspect.get(aspect) ?? []).map((f) => ({ ...f, aspect })),
-    );
+    const own = [...stated, ...series].flatMap((aspect) => fieldsByAspect.get(aspect) ?? []);
     if (all.includes(PROPERTIES)) {
       own.push({ ...fixed, name: PROPERTIES, type: "OBJECT", aspect: PROPERTIES });
     }

@@ -109,10 +109,11 @@ function texts(entry: Entry, key: string, file: string): readonly string[] {
 
 function schemaFiles(directory: string): string[] {
   if (statSync(directory, { throwIfNoEntry: false }) === undefined) return [];
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".avsc"))
-    .sort()
-    .map((name) => join(directory, name));
+  // With file types: without them, Node reads the status of each file to find the folders.
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith(".avsc"))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
 }
 
 function list(directory: string): string[] {
