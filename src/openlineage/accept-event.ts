@@ -16,7 +16,7 @@ import { validateEvent } from "./validate-event.ts";
 type Writer = Pick<Catalog, "findEntities" | "ingest">;
 
 /** Returns the position of the write; undefined for a repeated event, which writes nothing. */
-type AcceptEvent = (
+export type AcceptEvent = (
   event: unknown,
   catalog: Writer,
   caller: Caller,

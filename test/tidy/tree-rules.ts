@@ -123,7 +123,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "type src/graphql/graphql-server.ts",
     "type src/mcp/mcp-server.ts",
     "src/catalog/catalog.ts",
-    "src/openlineage/accept-event.ts",
+    "src/openlineage/lazy-accept-event.ts",
     "type src/feed/schema-registry.ts",
     "type src/feed/event-texts.ts",
     "type src/feed/topic-offsets.ts",

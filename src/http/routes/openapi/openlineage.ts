@@ -1,6 +1,6 @@
 /** /openapi/openlineage: events of OpenLineage, single and in batches. */
 import { CatalogError } from "../../../core/errors.ts";
-import { createAcceptEvent } from "../../../openlineage/accept-event.ts";
+import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
 import type { Answer, BodySchema, Endpoint, Schema } from "../../schemas/endpoint.ts";
 import { writeErrors } from "../restli/write-errors.ts";
 
@@ -98,7 +98,7 @@ const row = {
 
 /** `namespace` is that of the service's urns. */
 export function openLineageRoutes(namespace: string): readonly Endpoint[] {
-  const accept = createAcceptEvent(namespace);
+  const accept = createLazyAcceptEvent(namespace);
   return [
     {
       ...row,
