@@ -18,9 +18,11 @@ test("the columns of an earlier version of a dataset are entities of that datase
   await service.client.upsert(urn, "schemaMetadata", schemaOf("id"));
   await service.client.upsert(urn, "schemaMetadata", schemaOf("id", "size"));
   const query = `query($urn: String!) {
-    versionedDataset(urn: $urn, versionStamp: "schemaMetadata:1") { schema { ${FIELDS} } } }`;
+    versionedDataset(urn: $urn, versionStamp: "schemaMetadata:1") { schema { createdAt lastObserved ${FIELDS} } } }`;
   const { body } = await ask(service.client, query, { urn });
   expect(body.errors, JSON.stringify(body.errors)).toBeUndefined();
+  expect(body.data.versionedDataset.schema.createdAt).toBeTypeOf("number");
+  expect(body.data.versionedDataset.schema.lastObserved).toBeTypeOf("number");
   const column = { urn: `urn:li:schemaField:(${urn},id)`, parent: { urn } };
   expect(body.data.versionedDataset.schema.fields).toEqual([
     { fieldPath: "id", schemaFieldEntity: column },

@@ -95,8 +95,8 @@ async function rawAspects(
 }
 
 /** The argument `version` is that of the aspect: 0 is the latest. */
-async function schemaMetadata(
-  { urn }: EntitySource,
+export async function schemaMetadata(
+  { urn }: Pick<EntitySource, "urn">,
   { version }: { version?: number | null },
   { loader }: Viewer,
 ) {

@@ -7,6 +7,7 @@ import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { refuseUnreadable } from "../access/privilege-checks.ts";
+import { schemaMetadata } from "../entity-fields.ts";
 import { nameOf, platformOf, propertiesOf } from "../entity-values.ts";
 
 /** The categories of the schema's enum ChangeCategoryType. */
@@ -136,11 +137,7 @@ async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer)
   const { urn, exists, aspect } = entity;
   if (!exists || entityTypeOf(urn) !== "dataset") return null;
   const version = /(?:^|;)schemaMetadata:(\d+)/.exec(input.versionStamp ?? "")?.[1];
-  const stored =
-    version === undefined
-      ? undefined
-      : await loader.version(urn, "schemaMetadata", Number(version));
-  const schema: unknown = stored && JSON.parse(stored.value);
+  const schemaAt = (one: number) => schemaMetadata(entity, { version: one }, viewer);
   const [application] = stringsIn(aspect("applications")?.applications);
   const [domain] = stringsIn(aspect("domains")?.domains);
   return {
@@ -160,7 +157,7 @@ async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer)
     glossaryTerms: aspect("glossaryTerms"),
     domain: domain === undefined ? null : { domain },
     application: application === undefined ? null : { application },
-    schema: jsonObject(schema) ? schema : aspect("schemaMetadata"),
+    schema: (await schemaAt(Number(version ?? 0))) ?? (await schemaAt(0)),
     subTypes: aspect("subTypes"),
     viewProperties: aspect("viewProperties"),
     origin: memberAt(entity.key(), ["origin"]),
