@@ -21,11 +21,19 @@ export const noCompilers: FastifyServerOptions["schemaController"] = {
   compilersFactory: { buildValidator: () => unused, buildSerializer: () => unused },
 };
 
-/** Throws for an invalid JSON Schema. */
-export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
+/**
+ * Throws for an invalid JSON Schema, unless `validateSchema` is false: then the schema of schemas is
+ * not compiled first.
+ */
+export function createBodyCompiler(
+  options: { readonly validateSchema?: boolean } = {},
+): (schema: Schema) => ValidateFunction {
+  const { validateSchema = true } = options;
   const { Ajv }: typeof import("ajv") = require("ajv");
   const ajv = new Ajv({
     addUsedSchema: false,
+    meta: validateSchema,
+    validateSchema,
     allowUnionTypes: true,
     // Errors carry the invalid value.
     verbose: true,
@@ -33,13 +41,14 @@ export function createBodyCompiler(): (schema: Schema) => ValidateFunction {
   return (schema) => ajv.compile(schema);
 }
 
+/** Compiles with the first body. The endpoints declare the schemas; tests validate them. */
 export function createLazyBodyCompiler(): FastifySchemaCompiler<Schema> {
   let compile: ReturnType<typeof createBodyCompiler> | undefined;
   return ({ schema }) => {
     let compiled: ValidateFunction | undefined;
     const check = (body: unknown): boolean => {
       if (body instanceof ReadBodyHolder) return true;
-      compile ??= createBodyCompiler();
+      compile ??= createBodyCompiler({ validateSchema: false });
       compiled ??= compile(schema);
       const fits = compiled(body) === true;
       check.errors = compiled.errors;
