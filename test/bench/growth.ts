@@ -93,16 +93,14 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
   };
   for (const [name, one] of Object.entries(loads)) {
     const run = (seconds: number) => load({ ...one, url: service.address, connections, seconds });
-    const settled = async () => {
-      await caughtUp({ client, directory }, { secondsMax: 600 });
-      await idle(service.pid);
-    };
+    const applied = () => caughtUp({ client, directory }, { secondsMax: 600 });
     await run(warmSeconds);
-    await settled();
+    await applied();
     const before = processTime(service.pid);
     const { perSecond, p99Ms } = await run(seconds);
     // The views apply the last writes, and search merges its segments, after the responses.
-    await settled();
+    await applied();
+    await idle(service.pid);
     const spent = processTime(service.pid) - before;
     const note = `p99 ${p99Ms} ms, ${connections} connections`;
     yield { name: `${name}: requests`, value: perSecond, unit: "/s" as const, note };
