@@ -72,6 +72,21 @@ export async function readAllChanges(
   }
 }
 
+/** The number of changes after a position, and the position that it counts to. */
+export async function countChanges(
+  after: number,
+  signal?: AbortSignal,
+): Promise<{ readonly position: number; readonly count: number }> {
+  let [position, count] = [after, 0];
+  for (;;) {
+    const page = await readChanges({}, position, 1_000, signal);
+    count += page.changes.length;
+    const done = page.end || page.position <= position;
+    position = page.position;
+    if (done) return { position, count };
+  }
+}
+
 export type FeedState = "connecting" | "open" | "lost";
 
 /** Follows the feed until the returned function is called. The browser reconnects by itself. */

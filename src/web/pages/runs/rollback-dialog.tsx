@@ -1,6 +1,7 @@
 /** The rollback of a run: a preview of its changes, then the rollback with its progress. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { countChanges } from "../../api/changes.ts";
 import { read, send } from "../../api/http.ts";
 import { listAt, numberAt, textsAt } from "../../api/json.ts";
 import { logPosition } from "../../api/metrics.ts";
@@ -130,14 +131,20 @@ interface ProgressProps {
   readonly total: number;
 }
 
-/** Counts the records of the log since the rollback started; those of other writers count, too. */
+/** Counts the changes since the rollback started; those of other writers count, too. */
 function RollbackProgress({ startedAt, total }: ProgressProps) {
+  const queryKey = ["rollback-progress", startedAt];
   const { data } = useQuery({
-    queryKey: ["rollback-progress", startedAt],
-    queryFn: ({ signal }) => logPosition(signal),
+    queryKey,
+    queryFn: async ({ signal, client }) => {
+      const counted = client.getQueryData<{ position: number; count: number }>(queryKey);
+      const { position, count } = await countChanges(counted?.position ?? startedAt, signal);
+      return { position, count: (counted?.count ?? 0) + count };
+    },
     refetchInterval: 300,
+    gcTime: 0,
   });
-  const done = Math.min(total, Math.max(0, (data ?? startedAt) - startedAt));
+  const done = Math.min(total, data?.count ?? 0);
   return (
     <p role="status">
       <progress max={Math.max(1, total)} value={done} aria-label="Progress of the rollback" />
