@@ -14,6 +14,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { createClient } from "../support/client.ts";
 import { type PlainUser, plainUser } from "../support/faults.ts";
 import { operatorOf } from "../support/operator.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const client = createClient(service.address);
   const reply = await client.upsert("urn:li:tag:cold", "tagProperties", { name: "cold" });
   expect(reply.status).toBe(200);
+  await caughtUp({ client, directory: data });
   expect(await service.stop()).toBe(0);
 });
 afterAll(() => directory[Symbol.dispose]());

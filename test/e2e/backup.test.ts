@@ -8,6 +8,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { start } from "../cli/run-program.ts";
 import { entry } from "../contract/change-log-driver.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { type Client, encoded } from "../support/client.ts";
 import { flipBitsIn } from "../support/flipped-bytes.ts";
 import { killableService } from "../support/killable-service.ts";
@@ -105,6 +106,7 @@ describe("the command annals backup", () => {
     expect(await restored.value("getStatus")).toMatchObject({ ok: true });
     const next = await restored.client.upsert(tagOf(0), "tagProperties", { name: "later" });
     expect(next.position).toBe(Number(records) + 1);
+    await caughtUp({ client: restored.client, directory: service.directory });
     await service.stop();
     const verified = await annals("verify", "--data", service.directory);
     expect(verified).toMatchObject({ code: 0 });
