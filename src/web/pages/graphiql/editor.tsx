@@ -10,7 +10,7 @@ import { codeColors } from "../../components/code-colors.ts";
 
 interface EditorProps {
   readonly label: string;
-  /** Replaces the text when it changes from outside. */
+  /** The first text. An editor that is only read shows each later one. */
   readonly text: string;
   readonly extensions: Extension;
   readonly readOnly?: boolean;
@@ -98,9 +98,10 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
 
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || editor.state.doc.toString() === text) return;
+    // Where somebody types, the text follows the editor, and may be behind it.
+    if (editor === undefined || !readOnly || editor.state.doc.toString() === text) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
-  }, [text]);
+  }, [text, readOnly]);
 
   return <div className="graphiql-editor" ref={parent} />;
 }

@@ -34,6 +34,8 @@ export default function GraphiqlPage() {
   const [result, setResult] = useState(runs[0]?.result ?? "");
   const [state, setState] = useState("");
   const [side, setSide] = useState<Side>("schema");
+  /** Counts the runs opened from the history: each begins with new editors. */
+  const [opened, setOpened] = useState(0);
   const extensions = useMemo(() => queryExtensions(schema.data), [schema.data]);
   useEffect(() => {
     document.title = "GraphQL · Annals";
@@ -50,6 +52,7 @@ export default function GraphiqlPage() {
   const show = (one: Run) => {
     setQuery(one.query);
     setVariables(one.variables);
+    setOpened(opened + 1);
     setResult(one.result);
     setState("");
   };
@@ -68,6 +71,7 @@ export default function GraphiqlPage() {
       <div className="graphiql-editors">
         <h2>Query</h2>
         <Editor
+          key={`query ${opened}`}
           label="Query"
           text={query}
           extensions={extensions}
@@ -76,6 +80,7 @@ export default function GraphiqlPage() {
         />
         <h2>Variables</h2>
         <Editor
+          key={`variables ${opened}`}
           label="Variables"
           text={variables}
           extensions={jsonExtensions}
