@@ -32,16 +32,12 @@ function parametersOf(filter: ChangesFilter, more: Readonly<Record<string, strin
   return parameters.toString();
 }
 
-const readChanges = (
+/** A page of `/changes`. */
+const readPage = (
   filter: ChangesFilter,
-  after: number,
-  limit: number,
+  more: Readonly<Record<string, string>>,
   signal?: AbortSignal,
-): Promise<ChangesPage> =>
-  read<ChangesPage>(
-    `/changes?${parametersOf(filter, { after: String(after), limit: String(limit), previous: "true" })}`,
-    { signal },
-  );
+): Promise<ChangesPage> => read<ChangesPage>(`/changes?${parametersOf(filter, more)}`, { signal });
 
 /** Changes before a position, newest first; the latest changes without one. */
 export const readChangesBefore = (
@@ -51,10 +47,23 @@ export const readChangesBefore = (
   signal?: AbortSignal,
 ): Promise<ChangesPage> => {
   const [name, place] = before === undefined ? ["from", "end"] : ["before", String(before)];
-  const more = { [name]: place, limit: String(limit), previous: "true" };
-  const query = parametersOf(filter, more);
-  return read<ChangesPage>(`/changes?${query}`, { signal });
+  return readPage(filter, { [name]: place, limit: String(limit), previous: "true" }, signal);
 };
+
+/** The pages after a position, oldest first, up to the last change at present. */
+async function* pagesAfter(
+  start: number,
+  filter: ChangesFilter,
+  more: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): AsyncIterable<ChangesPage> {
+  for (let after = start; ; ) {
+    const page = await readPage(filter, { ...more, after: String(after), limit: "1000" }, signal);
+    yield page;
+    if (page.end || page.position <= after) return;
+    after = page.position;
+  }
+}
 
 /** All changes that match, oldest first, page after page. */
 export async function readAllChanges(
@@ -63,13 +72,11 @@ export async function readAllChanges(
   signal?: AbortSignal,
 ): Promise<readonly Change[]> {
   const all: Change[] = [];
-  let after = 0;
-  for (;;) {
-    const page = await readChanges(filter, after, 1_000, signal);
-    all.push(...page.changes);
-    if (page.end || page.position <= after || all.length >= changesMax) return all;
-    after = page.position;
+  for await (const { changes } of pagesAfter(0, filter, { previous: "true" }, signal)) {
+    all.push(...changes);
+    if (all.length >= changesMax) break;
   }
+  return all;
 }
 
 /** The number of changes after a position, and the position that it counts to. */
@@ -78,13 +85,11 @@ export async function countChanges(
   signal?: AbortSignal,
 ): Promise<{ readonly position: number; readonly count: number }> {
   let [position, count] = [after, 0];
-  for (;;) {
-    const page = await readChanges({}, position, 1_000, signal);
+  for await (const page of pagesAfter(after, {}, {}, signal)) {
     count += page.changes.length;
-    const done = page.end || page.position <= position;
-    position = page.position;
-    if (done) return { position, count };
+    ({ position } = page);
   }
+  return { position, count };
 }
 
 export type FeedState = "connecting" | "open" | "lost";
