@@ -56,6 +56,44 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page for GraphQL queri
     shown.expectNoErrors();
   });
 
+  test("runs the text that the editor shows, however soon after its last change", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/api/graphiql`);
+    await page.getByRole("button", { name: "Query", exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "Query", exact: true }).focus();
+    // The click follows in the same task of the page, so nothing can be drawn between.
+    await page.evaluate(`(async () => {
+      document.execCommand("selectAll");
+      document.execCommand("insertText", false, "{ __typename }");
+      await Promise.resolve();
+      document.querySelector(".graphiql-head button").click();
+    })()`);
+    await page.getByRole("textbox", { name: "Result" }).getByText('"__typename"').waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("keeps and runs what is typed before the schema arrives", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    const typed = Promise.withResolvers<void>();
+    await page.route("**/api/graphql", async (route) => {
+      if (route.request().postData()?.includes("__schema") === true) await typed.promise;
+      await route.continue();
+    });
+    await page.goto(`${service.address}/api/graphiql`);
+    await page.getByRole("textbox", { name: "Query", exact: true }).click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("{ __type");
+    typed.resolve();
+    await page.keyboard.type("name ");
+    await page.getByRole("button", { name: "Query", exact: true }).waitFor();
+    await page.keyboard.type("}");
+    await page.getByRole("button", { name: "Run query" }).click();
+    await page.getByRole("textbox", { name: "Result" }).getByText('"__typename"').waitFor();
+    shown.expectNoErrors();
+  });
+
   test("shows errors of variables and of the service as results", async () => {
     await using shown = await browser.page({ mayFail: /status of 400/ });
     const { page } = shown;

@@ -29,6 +29,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
 
   /** Requests without a session are refused on purpose. */
   const mayFail = /status of 401/;
+  /** As long as the browser waits for an element. */
+  const atMost = { timeout: 30_000 };
 
   test.each([1280, 390])("a token opens the page that was asked for, at %i", async (width) => {
     const { token } = await makeToken(service.client, {}, service.operator);
@@ -163,12 +165,13 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     const { page, context } = shown;
     await signInWithToken(page, token);
     await page.goto(`${service.address}/api/graphiql`);
+    await page.getByRole("button", { name: "Query", exact: true }).waitFor();
     await page
       .getByRole("textbox", { name: "Query", exact: true })
       .fill("{ me { corpUser { urn } } }");
     await page.getByRole("button", { name: "Run query" }).click();
     const result = page.getByRole("textbox", { name: "Result" });
-    await result.getByText("urn:li:corpuser:datahub").waitFor();
+    await expect.poll(() => result.innerText(), atMost).toContain("urn:li:corpuser:datahub");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     expect(await context.cookies()).toEqual([]);

@@ -5,6 +5,7 @@ import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState, StateEffect } from "@codemirror/state";
 import { basicSetup, EditorView } from "codemirror";
 import { useEffect, useRef } from "react";
+import { flushSync } from "react-dom";
 import { codeColors } from "./code-colors.ts";
 import { offsetOfPath, pathInMessage } from "./json-path.ts";
 
@@ -67,7 +68,8 @@ export default function JsonEditor({
           EditorView.updateListener.of((update) => {
             if (!update.docChanged) return;
             rejected.current = undefined;
-            changed.current?.(update.state.doc.toString());
+            // At once, or a click that follows finds the state of before.
+            flushSync(() => changed.current?.(update.state.doc.toString()));
           }),
         ],
       }),

@@ -6,6 +6,7 @@ import { Compartment, EditorState, type Extension, Prec } from "@codemirror/stat
 import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { codeColors } from "../../components/code-colors.ts";
 
 interface EditorProps {
@@ -82,7 +83,9 @@ export function Editor({ label, text, extensions, readOnly = false, ...events }:
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         ...(readOnly ? [EditorState.readOnly.of(true)] : []),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) current.current.onChange?.(update.state.doc.toString());
+          if (!update.docChanged || readOnly) return;
+          // At once, or a click that follows finds the state of before.
+          flushSync(() => current.current.onChange?.(update.state.doc.toString()));
         }),
         changing.of(start.current.extensions),
       ],
