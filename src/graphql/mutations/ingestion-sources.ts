@@ -4,6 +4,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
+import type { LoadedEntity } from "../entity-loader.ts";
 import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "../queries/entity-source.ts";
@@ -24,7 +25,8 @@ const sourcesMax = 10_000;
 const executionsMax = 1_000;
 
 async function sourceOf(urn: string, { loader }: Viewer) {
-  const info = (await loader.load(urn)).aspect(INFO);
+  const { aspect } = await loader.load(urn);
+  const info = aspect(INFO);
   if (info === undefined) return undefined;
   const config = jsonObject(info.config) ? info.config : {};
   const extra = jsonObject(config.extraArgs) ? config.extraArgs : {};
@@ -34,6 +36,8 @@ async function sourceOf(urn: string, { loader }: Viewer) {
     type: String(info.type),
     platform: typeof info.platform === "string" ? entityOf(info.platform) : null,
     schedule: info.schedule,
+    source: info.source,
+    ownership: aspect("ownership"),
     config: {
       ...config,
       extraArgs: Object.entries(extra).map(([key, value]) => ({ key, value })),
@@ -84,13 +88,11 @@ async function listIngestionSources(_: never, { input }: { input: ListInput }, v
   return { start, count: page.length, total: found.length, ingestionSources: page };
 }
 
-async function executions(
-  { urn }: Source,
-  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
+/** The execution requests of a source, latest first. */
+async function requestsOf(
+  { urn }: Pick<Source, "urn">,
   { catalog, loader }: Viewer,
-) {
-  const start = Math.max(asked.start ?? 0, 0);
-  const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
+): Promise<readonly LoadedEntity[]> {
   const types = ["ingestionSource"];
   const listed = await catalog.listRelationships({
     urn,
@@ -99,17 +101,31 @@ async function executions(
     start: 0,
     count: sourcesMax,
   });
-  const requests = await Promise.all(
-    listed.relationships.map(async ({ urn: request }) => ({
-      request,
-      input: (await loader.load(request)).aspect("dataHubExecutionRequestInput"),
-    })),
-  );
-  const latestFirst = requests
-    .filter(({ input }) => input !== undefined)
-    .sort((a, b) => Number(b.input?.requestedAt ?? 0) - Number(a.input?.requestedAt ?? 0));
-  const page = latestFirst.slice(start, start + count).map(({ request }) => entityOf(request));
+  const requests = await Promise.all(listed.relationships.map((one) => loader.load(one.urn)));
+  const requestedAt = ({ aspect }: LoadedEntity) =>
+    Number(aspect("dataHubExecutionRequestInput")?.requestedAt ?? 0);
+  return requests
+    .filter(({ aspect }) => aspect("dataHubExecutionRequestInput") !== undefined)
+    .sort((a, b) => requestedAt(b) - requestedAt(a));
+}
+
+async function executions(
+  source: Source,
+  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
+  viewer: Viewer,
+) {
+  const start = Math.max(asked.start ?? 0, 0);
+  const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
+  const latestFirst = await requestsOf(source, viewer);
+  const page = latestFirst.slice(start, start + count).map(({ urn }) => entityOf(urn));
   return { start, count: page.length, total: latestFirst.length, executionRequests: page };
+}
+
+async function latestSuccessfulExecution(source: Source, _: never, viewer: Viewer) {
+  const successful = (await requestsOf(source, viewer)).find(
+    ({ aspect }) => aspect("dataHubExecutionRequestResult")?.status === "SUCCESS",
+  );
+  return successful && entityOf(successful.urn);
 }
 
 interface SourceInput {
@@ -148,7 +164,7 @@ async function sourceOfRequest({ urn }: EntitySource, _: never, viewer: Viewer) 
 }
 
 export const sourceFields = {
-  IngestionSource: { executions },
+  IngestionSource: { executions, latestSuccessfulExecution },
   ExecutionRequest: { source: sourceOfRequest },
 };
 

@@ -125,6 +125,7 @@ type Resolvers = Readonly<Record<string, Resolver>>;
 /** By type of the schema; those of `Entity` for every entity type that has the field. */
 export const entityFields: Readonly<Record<string, Resolvers>> = {
   Entity: { aspects: rawAspects as Resolver, relationships: relationships as Resolver },
+  ServiceAccount: { relationships: relationships as Resolver },
   Dataset: { schemaMetadata: schemaMetadata as Resolver, schema: schemaMetadata as Resolver },
   GlossaryTerm: { schemaMetadata: schemaMetadata as Resolver },
   SchemaMetadata: { fields: columns as Resolver },

@@ -14,14 +14,25 @@ interface Member {
   readonly changeType: string;
   readonly path: readonly string[];
   readonly description: string;
+  /** The details name both values with it, such as `oldTitle` and `newTitle`. */
+  readonly detail?: string;
 }
 
 const members: readonly Member[] = [
-  { changeType: "TITLE_CHANGED", path: ["title"], description: "The title changed" },
-  { changeType: "TEXT_CHANGED", path: ["contents", "text"], description: "The text changed" },
-  { changeType: "STATE_CHANGED", path: ["status", "state"], description: "The state changed" },
   {
-    ...{ changeType: "PARENT_CHANGED", path: ["parentDocument", "document"] },
+    ...{ changeType: "TITLE_CHANGED", path: ["title"], description: "The title changed" },
+    detail: "Title",
+  },
+  {
+    ...{ changeType: "TEXT_CHANGED", path: ["contents", "text"], description: "The text changed" },
+    detail: "Content",
+  },
+  {
+    ...{ changeType: "STATE_CHANGED", path: ["status", "state"], description: "The state changed" },
+    detail: "State",
+  },
+  {
+    ...{ changeType: "PARENT_CHANGED", path: ["parentDocument", "document"], detail: "Parent" },
     description: "The parent document changed",
   },
   {
@@ -66,15 +77,24 @@ function changesIn({ change, previous }: ChangeEntry): readonly object[] {
   const { time: timestamp, actor } = change.created;
   const after = infoOf(change.value);
   const before = infoOf(previous?.value);
-  const changed = (changeType: string, description: string) => ({
-    ...{ changeType, description, actor, timestamp, details: [] },
+  const changed = (changeType: string, description: string, details: readonly object[] = []) => ({
+    ...{ changeType, description, actor, timestamp, details },
   });
   if (after === undefined) return [changed("DELETED", "The document was deleted")];
   if (before === undefined) return [changed("CREATED", "The document was created")];
   return members
     .filter(({ path }) => !sameJson(memberAt(before, path) ?? null, memberAt(after, path) ?? null))
-    .map(({ changeType, description }) => changed(changeType, description));
+    .map(({ changeType, description, path, detail }) =>
+      changed(changeType, description, [
+        ...detailOf("old", detail, memberAt(before, path)),
+        ...detailOf("new", detail, memberAt(after, path)),
+      ]),
+    );
 }
+
+/** An entry such as `{key: "oldTitle", value}`; none for a missing value, and for lists. */
+const detailOf = (prefix: string, detail: string | undefined, value: unknown) =>
+  detail === undefined || typeof value !== "string" ? [] : [{ key: `${prefix}${detail}`, value }];
 
 export const documentFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Document: { changeHistory: changeHistory as Resolver },

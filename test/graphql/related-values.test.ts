@@ -1,0 +1,103 @@
+/** Values beside an entity's own aspects: executions of sources, changes of documents, edges of accounts. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningService, runningService } from "../support/running-service.ts";
+import { asActor, ask, ROOT } from "./graphql-client.ts";
+import { ada, robot, stamp } from "./queries/sample.ts";
+
+let service: RunningService;
+let position = 0;
+beforeAll(async () => {
+  service = await runningService();
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+async function put(urn: string, aspect: string, value: object): Promise<void> {
+  const reply = await service.client.upsert(urn, aspect, value);
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  position = reply.position ?? position;
+}
+
+async function data(query: string) {
+  const headers = { ...asActor(ROOT), "X-Annals-Min-Position": String(position) };
+  const { body } = await ask(service.client, query, {}, headers);
+  expect(body.errors).toBeUndefined();
+  return body.data;
+}
+
+test("an ingestion source has its owners, its kind and its latest successful execution", async () => {
+  const source = "urn:li:dataHubIngestionSource:nightly";
+  await put(source, "dataHubIngestionSourceInfo", {
+    ...{ name: "Nightly", type: "hive", config: { recipe: "{}", executorId: "x" } },
+    source: { type: "SYSTEM" },
+  });
+  await put(source, "ownership", {
+    owners: [{ owner: ada, type: "TECHNICAL_OWNER" }],
+    lastModified: stamp,
+  });
+  const statuses = ["SUCCESS", "SUCCESS", "FAILURE"];
+  for (const [n, status] of statuses.entries()) {
+    const request = `urn:li:dataHubExecutionRequest:run-${n}`;
+    await put(request, "dataHubExecutionRequestInput", {
+      ...{ task: "RUN_INGEST", args: {}, executorId: "x", requestedAt: n + 1 },
+      source: { type: "MANUAL", ingestionSource: source },
+    });
+    await put(request, "dataHubExecutionRequestResult", { status, startTimeMs: n + 1 });
+  }
+  const { ingestionSource } = await data(`{ ingestionSource(urn: "${source}") {
+    source { type } ownership { owners { owner { ... on CorpUser { urn } } associatedUrn } }
+    latestSuccessfulExecution { id result { status startTimeMs } } } }`);
+  expect(ingestionSource).toEqual({
+    source: { type: "SYSTEM" },
+    ownership: { owners: [{ owner: { urn: ada }, associatedUrn: source }] },
+    latestSuccessfulExecution: { id: "run-1", result: { status: "SUCCESS", startTimeMs: 2 } },
+  });
+});
+
+test("the changes of a document have the values before and after", async () => {
+  const document = "urn:li:document:guide";
+  const info = (title: string, state: string, more: object = {}) => ({
+    ...{ title, status: { state }, contents: { text: "how" } },
+    ...{ created: stamp, lastModified: stamp, ...more },
+  });
+  const parentDocument = { document: "urn:li:document:all" };
+  await put(document, "documentInfo", info("Guide", "UNPUBLISHED"));
+  await put(document, "documentInfo", info("Handbook", "PUBLISHED"));
+  await put(document, "documentInfo", info("Handbook", "PUBLISHED", { parentDocument }));
+  const { changeHistory } = (
+    await data(
+      `{ document(urn: "${document}") { changeHistory { changeType details { key value } } } }`,
+    )
+  ).document;
+  const detailsOf = new Map(
+    changeHistory.map(({ changeType, details }: { changeType: string; details: object }) => [
+      ...[changeType, details],
+    ]),
+  );
+  expect(Object.fromEntries(detailsOf)).toEqual({
+    CREATED: [],
+    TITLE_CHANGED: [
+      { key: "oldTitle", value: "Guide" },
+      { key: "newTitle", value: "Handbook" },
+    ],
+    STATE_CHANGED: [
+      { key: "oldState", value: "UNPUBLISHED" },
+      { key: "newState", value: "PUBLISHED" },
+    ],
+    PARENT_CHANGED: [{ key: "newParent", value: "urn:li:document:all" }],
+  });
+});
+
+test("a service account has the relationships of its user", async () => {
+  await put(robot, "corpUserInfo", { active: true, displayName: "Robot" });
+  await put(robot, "subTypes", { typeNames: ["SERVICE_ACCOUNT"] });
+  await put(robot, "groupMembership", { groups: ["urn:li:corpGroup:robots"] });
+  const { getServiceAccount } = await data(`{ getServiceAccount(urn: "${robot}") {
+    relationships(input: {types: ["IsMemberOfGroup"], direction: OUTGOING}) {
+      total relationships { entity { urn } } } } }`);
+  expect(getServiceAccount.relationships).toEqual({
+    total: 1,
+    relationships: [{ entity: { urn: "urn:li:corpGroup:robots" } }],
+  });
+});
