@@ -2,6 +2,7 @@
  * The fields without data: read from entities whose aspects have every member, and listed with the reasons on
  * a page (docs/graphql-coverage.md).
  */
+import { getNamedType, isAbstractType, isObjectType } from "graphql";
 import { expect, test } from "vitest";
 import { isEntityTypename } from "../../src/graphql/mapping/convert.ts";
 import { entityMappings } from "../../src/graphql/mapping/tables/all.ts";
@@ -15,6 +16,8 @@ import { resolvers } from "../../src/graphql/schema/resolvers.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { readFullEntities } from "./full-entities.ts";
+import { emptyFields, offFlags, otherEmptyFields, seenElsewhere } from "./seen/reasons.ts";
+import { readSeenFields, webAppFields } from "./seen/seen-fields.ts";
 
 /** Reasons by field. All other fields belong to an aspect that the entity type lacks. */
 const reasons: Readonly<Record<string, string>> = {
@@ -28,28 +31,6 @@ const reasons: Readonly<Record<string, string>> = {
     ]),
   ),
 };
-
-/** Fields with a resolver or a member that is always empty. */
-const constant: readonly (readonly [field: string, value: string, reason: string])[] = [
-  ["Query.latestProductUpdate", "null", "The service has no news about releases of DataHub."],
-  ["Query.semanticSearch", "error", "The service computes no embeddings."],
-  ["Query.semanticSearchAcrossEntities", "error", "The service computes no embeddings."],
-  ["Query.getPresignedUploadUrl", "error", "The service stores no files."],
-  ["AppConfig.semanticSearchConfig", "disabled", "The service computes no embeddings."],
-  ["Entity.aspects(autoRenderOnly: true)", "[]", "The model annotates no aspect with a rendering."],
-  ["RawAspect.renderSpec", "null", "The model annotates no aspect with a rendering."],
-  [
-    "SearchAcrossLineageResults.freshness",
-    "null",
-    "Lineage is read from the views, not from a cache.",
-  ],
-  [
-    "SearchAcrossLineageResults.lineageSearchPath",
-    "null",
-    "Searches across lineage have a single algorithm.",
-  ],
-  ["SearchResult.insights", "[]", "DataHub returns none, too."],
-];
 
 /** Fields that a function computes from an aspect, and the aspect. */
 const computedFrom: Readonly<Record<string, (entityType: string) => string | undefined>> = {
@@ -83,13 +64,35 @@ function lacksAspect(typename: string, field: string): boolean {
   return model.entities.get(entityType)?.aspects.includes(aspect ?? "") === false;
 }
 
-const { empty: measured, errors } = await readFullEntities(schema, model, resolved);
+const { filled, empty: measured, errors } = await readFullEntities(schema, model, resolved);
+const served = await readSeenFields(schema, model);
 const empty = measured
   .map((field) => field.split(".") as [string, string])
   // The first page of a list starts at 0.
   .filter(([type, field]) => type !== ANY && field !== "start");
 const isListed = ([type, field]: readonly [string, string]) =>
   Object.hasOwn(reasons, `${type}.${field}`);
+
+/** The fields of the web application; mutations have tests of their own. */
+const asked = [...webAppFields].flatMap(([type, fields]) =>
+  type === "Mutation" ? [] : fields.map((field) => `${type}.${field}`),
+);
+
+/** True if a test sees a value; for an interface, in any of its types. */
+function isSeen(field: string): boolean {
+  if (filled.has(field) || served.seen.has(field) || seenElsewhere.has(field)) return true;
+  const [typename = "", name = ""] = field.split(".");
+  const type = schema.getType(typename);
+  const result = isObjectType(type) ? getNamedType(type.getFields()[name]?.type) : undefined;
+  // 0 is the first page, and the latest version.
+  if (["Int", "Long"].includes(String(result)) && ["start", "aspectVersion"].includes(name)) {
+    return true;
+  }
+  return (
+    isAbstractType(type) &&
+    schema.getPossibleTypes(type).some((possible) => isSeen(`${possible.name}.${name}`))
+  );
+}
 
 function page(): string {
   const byField = Map.groupBy(
@@ -101,7 +104,10 @@ function page(): string {
     .map(([field, types]) => `| \`${field}\` | ${types.map(([type]) => type).join(", ")} |`);
   const others = empty
     .filter(isListed)
-    .map(([type, field]) => `| \`${type}.${field}\` | null | ${reasons[`${type}.${field}`]} |`);
+    .map(([type, field]) => [`${type}.${field}`, "null", reasons[`${type}.${field}`]] as const);
+  const web = asked.length;
+  const rowsOf = (fields: readonly (readonly [string, string, string | undefined])[]) =>
+    fields.map(([field, value, reason]) => `| \`${field}\` | ${value} | ${reason} |`).join("\n");
   return `# GraphQL fields without data
 
 The schema has every type and field of DataHub's schema. This page lists the fields that are always
@@ -119,11 +125,21 @@ These entity types do not have the aspect of the field, so it is null.
 | --- | --- |
 ${rows.join("\n")}
 
+## Fields of DataHub's web application
+
+The web application reads ${web} fields. Tests read each of them from a catalog with complete
+entities, and see a value in all but these. A type in the table stands for its fields.
+
+| Field | Value | Reason |
+| --- | --- | --- |
+${rowsOf(emptyFields)}
+| \`FeatureFlagsConfig\` | false | The service lacks these features: ${offFlags.map((flag) => flag.split(".")[1]).join(", ")} |
+
 ## Other fields
 
 | Field | Value | Reason |
 | --- | --- | --- |
-${[...constant.map(([field, value, reason]) => `| \`${field}\` | ${value} | ${reason} |`), ...others].join("\n")}
+${rowsOf([...otherEmptyFields, ...others])}
 `;
 }
 
@@ -139,4 +155,21 @@ test("reading complete aspects fails only for required entities of another type"
 
 test("the page lists every field without data", async () => {
   await expect(page()).toMatchFileSnapshot("../../docs/graphql-coverage.md");
+});
+
+test("every field of the web application has a value in a test, or a reason for its absence", () => {
+  const unseen = asked.filter((field) => !isSeen(field));
+  const listed = [...emptyFields.map(([field]) => field), ...offFlags];
+  const explained = new Set([...listed, ...Object.keys(reasons)]);
+  const isExplained = (field: string) =>
+    explained.has(field) || explained.has(field.split(".")[0] ?? "");
+  expect(unseen.filter((field) => !isExplained(field))).toEqual([]);
+  const stale = listed.filter((field) =>
+    asked.some((one) => (one === field || one.split(".")[0] === field) && isSeen(one)),
+  );
+  expect(stale).toEqual([]);
+});
+
+test("reading the fields of the web application returns no errors", () => {
+  expect(served.errors).toEqual([]);
 });

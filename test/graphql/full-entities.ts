@@ -26,7 +26,9 @@ import { anyType, fullRecord, urnOf } from "./full-values.ts";
 const variants = anyType.length;
 
 export interface Filled {
-  /** `Type.field` of the fields without a value in any variant. */
+  /** `Type.field` of the fields with a value in some variant. */
+  readonly filled: ReadonlySet<string>;
+  /** Those without a value in any variant. */
   readonly empty: readonly string[];
   /** Messages of errors. */
   readonly errors: readonly string[];
@@ -52,7 +54,7 @@ export async function readFullEntities(
       for (const entity of Object.values(result.data ?? {})) collect(entity, asked, filled);
     }
   }
-  return { empty: [...asked.difference(filled)].sort(), errors: [...errors] };
+  return { filled, empty: [...asked.difference(filled)].sort(), errors: [...errors] };
 }
 
 /**
