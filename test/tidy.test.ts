@@ -251,7 +251,7 @@ describe("the tidier finds", () => {
   test("the line", () => {
     const file = sample("src/core/a.ts", "", "import {", "  x,", '} from "../http/b.ts";');
     expect(tidy(file)).toEqual([
-      'src/core/a.ts:3: imports "src/http/b.ts", which its room may not',
+      'src/core/a.ts:3: imports "src/http/b.ts", which its folder may not',
     ]);
   });
 

@@ -2,8 +2,9 @@
  * Reads entities with parsed aspects for access checks: users, policies, tokens. Always the newest
  * state, including writes that the views do not show yet.
  */
-import { LRUCache } from "lru-cache";
+
 import type { Catalog } from "../catalog/catalog.ts";
+import { boundedCache } from "../lib/bounded-cache.ts";
 
 /** Values of aspects by name. */
 export type Stored = Readonly<Record<string, unknown>>;
@@ -21,9 +22,9 @@ const pageMax = 1_000;
 type Read = Pick<Catalog, "getEntity" | "getEntities" | "listUrns">;
 
 export function createStoredEntities(catalog: Read): StoredEntities {
-  const remembered = new LRUCache<string, { readonly json: string; readonly stored: Stored }>({
-    max: rememberedMax,
-  });
+  const remembered = boundedCache<string, { readonly json: string; readonly stored: Stored }>(
+    rememberedMax,
+  );
 
   function parsed(urn: string, json: string): Stored | undefined {
     const found = remembered.get(urn);

@@ -2,9 +2,10 @@
  * Resolves urns at the catalog's edge: parses them, applies the configured namespace, looks up
  * their entity type in the model and checks their key parts. Every module may trust an Address.
  */
-import { LRUCache } from "lru-cache";
+
 import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { boundedCache } from "../lib/bounded-cache.ts";
 import { nearest } from "../lib/did-you-mean.ts";
 import { keyValue } from "../model/entity-key.ts";
 import type { Entity, Model } from "../model/model.ts";
@@ -37,7 +38,7 @@ export function createAddresses(
   model: Model,
   options: { readonly namespace: string; readonly limits: UrnLimits },
 ): Addresses {
-  const cache = new LRUCache<string, Address>({ max: cachedMax });
+  const cache = boundedCache<string, Address>(cachedMax);
 
   function parse(text: string): Address | { readonly unknownType: string } {
     const found = cache.get(text);

@@ -339,7 +339,7 @@ function checkImports({ path, text }: SourceFile): readonly Finding[] {
     if (sameRoom(path, target)) return [];
     return allowedIn(path).some((allowed) => allows(allowed, target, typeOnly))
       ? []
-      : [`${place}: imports "${target}"${typeOnly ? " (types)" : ""}, which its room may not`];
+      : [`${place}: imports "${target}"${typeOnly ? " (types)" : ""}, which its folder may not`];
   });
 }
 

@@ -7,7 +7,7 @@
 
 /** The modules that the files of a folder may import; the longest key that fits a file counts. */
 export const directions: Readonly<Record<string, readonly string[]>> = {
-  "src/lib/": ["fastest-levenshtein"],
+  "src/lib/": ["fastest-levenshtein", "lru-cache"],
   "src/core/": ["src/lib/"],
   "projections/": [
     "src/core/",

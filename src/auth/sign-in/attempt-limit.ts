@@ -2,8 +2,9 @@
  * Limits failed attempts to sign in, per user and per address. An attempt counts before its password is
  * checked, so that parallel attempts cannot exceed the limit; a successful attempt is subtracted again.
  */
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
 import { CatalogError } from "../../core/errors.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import { networkOf } from "../tokens/failure-limit.ts";
 
 export interface AttemptLimit {
@@ -27,8 +28,8 @@ const perAddressMax = 50;
 const windowsMax = 10_000;
 
 export function createAttemptLimit(now: () => number): AttemptLimit {
-  const users = new LRUCache<string, Window>({ max: windowsMax });
-  const addresses = new LRUCache<string, Window>({ max: windowsMax });
+  const users = boundedCache<string, Window>(windowsMax);
+  const addresses = boundedCache<string, Window>(windowsMax);
 
   function windowOf(windows: LRUCache<string, Window>, key: string): Window {
     const found = windows.get(key);

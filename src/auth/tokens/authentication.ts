@@ -7,9 +7,10 @@
  * The last two checks read the newest states at each request, unless nothing was written since the
  * previous check. A revoked token is rejected at once.
  */
-import { LRUCache } from "lru-cache";
+
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import { rootUserId, standingOf } from "../policies/principals.ts";
 import type { SystemClient } from "../sign-in/system-client.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
@@ -136,7 +137,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
   const root = `urn:${namespace}:corpuser:${rootUserId}`;
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const prefix = `urn:${namespace}:dataHubAccessToken:`;
-  const verified = new LRUCache<string, Verified>({ max: verifiedMax });
+  const verified = boundedCache<string, Verified>(verifiedMax);
   /** The last token of each connection. Comparing tokens takes a hundredth of a lookup. */
   const lastOfConnection = new WeakMap<
     object,

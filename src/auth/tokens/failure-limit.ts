@@ -3,8 +3,8 @@
  * rejected without verifying a signature until the window ends.
  */
 import { isIPv6 } from "node:net";
-import { LRUCache } from "lru-cache";
 import { CatalogError } from "../../core/errors.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 
 export interface FailureLimit {
   /** Throws `rate_limited` for an address with too many failures. */
@@ -18,9 +18,7 @@ const windowMs = 60_000;
 const addressesMax = 10_000;
 
 export function createFailureLimit(now: () => number): FailureLimit {
-  const windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
-    max: addressesMax,
-  });
+  const windows = boundedCache<string, { count: number; readonly endsAt: number }>(addressesMax);
   const windowOf = (address: string) => {
     const window = windows.get(networkOf(address));
     return window !== undefined && window.endsAt > now() ? window : undefined;

@@ -2,8 +2,9 @@
  * Limits the requests per second of each user, or of each address without a user. A token bucket that
  * holds two seconds of requests admits bursts.
  */
-import { LRUCache } from "lru-cache";
+
 import { CatalogError } from "../../core/errors.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import type { RequestLimit } from "./authentication.ts";
 import { networkOf } from "./failure-limit.ts";
 
@@ -15,7 +16,7 @@ const callersMax = 10_000;
 export function createRequestLimit(perSecond: number, now: () => number): RequestLimit | undefined {
   if (perSecond === 0) return undefined;
   const full = Math.max(1, perSecond * heldSeconds);
-  const buckets = new LRUCache<string, { left: number; at: number }>({ max: callersMax });
+  const buckets = boundedCache<string, { left: number; at: number }>(callersMax);
 
   return {
     take({ actor, address }) {

@@ -6,10 +6,11 @@
  * Rejected requests cannot fill the log: equal rejections of a minute are one record with a count,
  * and beyond a rate only their number is recorded.
  */
-import { LRUCache } from "lru-cache";
+
 import type { AuditEntry, AuditTrail } from "../../auth/audit.ts";
 import type { Position } from "../../core/position.ts";
 import { auditStream, tokenUseStream } from "../../core/stream.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { type AuditRecord, decodeAudit, encodeAudit } from "../../log/codecs/audit-codec.ts";
 import { type AuditEventsParts, createAuditEvents } from "./audit-events.ts";
@@ -42,9 +43,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
   let flushing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const refusals = createRefusals(now);
-  const uses = new LRUCache<string, { readonly time: number; readonly address: string }>({
-    max: usesMax,
-  });
+  const uses = boundedCache<string, { readonly time: number; readonly address: string }>(usesMax);
 
   function write(record: AuditRecord, stream = auditStream(dayOf(record.time))): void {
     if (waiting.length >= waitingMax) lost++;

@@ -11,11 +11,11 @@
  * the view and folded again.
  */
 import { setImmediate as otherTurns } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
 import type { PlacedChange } from "../../core/change.ts";
 import type { EntityState } from "../../core/entity-state.ts";
 import type { ValuePolicy } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "../parking/parking.ts";
 import type { Sink, View } from "../sink.ts";
 import { createValueParking } from "./value-parking.ts";
@@ -128,8 +128,7 @@ const isBeyond = ({ series, position: at }: Touch, { states, events }: Folded): 
 
 export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> {
   const { name, sink, states, events, fold, make, foldedMax = FOLDED_MAX, statesMsMax = 0 } = parts;
-  // `maxSize` instead of `max`, which would allocate all entries at once.
-  const folded = new LRUCache<string, Folded>({ maxSize: foldedMax, sizeCalculation: () => 1 });
+  const folded = boundedCache<string, Folded>(foldedMax);
   const isHeld = (entityType: string, aspect: string): boolean =>
     events?.aspectsOf(entityType).includes(aspect) ?? false;
 

@@ -5,8 +5,8 @@
  * fails. `refresh` detects commits of other connections.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { LRUCache } from "lru-cache";
 import { assert } from "../../../core/errors.ts";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 
 /** About 10 MB of names and numbers. */
 const STREAMS_CACHED_MAX = 30_000;
@@ -38,7 +38,7 @@ export interface StreamHeads {
 }
 
 export function createStreamHeads(database: DatabaseSync): StreamHeads {
-  const known = new LRUCache<string, StreamHead>({ max: STREAMS_CACHED_MAX });
+  const known = boundedCache<string, StreamHead>(STREAMS_CACHED_MAX);
   const selectEnd = database.prepare(
     "SELECT position + count - 1 AS position FROM log ORDER BY position DESC LIMIT 1",
   );

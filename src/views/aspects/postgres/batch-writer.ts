@@ -2,7 +2,8 @@
  * Applies writes to the tables of one generation, in a transaction that locks its row: finds or
  * creates the numbers of entities, kinds and aspects, folds the writes, writes rows, updates counts.
  */
-import { LRUCache } from "lru-cache";
+import type { LRUCache } from "lru-cache";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import type { AspectWrite } from "../aspect-table.ts";
 import { type EntityChange, foldWrites, urnsOfRemovals } from "./folded-writes.ts";
 import type { Connection } from "./postgres-connection.ts";
@@ -35,7 +36,7 @@ interface Kind {
 }
 
 export function createBatchWriter(): BatchWriter {
-  const remembered = new LRUCache<string, EntityRow>({ max: ENTITIES_MAX });
+  const remembered = boundedCache<string, EntityRow>(ENTITIES_MAX);
   let aspects: Map<string, number> | undefined;
   let kinds: Map<string, Kind> | undefined;
 

@@ -2,7 +2,7 @@
  * The sink of the aspect view in SQLite. On the hot path a value is one insert; removals and
  * confirmations update existing rows.
  */
-import { LRUCache } from "lru-cache";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
 import { createSqliteSink, type SqliteWriter } from "../../../storage/sqlite/sqlite-sink.ts";
 import {
@@ -151,7 +151,7 @@ interface Kind {
 }
 
 function createEntityNumbers(db: Database): EntityNumbers {
-  const known = new LRUCache<string, number>({ max: ENTITY_IDS_MAX });
+  const known = boundedCache<string, number>(ENTITY_IDS_MAX);
   const kinds = new Map<string, Kind>();
   let last: number | undefined;
   let lastSaved: number | undefined;

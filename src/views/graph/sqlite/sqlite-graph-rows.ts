@@ -1,6 +1,6 @@
 /** The rows of the graph in SQLite, for verification: the edges that the aspects of an entity state. */
 import type { DatabaseSync } from "node:sqlite";
-import { LRUCache } from "lru-cache";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
@@ -23,7 +23,7 @@ export const openSqliteGraphRows = (path: string): ViewRows =>
 
 function queriesOf(db: DatabaseSync): RowQueries {
   const { arrays } = preparingOn(db);
-  const known = new LRUCache<number, string>({ max: URNS_MAX });
+  const known = boundedCache<number, string>(URNS_MAX);
   let numbers = createGraphNumbers(db);
   // An edge leads its pair of ends if no other one was stated before it. Traversal skips edges by their
   // stored kinds, without reading the ends, so the kinds are compared, too.

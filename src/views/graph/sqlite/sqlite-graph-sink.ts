@@ -5,8 +5,9 @@
  * Records come in order, so a new edge is the last of all: it leads if its pair of ends is new. When a
  * leading edge is removed, the next one of its pair leads.
  */
-import { LRUCache } from "lru-cache";
+
 import type { Position } from "../../../core/position.ts";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
 import { createSqliteSink } from "../../../storage/sqlite/sqlite-sink.ts";
@@ -242,8 +243,8 @@ interface Node {
 }
 
 function createNodeNumbers(db: Database) {
-  const known = new LRUCache<string, Node>({ max: NODES_MAX });
-  const kinds = new LRUCache<string, number>({ max: KINDS_MAX });
+  const known = boundedCache<string, Node>(NODES_MAX);
+  const kinds = boundedCache<string, number>(KINDS_MAX);
   const findKind = db.prepare("SELECT id FROM kind WHERE prefix = ?");
   const insertKind = db.prepare("INSERT INTO kind (prefix) VALUES (?)");
   const findNode = db.prepare("SELECT id FROM node WHERE kind = ? AND rest = ?");

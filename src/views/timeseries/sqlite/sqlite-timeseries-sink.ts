@@ -5,8 +5,9 @@
  * continues from the state of the rows, in order. An older write of a removed event can only be
  * repeated at or below the checkpoint, where it is skipped.
  */
-import { LRUCache } from "lru-cache";
+
 import { type Position, START } from "../../../core/position.ts";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { createSqliteSink } from "../../../storage/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,
@@ -32,7 +33,7 @@ export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
 }
 
 function createWriter({ db }: SqliteView, truncations: Truncations) {
-  const known = new LRUCache<string, number>({ max: SERIES_MAX });
+  const known = boundedCache<string, number>(SERIES_MAX);
   const findSeries = db.prepare("SELECT id FROM series WHERE urn = ? AND aspect = ?");
   const insertSeries = db.prepare("INSERT INTO series (urn, aspect) VALUES (?, ?)");
   const insertPlace = db.prepare(

@@ -7,8 +7,9 @@
  * time. So the time of the deletion and later writes of an event do not matter. Events are deleted in
  * the order of insertion, then their places series by series, so that each deletes adjacent rows.
  */
-import { LRUCache } from "lru-cache";
+
 import { entityTypeOf } from "../../../core/urn.ts";
+import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { SqliteView } from "../../../storage/sqlite/sqlite-view.ts";
 import type { TimeseriesWrite } from "../timeseries-table.ts";
@@ -109,7 +110,7 @@ function removingEvents({ db }: SqliteView) {
   const sql = "DELETE FROM event WHERE position > ? AND position <= ? AND time < ?";
   const remove = db.prepare(sql);
   const removeOf = db.prepare(`${sql} AND +series IN (SELECT value FROM json_each(?))`);
-  let concerned = new LRUCache<number, boolean>({ max: SERIES_MAX });
+  let concerned = boundedCache<number, boolean>(SERIES_MAX);
   let of: number | undefined;
 
   function isConcerned(series: number, { type, aspect }: Pending): boolean {
@@ -124,7 +125,7 @@ function removingEvents({ db }: SqliteView) {
 
   return (pending: Pending): { readonly deleted: number; readonly last: number } => {
     const { position, event, before, batchSize } = pending;
-    if (of !== position) concerned = new LRUCache({ max: SERIES_MAX });
+    if (of !== position) concerned = boundedCache(SERIES_MAX);
     of = position;
     const last =
       nth.get(event, position, Math.min(batchSize, PART_MAX.events) - 1)?.[0] ?? position;
