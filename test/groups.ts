@@ -15,8 +15,8 @@
 const long: readonly string[] = [
   "test/{kill,damage,fuzz,cluster}/**",
   "test/e2e/{backup,containers,crash,jobs,package,writer-ends,rebuild,rebuild-*,scavenge}.test.ts",
-  "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs}.test.ts",
-  "test/web/{editing,entity,find,graphiql,hostile,operations,pages,past,sign-in}.test.ts",
+  "test/e2e/{damaged-files,faults-*,parked-entities,dropped-events,cancelled-jobs,another-log}.test.ts",
+  "test/web/{changing,editing,entity,find,graphiql,hostile,operations,pages,past,sign-in}.test.ts",
   "test/http/generated-clients.test.ts",
   "test/mcp/{datahub-agent-context,datahub-mcp-server}.test.ts",
   "test/openlineage/reference-clients.test.ts",
@@ -24,10 +24,12 @@ const long: readonly string[] = [
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
   "test/e2e/{damaged-indexes,parked-values}.test.ts",
   "test/cli/{catalog-commands,operator-commands,program,refused-starts,terminal}.test.ts",
-  "test/adapter/{eventstoredb-faults,eventstoredb-service,sqlite-search-merging}.test.ts",
-  "test/auth/{attacks,large-hierarchies}.test.ts",
-  "test/{catalog/as-of,graphql/move,http/large-bodies,install}.test.ts",
-  "test/{log/sqlite/index-check,projector/offline-rebuild}.test.ts",
+  "test/adapter/{eventstoredb-*,sqlite-search-merging,sqlite-search-oracle}.test.ts",
+  "test/auth/{attacks,large-hierarchies,nodes,sign-in}.test.ts",
+  "test/{catalog/as-of,graphql/move,graphql/many-at-once,install}.test.ts",
+  "test/http/{large-bodies,large-values}.test.ts",
+  "test/{log/sqlite/index-check,deploy/proxies,deploy/systemd}.test.ts",
+  "test/projector/{offline-rebuild,projector-thread,rebuilding}.test.ts",
 ];
 
 /** Suites that need at least one server; each test in them names the stores that it needs. */
