@@ -1249,6 +1249,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/openapi/v1/registry/models/aspect/specifications/{aspect}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The JSON Schema of an aspect */
+        get: operations["readAspectSpecification"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi/v3/relationship/scroll": {
         parameters: {
             query?: never;
@@ -10329,6 +10346,75 @@ export interface operations {
                             }[];
                             timeseries: boolean;
                         }[];
+                    };
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readAspectSpecification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                aspect: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        aspectAnnotation: {
+                            name: string;
+                            schemaVersion: number;
+                        };
+                        relationshipFieldSpecs: {
+                            path: string;
+                            relationshipAnnotation: {
+                                name: string;
+                                validDestinationTypes: string[];
+                            };
+                        }[];
+                        timeseries: boolean;
+                        schema: {
+                            [key: string]: unknown;
+                        };
                     };
                 };
             };

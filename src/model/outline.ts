@@ -1,4 +1,5 @@
 /** The model as API documentation shows it: entity types, their keys and their aspects. */
+import { aspectSchemaOf } from "./aspect-schema.ts";
 import type { Model } from "./model.ts";
 
 /** The urns of an aspect that state edges. */
@@ -17,10 +18,14 @@ export const outlineOf = (
   [...model.entities.values()].map(({ name, keyFields, keyAspect, aspects }) => ({
     name,
     key: keyFields.map((field) => field.name),
-    aspects: [keyAspect, ...aspects].map((aspect) => ({
-      name: aspect,
-      timeseries: model.aspects.get(aspect)?.timeseries === true,
-      schemaVersion: model.aspects.get(aspect)?.schemaVersion,
-      relationships: relationships.get(aspect) ?? [],
-    })),
+    aspects: [keyAspect, ...aspects]
+      .map((aspect) => model.aspects.get(aspect))
+      .filter((aspect) => aspect !== undefined)
+      .map((aspect) => ({
+        name: aspect.name,
+        timeseries: aspect.timeseries,
+        schemaVersion: aspect.schemaVersion,
+        relationships: relationships.get(aspect.name) ?? [],
+        schema: () => aspectSchemaOf(model, aspect),
+      })),
   }));

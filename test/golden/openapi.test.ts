@@ -820,6 +820,28 @@ test("the model registry describes each entity type", async () => {
   expect((await call("GET", `${path}?start=-1`)).status).toBe(400);
 });
 
+test("the model registry has the JSON Schema of each aspect", async () => {
+  const path = "/openapi/v1/registry/models/aspect/specifications";
+  const { body } = await call("GET", `${path}/status`);
+  expect(body).toMatchObject({
+    aspectAnnotation: { name: "status", schemaVersion: 1 },
+    timeseries: false,
+    schema: {
+      $ref: "#/$defs/com.linkedin.common.Status",
+      $defs: {
+        "com.linkedin.common.Status": {
+          additionalProperties: false,
+          properties: { removed: { type: "boolean", default: false } },
+        },
+      },
+    },
+  });
+  expect(await call("GET", `${path}/statuss`)).toMatchObject({
+    status: 404,
+    body: { message: 'unknown aspect "statuss". Did you mean "status"?' },
+  });
+});
+
 test("the OpenAPI document is at the path that DataHub clients request", async () => {
   const { status, body } = await call("GET", "/openapi/v3/api-docs");
   expect([status, body.openapi]).toEqual([200, "3.1.0"]);

@@ -21,6 +21,8 @@ export interface EntityOutline {
       readonly entityTypes: readonly string[];
       readonly path: readonly string[];
     }[];
+    /** Builds the JSON Schema of its values; any value fits when absent. */
+    readonly schema?: () => Readonly<Record<string, unknown>>;
   }[];
 }
 

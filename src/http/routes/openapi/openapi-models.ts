@@ -98,8 +98,26 @@ const specification = {
   },
 } as const;
 
+const aspectSpecification = {
+  type: "object",
+  required: ["aspectAnnotation", "relationshipFieldSpecs", "timeseries", "schema"],
+  properties: {
+    aspectAnnotation,
+    relationshipFieldSpecs,
+    timeseries: { type: "boolean" },
+    schema: {
+      type: "object",
+      description: "JSON Schema (draft 2020-12) of the values of the aspect",
+      additionalProperties: true,
+    },
+  },
+} as const;
+
 export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
   const all = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const aspects = new Map(
+    all.flatMap((entity) => entity.aspects.map((aspect) => [aspect.name, aspect])),
+  );
   return [
     {
       method: "GET",
@@ -142,6 +160,33 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
             entity,
             all.map(({ name }) => name),
           ),
+        });
+      },
+    },
+    {
+      method: "GET",
+      kind: "page",
+      group: "OpenAPI",
+      path: `${base}/aspect/specifications/{aspect}`,
+      name: "readAspectSpecification",
+      summary: "The JSON Schema of an aspect",
+      about:
+        "A value that fits the schema can still break rules between entities. A write drops fields that the schema does not have.",
+      parameters: [
+        { name: "aspect", in: "path", type: "string", required: true, about: "Its name" },
+      ],
+      reply: aspectSpecification,
+      errors: [{ code: "not_found", when: "the model has no such aspect" }],
+      handle({ path: { aspect = "" } }) {
+        const found = aspects.get(aspect);
+        if (found !== undefined) {
+          const { timeseries, schema = () => ({}) } = found;
+          return {
+            json: JSON.stringify({ ...specificationOf(found), timeseries, schema: schema() }),
+          };
+        }
+        throw new CatalogError("not_found", `unknown aspect "${aspect.slice(0, 120)}"`, {
+          hint: nearest(aspect, aspects.keys()),
         });
       },
     },
