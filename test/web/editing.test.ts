@@ -174,4 +174,48 @@ describe.skipIf(browserPath === undefined)(inBrowser("editing an entity"), () =>
     await page.getByText("The value of an aspect is a JSON object").waitFor();
     shown.expectNoErrors();
   });
+
+  test("the editor of an aspect completes fields and symbols, and marks what does not fit", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(ACCESSION)}/aspects?aspect=ownership`);
+    const editor = page.getByRole("textbox", { name: "Value of ownership" });
+    const completion = (name: RegExp) => page.getByRole("option", { name });
+    await editor.fill("");
+    await editor.pressSequentially("{ own");
+    await completion(/^owners/).waitFor();
+    await shown.check();
+    await page.keyboard.press("Enter");
+    await editor.pressSequentially("{");
+    await editor.pressSequentially(`"`);
+    await completion(/^owner /).click();
+    await page.keyboard.insertText("urn:li:corpuser:tomasz.wren");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.insertText(", ty");
+    await page.keyboard.press("Control+Space");
+    await completion(/^type /).click();
+    await completion(/^TECHNICAL_OWNER/).click();
+    expect(await editor.innerText()).toBe(
+      `{ "owners": [{"owner": "urn:li:corpuser:tomasz.wren", "type": "TECHNICAL_OWNER"}]}`,
+    );
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("ownership saved").waitFor();
+    await editor.fill(
+      [
+        "{",
+        `"owners": [{`,
+        `"owner": "tomasz",`,
+        `"role": 1`,
+        "}],",
+        `"lastModified": 1`,
+        "}",
+      ].join("\n"),
+    );
+    const marks = page.locator(".cm-lint-marker");
+    await expect.poll(() => marks.count()).toBe(4);
+    const messages = await page.evaluate<readonly string[]>(`[...document.querySelectorAll(
+      ".cm-lintRange")].map((one) => one.textContent)`);
+    expect(messages).toEqual([`{`, `"tomasz"`, `"role"`, "1"]);
+    shown.expectNoErrors();
+  });
 });

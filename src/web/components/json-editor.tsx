@@ -1,13 +1,19 @@
-/** An editor of JSON that marks syntax errors, and the place that an error of the service names. */
-import { json, jsonParseLinter } from "@codemirror/lang-json";
+/**
+ * An editor of JSON that marks syntax errors, and the place that an error of the service names. With a
+ * schema it completes fields and symbols, and marks values that do not fit.
+ */
+import { autocompletion, type CompletionContext } from "@codemirror/autocomplete";
+import { json, jsonLanguage, jsonParseLinter } from "@codemirror/lang-json";
 import { syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
-import { EditorState, StateEffect } from "@codemirror/state";
+import { EditorState, type Extension, StateEffect } from "@codemirror/state";
 import { basicSetup, EditorView } from "codemirror";
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { flushSync } from "react-dom";
 import { codeColors } from "./code-colors.ts";
+import { completeJson } from "./json-completion.ts";
 import { offsetOfPath, pathInMessage } from "./json-path.ts";
+import { type JsonSchema, type SchemaSteps, schemaErrors, schemaSteps } from "./json-schema.ts";
 
 interface EditorProps {
   readonly label: string;
@@ -17,11 +23,12 @@ interface EditorProps {
   /** Steps to a value that the editor selects, joined by `/`. */
   readonly path?: string | undefined;
   readonly readOnly?: boolean;
+  readonly schema?: JsonSchema | undefined;
   readonly onChange?: (text: string) => void;
 }
 
-/** Makes the linter run again after a write was rejected. */
-const rejection = StateEffect.define<null>();
+/** Makes the linter run again: a write was rejected, or the schema has arrived. */
+const newMarks = StateEffect.define<null>();
 
 export default function JsonEditor({
   label,
@@ -29,37 +36,31 @@ export default function JsonEditor({
   error,
   path = "",
   readOnly = false,
+  schema,
   onChange,
 }: EditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const rejected = useRef<string>(undefined);
+  const steps = useRef<SchemaSteps>(undefined);
   const changed = useRef(onChange);
   changed.current = onChange;
   useEffect(() => {
     const parent = holder.current;
     if (parent === null) return;
-    const parseErrors = jsonParseLinter();
-    const findErrors = (editor: EditorView): readonly Diagnostic[] => {
-      const syntax = editor.state.doc.length === 0 ? [] : parseErrors(editor);
-      const message = rejected.current;
-      if (message === undefined) return syntax;
-      const from = offsetOfPath(editor.state.doc.toString(), pathInMessage(message)) ?? 0;
-      const to = editor.state.doc.lineAt(from).to;
-      return [...syntax, { from, to, severity: "error", message }];
-    };
     const editor = new EditorView({
       parent,
       state: EditorState.create({
         doc: text,
         extensions: [
           basicSetup,
+          autocompletion({ icons: false }),
           json(),
           lintGutter(),
-          linter(findErrors, {
-            delay: 200,
-            needsRefresh: (update) =>
-              update.transactions.some(({ effects }) => effects.some((one) => one.is(rejection))),
+          marksOf({ rejected, steps }),
+          jsonLanguage.data.of({
+            autocomplete: (context: CompletionContext) =>
+              steps.current === undefined ? null : completeJson(context, steps.current),
           }),
           syntaxHighlighting(codeColors),
           EditorState.readOnly.of(readOnly),
@@ -80,9 +81,41 @@ export default function JsonEditor({
   }, [text, readOnly, label, path]);
   useEffect(() => {
     rejected.current = error;
-    view.current?.dispatch({ effects: rejection.of(null) });
+    view.current?.dispatch({ effects: newMarks.of(null) });
   }, [error]);
+  useEffect(() => {
+    steps.current = schema && schemaSteps(schema);
+    view.current?.dispatch({ effects: newMarks.of(null) });
+  }, [schema]);
   return <div ref={holder} className="json-editor" />;
+}
+
+interface MarkSources {
+  /** The message of a rejected write. */
+  readonly rejected: RefObject<string | undefined>;
+  readonly steps: RefObject<SchemaSteps | undefined>;
+}
+
+/** Marks syntax errors, or else values that do not fit the schema, and the error of a write. */
+function marksOf({ rejected, steps }: MarkSources): Extension {
+  const parseErrors = jsonParseLinter();
+  const findErrors = (editor: EditorView): readonly Diagnostic[] => {
+    const text = editor.state.doc.toString();
+    const syntax = text === "" ? [] : parseErrors(editor);
+    const { current: message } = rejected;
+    if (message !== undefined) {
+      const from = offsetOfPath(text, pathInMessage(message)) ?? 0;
+      const { to } = editor.state.doc.lineAt(from);
+      return [...syntax, { from, to, severity: "error", message }];
+    }
+    if (syntax.length > 0 || steps.current === undefined) return syntax;
+    return schemaErrors(text, steps.current);
+  };
+  return linter(findErrors, {
+    delay: 200,
+    needsRefresh: (update) =>
+      update.transactions.some(({ effects }) => effects.some((one) => one.is(newMarks))),
+  });
 }
 
 /** Selects the line of the value at a path, in the middle of the editor. */

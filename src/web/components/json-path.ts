@@ -21,23 +21,25 @@ export function offsetOfPath(text: string, path: readonly string[]): number | un
   return found;
 }
 
-type Node = NonNullable<ReturnType<typeof jsonLanguage.parser.parse>["topNode"]["firstChild"]>;
+export type SyntaxNode = ReturnType<typeof jsonLanguage.parser.parse>["topNode"];
 
-function memberOf(value: Node, step: string, text: string): Node | undefined {
-  if (value.name === "Array") return childrenOf(value).filter(isItem)[Number(step)];
+function memberOf(value: SyntaxNode, step: string, text: string): SyntaxNode | undefined {
+  if (value.name === "Array") return childrenOf(value).filter(isValue)[Number(step)];
   const name = JSON.stringify(step);
   return value
     .getChildren("Property")
     .find(({ firstChild }) => text.slice(firstChild?.from, firstChild?.to) === name);
 }
 
-function childrenOf(value: Node): readonly Node[] {
-  const children: Node[] = [];
+export function childrenOf(value: SyntaxNode): readonly SyntaxNode[] {
+  const children: SyntaxNode[] = [];
   for (let child = value.firstChild; child !== null; child = child.nextSibling) {
     children.push(child);
   }
   return children;
 }
 
-const items: ReadonlySet<string> = new Set("True False Null Number String Object Array".split(" "));
-const isItem = ({ name }: Node): boolean => items.has(name);
+const values: ReadonlySet<string> = new Set(
+  "True False Null Number String Object Array".split(" "),
+);
+export const isValue = ({ name }: SyntaxNode): boolean => values.has(name);

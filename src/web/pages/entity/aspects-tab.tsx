@@ -17,7 +17,7 @@ import { Loading, messageOf } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce } from "../../components/toasts.tsx";
 import { useEdit } from "./editing/use-edit.ts";
-import { modelQuery } from "./model.ts";
+import { aspectSchemaQuery, modelQuery } from "./model.ts";
 import { DiffersBadge, differs } from "./now.tsx";
 
 const JsonEditor = lazy(() => import("../../components/json-editor.tsx"));
@@ -109,6 +109,7 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
   const [deleting, setDeleting] = useState(false);
   const edit = useEdit(urn);
   const isKey = name.endsWith("Key");
+  const { data: schema } = useQuery({ ...aspectSchemaQuery(name), enabled: !readOnly && !isKey });
   const save = async () => {
     const value = parse(text);
     if (!isObject(value)) return setError("The value of an aspect is a JSON object");
@@ -125,22 +126,24 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
     <section className="panel">
       <header>
         <h2 className="mono">{name}</h2>
-        <CopyButton text={() => curlOf(urn, name, text)} label="Copy as cURL" />
-        {mayDelete && aspect !== undefined && !isKey && (
-          <button type="button" className="button danger" onClick={() => setDeleting(true)}>
-            Delete
-          </button>
-        )}
-        {!readOnly && !isKey && (
-          <button
-            type="button"
-            className="button primary"
-            disabled={text === stored}
-            onClick={() => void save()}
-          >
-            Save
-          </button>
-        )}
+        <div className="actions">
+          <CopyButton text={() => curlOf(urn, name, text)} label="Copy as cURL" />
+          {mayDelete && aspect !== undefined && !isKey && (
+            <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+              Delete
+            </button>
+          )}
+          {!readOnly && !isKey && (
+            <button
+              type="button"
+              className="button primary"
+              disabled={text === stored}
+              onClick={() => void save()}
+            >
+              Save
+            </button>
+          )}
+        </div>
       </header>
       {aspect !== undefined && (
         <p className="history-meta small muted aspect-meta">
@@ -156,6 +159,7 @@ function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
           error={error}
           path={path.join("/")}
           readOnly={readOnly || isKey}
+          schema={schema}
           onChange={setText}
         />
       </Suspense>

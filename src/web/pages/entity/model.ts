@@ -1,7 +1,7 @@
-/** The model of an entity type, as the registry of the service lists it. */
+/** The model of an entity type and the schemas of aspects, as the registry of the service lists it. */
 import { queryOptions } from "@tanstack/react-query";
 import { read } from "../../api/http.ts";
-import { at, listAt, textAt } from "../../api/json.ts";
+import { at, isObject, type JsonObject, listAt, textAt } from "../../api/json.ts";
 
 interface RelationshipModel {
   /** Type of the edges. */
@@ -35,4 +35,18 @@ async function readModel(type: string): Promise<readonly AspectModel[]> {
       path: (textAt(one, "path") ?? "").split("/").slice(1),
     })),
   }));
+}
+
+/** The JSON Schema of an aspect. */
+export const aspectSchemaQuery = (aspect: string) =>
+  queryOptions({
+    queryKey: ["aspect-schema", aspect],
+    queryFn: () => readAspectSchema(aspect),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+async function readAspectSchema(aspect: string): Promise<JsonObject> {
+  const path = `/openapi/v1/registry/models/aspect/specifications/${encodeURIComponent(aspect)}`;
+  const schema = at(await read<unknown>(path), "schema");
+  return isObject(schema) ? schema : {};
 }
