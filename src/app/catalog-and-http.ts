@@ -32,6 +32,7 @@ import { noneStale, type StaleViews } from "../http/schemas/endpoint.ts";
 import { createAuditTrail } from "../jobs/audit/audit-trail.ts";
 import { type OperationsParts, openOperations } from "../jobs/create-operations.ts";
 import { staleView } from "../jobs/rebuild.ts";
+import { dayMs } from "../lib/calendar.ts";
 import { ownCommand } from "../lib/command-hint.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { decodeRecord, encodeChange } from "../log/codecs/record-codec.ts";
@@ -73,7 +74,7 @@ import { openWebApp } from "./web-app.ts";
 const waitMsMax = 10_000;
 
 /** Milliseconds between two checks of the log's indexes. */
-const INDEX_CHECK_MS = 24 * 60 * 60 * 1_000;
+const INDEX_CHECK_MS = dayMs;
 
 export interface CatalogAndHttpParts extends Opening {
   /** Of the service. */

@@ -1,4 +1,6 @@
-/** Times as texts, of days that there are. */
+/** Days: their length, and times as texts, of days that there are. */
+
+export const dayMs = 86_400_000;
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})/;
 

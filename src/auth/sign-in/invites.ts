@@ -11,6 +11,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { isOvertaken, upsert } from "../../core/write/upsert.ts";
+import { dayMs } from "../../lib/calendar.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import { readAspect } from "./stored-aspect.ts";
 
@@ -54,7 +55,7 @@ interface Stored {
 }
 
 const INVITE = "inviteToken";
-const lifeMs = 7 * 86_400_000;
+const lifeMs = 7 * dayMs;
 /** 32 characters. */
 const TOKEN_BYTES = 24;
 

@@ -10,6 +10,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityTypeOf, parseUrn, withNamespace } from "../../core/urn.ts";
 import { isOvertaken, upsert } from "../../core/write/upsert.ts";
+import { dayMs } from "../../lib/calendar.ts";
 import { rootUserId } from "../policies/principals.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AttemptLimit } from "./attempt-limit.ts";
@@ -81,7 +82,7 @@ interface Credentials {
 }
 
 const CREDENTIALS = "corpUserCredentials";
-const resetMs = 86_400_000;
+const resetMs = dayMs;
 const passwordCharactersMin = 8;
 const passwordCharactersMax = 1_000;
 /** Ids that a user may not have. */

@@ -7,6 +7,7 @@ import type { AuditEvent, AuditPage, AuditQuery } from "../../auth/audit.ts";
 import type { PlacedChange } from "../../core/change.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { isAuditStream, parseStream } from "../../core/stream.ts";
+import { dayMs } from "../../lib/calendar.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { decodeAudit } from "../../log/codecs/audit-codec.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
@@ -27,7 +28,6 @@ const readMax = 500;
 const disorderMs = 120_000;
 /** Records without a time (of jobs and the like) that are skipped to find one with a time. */
 const timelessMax = 200;
-const DAY_MS = 86_400_000;
 
 export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) {
   function eventOf(record: LogRecord, writes: boolean): AuditEvent | undefined {
@@ -98,7 +98,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
   }
 
   async function list(query: AuditQuery): Promise<AuditPage> {
-    const since = days === 0 ? 0 : now() - days * DAY_MS;
+    const since = days === 0 ? 0 : now() - days * dayMs;
     const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
     let at: Position | "end" = query.before ?? "end";
     if (query.to !== undefined) {

@@ -1,7 +1,7 @@
 /** Parses times, days and months into epoch milliseconds and days. */
 
 import { numberOf } from "../../../core/query/filter.ts";
-import { parseTime } from "../../../lib/calendar.ts";
+import { dayMs, parseTime } from "../../../lib/calendar.ts";
 
 /** Epoch milliseconds, both ends included. */
 interface Span {
@@ -39,7 +39,6 @@ export function finite(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /**
  * Days are texts of ten characters, in the order of the days; the bounds beyond are not valid days.
  */

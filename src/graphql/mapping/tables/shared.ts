@@ -1,5 +1,6 @@
 /** Fields that many entity types share, and the types of their values. */
 import { entityTypeOf } from "../../../core/urn.ts";
+import { dayMs } from "../../../lib/calendar.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { descriptionAspects, propertiesAspects } from "../../queries/aspects-by-type.ts";
@@ -132,12 +133,10 @@ export const shared: Mapping = {
   },
 };
 
-const DAY = 86_400_000;
-
 /** Lengths of calendar intervals in milliseconds; those from months on are approximate. */
 const intervals: Readonly<Record<string, number>> = {
-  ...{ SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY, WEEK: 7 * DAY },
-  ...{ MONTH: 30 * DAY, QUARTER: 91 * DAY, YEAR: 365 * DAY },
+  ...{ SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY: dayMs, WEEK: 7 * dayMs },
+  ...{ MONTH: 30 * dayMs, QUARTER: 91 * dayMs, YEAR: 365 * dayMs },
 };
 
 /** The length of a window, `{unit: "DAY", multiple: 2}`, in milliseconds. */

@@ -1,5 +1,6 @@
 /** Usage, profiles and operations of datasets and dashboards, from their timeseries. */
 import type { Privilege } from "../../../auth/policies/privileges.ts";
+import { dayMs } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
@@ -7,8 +8,6 @@ import type { Maybe } from "../../maybe.ts";
 import { mayRead } from "../access/privilege-checks.ts";
 import { eventsOf, type Range } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";
-
-const DAY = 86_400_000;
 
 /** Length of the ranges in days; ALL has no bound. */
 const daysOf: ReadonlyMap<string, number> = new Map([
@@ -22,7 +21,7 @@ const daysOf: ReadonlyMap<string, number> = new Map([
 
 const startOf = (range: Maybe<string>, now: number): number => {
   const days = daysOf.get(range ?? "MONTH");
-  return days === undefined ? 0 : now - days * DAY;
+  return days === undefined ? 0 : now - days * dayMs;
 };
 
 const mayView = (privilege: Privilege, urn: string, viewer: Viewer): Promise<boolean> =>
@@ -117,11 +116,11 @@ async function operationsStats(
   const startTimeMillis = startOf(input?.range, viewer.now());
   const of = { urn, entity: "dataset", aspect: "operation" };
   const events = await eventsOf(of, { startTimeMillis }, viewer);
-  const dayOf = ({ timestampMillis }: JsonObject) => Math.floor(Number(timestampMillis) / DAY);
+  const dayOf = ({ timestampMillis }: JsonObject) => Math.floor(Number(timestampMillis) / dayMs);
   const days = [...Map.groupBy(events, dayOf)].sort(([a], [b]) => a - b);
   return {
     buckets: days.map(([day, own]) => ({
-      bucket: day * DAY,
+      bucket: day * dayMs,
       duration: "DAY",
       resource: urn,
       aggregations: totalsOf(own),

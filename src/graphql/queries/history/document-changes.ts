@@ -2,6 +2,7 @@
 
 import { toRead } from "../../../auth/policies/privileges.ts";
 import type { ChangeEntry } from "../../../catalog/catalog.ts";
+import { dayMs } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import { sameJson } from "../../../lib/same-json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
@@ -51,7 +52,7 @@ interface HistoryInput {
   readonly limit?: Maybe<number>;
 }
 
-const DAYS_30 = 30 * 86_400_000;
+const DAYS_30 = 30 * dayMs;
 
 /** Newest first; empty for callers who may not view the document. */
 async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer: Viewer) {

@@ -4,10 +4,10 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Operations } from "../../../jobs/operations.ts";
+import { dayMs } from "../../../lib/calendar.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 
-const DAY_MS = 86_400_000;
 const sizeMax = 1_000;
 /** Pages of the trail that one request reads at most; each reads a bounded part of the log. */
 const pagesMax = 10;
@@ -172,7 +172,7 @@ export const auditSearchRoutes: readonly Endpoint[] = [
         });
       }
       const { events, before } = await search(operations, body as Filters, {
-        from: startTime ?? now() - DAY_MS,
+        from: startTime ?? now() - dayMs,
         to: (endTime ?? now() + 1) - 1,
         size,
         ...(scrollId !== "" && { before: position(Number(scrollId)) }),

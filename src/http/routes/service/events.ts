@@ -4,6 +4,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import type { EventTexts } from "../../../feed/event-texts.ts";
 import { topics } from "../../../feed/topic-names.ts";
+import { dayMs } from "../../../lib/calendar.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { unreadable } from "./changes.ts";
@@ -29,7 +30,6 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 const OFFSET = /^\d{1,15}$/;
-const dayMs = 86_400_000;
 
 export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
   {
