@@ -101,3 +101,28 @@ test("a service account has the relationships of its user", async () => {
     relationships: [{ entity: { urn: "urn:li:corpGroup:robots" } }],
   });
 });
+
+test("a version of a dataset has the containers, applications, health and edges of the dataset", async () => {
+  const table = "urn:li:dataset:(urn:li:dataPlatform:hive,table,PROD)";
+  await put("urn:li:container:outer", "containerProperties", { name: "outer" });
+  await put(table, "container", { container: "urn:li:container:outer" });
+  await put(table, "applications", { applications: ["urn:li:application:web"] });
+  const { versionedDataset } = await data(`{ versionedDataset(urn: "${table}") {
+    parentContainers { count containers { urn } } applications { application { urn } }
+    health { type status }
+    relationships(input: {types: ["IsPartOf"], direction: OUTGOING}) { relationships { entity { urn } } } } }`);
+  expect(versionedDataset).toEqual({
+    parentContainers: { count: 1, containers: [{ urn: "urn:li:container:outer" }] },
+    applications: [{ application: { urn: "urn:li:application:web" } }],
+    health: [{ type: "INCIDENTS", status: "PASS" }],
+    relationships: { relationships: [{ entity: { urn: "urn:li:container:outer" } }] },
+  });
+});
+
+test("an entity type without a type of its own has the properties of its aspect", async () => {
+  const service = "urn:li:service:billing";
+  await put(service, "serviceProperties", { displayName: "Billing", description: "bills" });
+  const { entity } = await data(`{ entity(urn: "${service}") {
+    ... on CatalogEntity { name properties { displayName description } } } }`);
+  expect(entity.properties).toEqual({ displayName: "Billing", description: "bills" });
+});

@@ -29,6 +29,15 @@ export const propertiesAspects: Readonly<Record<string, string>> = {
   role: "roleProperties",
   assertion: "assertionInfo",
   schemaField: "schemafieldInfo",
+  mlModelDeployment: "mlModelDeploymentProperties",
+  service: "serviceProperties",
+  aiAgent: "aiAgentInfo",
+  api: "apiProperties",
+  repository: "repositoryProperties",
+  agentSkill: "agentSkillInfo",
+  lifecycleStageType: "lifecycleStageTypeInfo",
+  dataHubPersona: "dataHubPersonaInfo",
+  dataHubIngestionSource: "dataHubIngestionSourceInfo",
 };
 
 /** The editable aspect, and the name of its description field. */

@@ -126,6 +126,8 @@ type Resolvers = Readonly<Record<string, Resolver>>;
 export const entityFields: Readonly<Record<string, Resolvers>> = {
   Entity: { aspects: rawAspects as Resolver, relationships: relationships as Resolver },
   ServiceAccount: { relationships: relationships as Resolver },
+  AccessTokenMetadata: { relationships: relationships as Resolver },
+  VersionedDataset: { relationships: relationships as Resolver },
   Dataset: { schemaMetadata: schemaMetadata as Resolver, schema: schemaMetadata as Resolver },
   GlossaryTerm: { schemaMetadata: schemaMetadata as Resolver },
   SchemaMetadata: { fields: columns as Resolver },

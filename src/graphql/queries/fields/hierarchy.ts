@@ -113,10 +113,12 @@ async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }
 
 type Fields = Readonly<Record<string, Resolver>>;
 
+const parentContainers = ancestors("containers", "container/container");
+
 export const hierarchyFields: Readonly<Record<string, Fields>> = {
   Entity: {
     lineage: lineage as Resolver,
-    parentContainers: ancestors("containers", "container/container"),
+    parentContainers,
     parentNodes: ancestors("nodes", "glossaryTermInfo/parentNode", "glossaryNodeInfo/parentNode"),
     parentDomains: ancestors("domains", "domainProperties/parentDomain"),
     parentDocuments: ancestors("documents", "documentInfo/parentDocument/document"),
@@ -127,4 +129,5 @@ export const hierarchyFields: Readonly<Record<string, Fields>> = {
         viewer,
       )) as Resolver,
   },
+  VersionedDataset: { parentContainers },
 };

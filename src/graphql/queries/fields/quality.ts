@@ -1,4 +1,5 @@
 /** Health of an asset, its incidents and its contract. */
+import { entityTypeOf } from "../../../core/urn.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
@@ -131,10 +132,10 @@ async function assertionHealth(urn: string, viewer: Viewer): Promise<object | un
   };
 }
 
-async function health({ urn, __typename }: EntitySource, _: never, viewer: Viewer) {
+async function health({ urn }: EntitySource, _: never, viewer: Viewer) {
   const found = await Promise.all([
     incidentHealth(urn, viewer),
-    __typename === "Dataset" ? assertionHealth(urn, viewer) : undefined,
+    entityTypeOf(urn) === "dataset" ? assertionHealth(urn, viewer) : undefined,
   ]);
   return found.filter((one) => one !== undefined);
 }
@@ -147,4 +148,5 @@ async function contract({ urn }: EntitySource, _: never, viewer: Viewer) {
 export const qualityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Entity: { health: health as Resolver, incidents: incidents as Resolver },
   Dataset: { contract: contract as Resolver },
+  VersionedDataset: { health: health as Resolver },
 };

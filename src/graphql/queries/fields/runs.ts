@@ -49,9 +49,18 @@ async function state({ urn }: EntitySource, range: Range, viewer: Viewer) {
   }));
 }
 
+/** A job belongs to its flow since its first write, because its key names the flow. */
 async function dataJobs({ urn }: EntitySource, _: never, viewer: Viewer) {
   const jobs = { urn, relationship: "IsPartOf", typename: "DataJob" };
-  return { entities: (await relatedEntities(jobs, viewer)).map((entity) => ({ entity })) };
+  const createdOf = async (job: string) => {
+    const [key] = (await viewer.loader.load(job)).found?.aspects ?? [];
+    return key && { time: key.time, actor: key.actor };
+  };
+  return {
+    entities: (await relatedEntities(jobs, viewer)).map((entity) => ({
+      ...{ entity, created: () => createdOf(entity.urn) },
+    })),
+  };
 }
 
 export const runFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {

@@ -138,7 +138,9 @@ async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer)
   if (!exists || entityTypeOf(urn) !== "dataset") return null;
   const version = /(?:^|;)schemaMetadata:(\d+)/.exec(input.versionStamp ?? "")?.[1];
   const schemaAt = (one: number) => schemaMetadata(entity, { version: one }, viewer);
-  const [application] = stringsIn(aspect("applications")?.applications);
+  const applications = stringsIn(aspect("applications")?.applications).map((application) => ({
+    application,
+  }));
   const [domain] = stringsIn(aspect("domains")?.domains);
   return {
     urn,
@@ -156,7 +158,8 @@ async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer)
     tags: aspect("globalTags"),
     glossaryTerms: aspect("glossaryTerms"),
     domain: domain === undefined ? null : { domain },
-    application: application === undefined ? null : { application },
+    applications,
+    application: applications[0],
     schema: (await schemaAt(Number(version ?? 0))) ?? (await schemaAt(0)),
     subTypes: aspect("subTypes"),
     viewProperties: aspect("viewProperties"),
