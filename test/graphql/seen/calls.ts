@@ -31,6 +31,8 @@ export const queryCalls: readonly string[] = [
   'ingestionSource(urn: "urn:li:dataHubIngestionSource:a")',
   `versionedDataset(urn: "${full}")`,
   `getServiceAccount(urn: "${robot}")`,
+  `entityExists(urn: "${orders}")`,
+  'debugAccess(userUrn: "urn:li:corpuser:a")',
   `getTimeline(input: {urn: "${full}"})`,
   'search(input: {type: DATASET, query: "ordres", searchFlags: {getSuggestions: true}})',
   'scrollAcrossEntities(input: {query: "*", count: 1})',
@@ -42,6 +44,9 @@ export const queryCalls: readonly string[] = [
   `getAccessToken(input: {type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR})`,
   "getInviteToken(input: {})",
 ];
+
+/** Entity types without a type of their own in the schema. */
+export const untyped = ["mlModelDeployment", "service", "aiAgent", "api", "repository"];
 
 /** Calls of mutation roots whose results are types of their own. */
 export const mutationCalls: readonly string[] = [
@@ -120,6 +125,14 @@ export const moreAspects: readonly (readonly [urn: string, aspect: string, value
     },
   ],
   [
+    "urn:li:assertion:fresh",
+    "assertionRunEvent",
+    {
+      ...{ timestampMillis: 3, assertionUrn: "urn:li:assertion:fresh", asserteeUrn: orders },
+      ...{ runId: "1", status: "COMPLETE", result: { type: "ERROR" } },
+    },
+  ],
+  [
     "urn:li:chart:(looker,sales)",
     "chartUsageStatistics",
     { timestampMillis: stamp.time, viewsCount: 3 },
@@ -127,6 +140,9 @@ export const moreAspects: readonly (readonly [urn: string, aspect: string, value
   [
     "urn:li:dashboard:(looker,board)",
     "dashboardUsageStatistics",
-    { timestampMillis: stamp.time, viewsCount: 3 },
+    {
+      ...{ timestampMillis: stamp.time, viewsCount: 3, executionsCount: 2, favoritesCount: 1 },
+      lastViewedAt: stamp.time,
+    },
   ],
 ];

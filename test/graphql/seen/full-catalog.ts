@@ -18,7 +18,9 @@ const byAspect: Readonly<Record<string, Members>> = {
   },
   status: { removed: false },
   lifecycleStageTypeInfo: { entityTypes: null, hideInSearch: false },
+  dataPlatformInstance: { instance: "urn:li:dataPlatformInstance:(urn:li:dataPlatform:hive,a)" },
   datasetUsageStatistics: { eventGranularity: { unit: "DAY", multiple: 1 } },
+  dashboardUsageStatistics: { eventGranularity: { unit: "DAY", multiple: 1 } },
   structuredProperties: {
     propertyUrn: "urn:li:structuredProperty:a",
     values: [{ string: "text" }],
@@ -79,10 +81,13 @@ export async function writeFullCatalog(client: Client, model: Model): Promise<nu
   for (const entityType of [...first, ...types.filter((type) => !first.includes(type))]) {
     const { aspects = [], keyAspect } = model.entities.get(entityType) ?? {};
     const urn = writtenUrn(model, entityType);
+    const systemMetadata = { runId: "full", lastObserved: 1 };
     const proposals = aspects
       .filter((name) => name !== keyAspect && !closed.includes(name))
       .flatMap((name) => model.aspects.get(name) ?? [])
-      .map((aspect) => proposal(urn, aspect.name, completeValue(model, aspect, entityType)));
+      .map((aspect) =>
+        proposal(urn, aspect.name, completeValue(model, aspect, entityType), { systemMetadata }),
+      );
     if (proposals.length === 0) continue;
     const reply = await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
     if (reply.status !== 200) throw new Error(`${urn}: ${JSON.stringify(reply.body)}`);

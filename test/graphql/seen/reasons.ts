@@ -10,6 +10,11 @@ const noEvents = "The service stores no usage events; charts have bars that coun
 const noRendering = "The model annotates no aspect with a rendering.";
 const noInsights = "DataHub returns none, too.";
 const allTypes = "Recommendations link to searches of all types, by a filter.";
+const noEmbeddings = "The service computes no embeddings.";
+const noCache = "Lineage is read from the views, not from a cache.";
+const bounded = "True only where a bound of the service ends a walk of the lineage.";
+const noEdits = "Entity types without a type of their own have no aspect of edits.";
+const noMember = "The aspects of entity types without a type of their own have no such member.";
 const noFeature =
   "The service does not have the feature, or the web application shows its default.";
 
@@ -59,6 +64,25 @@ export const emptyFields: readonly Row[] = [
   ["VisualConfig.hideGlossary", "false", noFeature],
   ["VisualConfig.showFullTitleInLineage", "false", noFeature],
   ["ThemeConfig.themeId", '""', noFeature],
+  ["Query.semanticSearch", "error", noEmbeddings],
+  ["Query.semanticSearchAcrossEntities", "error", noEmbeddings],
+  ["SemanticSearchConfig", "disabled", noEmbeddings],
+  ["EmbeddingConfig", "not returned", noEmbeddings],
+  ["AwsProviderConfig", "not returned", noEmbeddings],
+  ["VertexProviderConfig", "not returned", noEmbeddings],
+  ["SearchAcrossLineageResults.freshness", "null", noCache],
+  ["ScrollAcrossLineageResults.freshness", "null", noCache],
+  ["FreshnessStats", "not returned", noCache],
+  ["SystemFreshness", "not returned", noCache],
+  ["SearchAcrossLineageResults.isPartial", "false", bounded],
+  ["ScrollAcrossLineageResults.isPartial", "false", bounded],
+  ["SearchAcrossLineageResult.truncatedChildren", "false", bounded],
+  ["CatalogEntity.editableProperties", "null", noEdits],
+  ["EditableProperties", "not returned", noEdits],
+  ...["qualifiedName", "email", "colorHex", "logoUrl"].map(
+    (name) => [`EntityProperties.${name}`, "null", noMember] as const,
+  ),
+  ["EditableTagProperties", "not returned", "`Tag.properties` has the description."],
   ["SearchCardConfig.showDescription", "false", noFeature],
   ["SearchFlagsConfig.defaultSkipHighlighting", "false", noFeature],
 ];
@@ -71,17 +95,9 @@ export const offFlags: readonly string[] = Object.keys(featureFlags)
 /** Fields that only other tests give a value, and the test. */
 export const seenElsewhere: ReadonlyMap<string, string> = new Map([
   ["ResetToken.resetToken", "test/auth/session.test.ts"],
+  ["AccessTokenMetadata.lastUsedAt", "test/auth/audit.test.ts"],
+  ["IngestionRun.executionRequestUrn", "test/graphql/settings-and-accounts.test.ts"],
+  ...["urn", "name", "success", "error"].map(
+    (name) => [`PatchEntityResult.${name}`, "test/graphql/asset-mutations.test.ts"] as const,
+  ),
 ]);
-
-/** Fields that the web application does not read. */
-export const otherEmptyFields: readonly Row[] = [
-  ["Query.semanticSearch", "error", "The service computes no embeddings."],
-  ["Query.semanticSearchAcrossEntities", "error", "The service computes no embeddings."],
-  ["AppConfig.semanticSearchConfig", "disabled", "The service computes no embeddings."],
-  ["Entity.aspects(autoRenderOnly: true)", "[]", noRendering],
-  [
-    "SearchAcrossLineageResults.freshness",
-    "null",
-    "Lineage is read from the views, not from a cache.",
-  ],
-];

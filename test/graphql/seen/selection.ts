@@ -1,5 +1,5 @@
 /**
- * Selections of all wanted fields of a type, and the fields of a result that have a value. Of other entities,
+ * Selections of all fields of a type, and the fields of a result that have a value. Of other entities,
  * a selection has the urn only.
  */
 import {
@@ -16,24 +16,18 @@ import {
 import { isEntityTypename } from "../../../src/graphql/mapping/convert.ts";
 import { jsonObject } from "../../../src/lib/json.ts";
 import { ownValue } from "../../../src/lib/own-value.ts";
-
-export interface Wanted {
-  readonly schema: GraphQLSchema;
-  readonly wants: (typename: string, field: string) => boolean;
-  /** Arguments by `Type.field` or by field. */
-  readonly args: Readonly<Record<string, string>>;
-}
+import { fieldArguments } from "./calls.ts";
 
 /** The service rejects larger documents. */
 const wordsMax = 1_500;
 const aliasesMax = 90;
 
-/** Selections that have all wanted fields of the type together. */
-export function selectionsOf(type: GraphQLObjectType, wanted: Wanted): readonly string[] {
+/** Selections that have all fields of the type together. */
+export function selectionsOf(type: GraphQLObjectType, schema: GraphQLSchema): readonly string[] {
   const groups: string[] = [];
   let words = wordsMax;
   let aliases = 0;
-  for (const field of fieldsOf(type, wanted, [])) {
+  for (const field of fieldsOf(type, schema, [])) {
     const own = field.match(/\w+/g)?.length ?? 0;
     const ownAliases = field.match(/__\w+:/g)?.length ?? 0;
     words += own;
@@ -51,14 +45,14 @@ export function selectionsOf(type: GraphQLObjectType, wanted: Wanted): readonly 
 
 function fieldsOf(
   type: GraphQLObjectType,
-  wanted: Wanted,
+  schema: GraphQLSchema,
   within: readonly string[],
 ): readonly string[] {
   const inner = [...within, type.name];
   return Object.values(type.getFields()).flatMap((field) => {
-    const args = argumentsOf(type, field, wanted);
-    if (args === undefined || !wanted.wants(type.name, field.name)) return [];
-    const below = partsOf(getNamedType(field.type), wanted, inner);
+    const args = argumentsOf(type, field);
+    if (args === undefined) return [];
+    const below = partsOf(getNamedType(field.type), schema, inner);
     return below === undefined ? [] : [`${field.name}${args}${below}`];
   });
 }
@@ -67,9 +61,8 @@ function fieldsOf(
 function argumentsOf(
   type: GraphQLObjectType,
   { name, args }: GraphQLField<unknown, unknown>,
-  wanted: Wanted,
 ): string | undefined {
-  const own = ownValue(wanted.args, `${type.name}.${name}`) ?? ownValue(wanted.args, name);
+  const own = ownValue(fieldArguments, `${type.name}.${name}`) ?? ownValue(fieldArguments, name);
   if (own !== undefined && args.length > 0) return `(${own})`;
   return args.some(isRequiredArgument) ? undefined : "";
 }
@@ -77,20 +70,20 @@ function argumentsOf(
 /** The selection of a field's type; undefined for a type within itself. */
 function partsOf(
   named: GraphQLNamedType,
-  wanted: Wanted,
+  schema: GraphQLSchema,
   within: readonly string[],
 ): string | undefined {
   if (isLeafType(named)) return "";
-  const possible = isAbstractType(named) ? wanted.schema.getPossibleTypes(named) : [named];
+  const possible = isAbstractType(named) ? schema.getPossibleTypes(named) : [named];
   if (possible.some((one) => isEntityTypename(one.name))) return entityPart(named);
   const members = possible.filter(isObjectType).filter(({ name }) => !within.includes(name));
   if (members.length === 0) return undefined;
   const [only, ...others] = members;
   if (only !== undefined && others.length === 0 && !isAbstractType(named)) {
-    return ` { __typename ${fieldsOf(only, wanted, within).join(" ")} }`;
+    return ` { __typename ${fieldsOf(only, schema, within).join(" ")} }`;
   }
   const parts = members.map((one) => {
-    const own = fieldsOf(one, wanted, within).map((field) => {
+    const own = fieldsOf(one, schema, within).map((field) => {
       const [name = ""] = field.match(/^\w+/) ?? [];
       return `${one.name}__${name}: ${field}`;
     });
