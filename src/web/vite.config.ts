@@ -5,9 +5,11 @@ import { defineConfig } from "vite";
 /** The running service that `npm run dev:web` forwards requests of the API to. */
 const service = "http://127.0.0.1:8080";
 
-/** Paths of the service, next to which the development server answers with the page itself. */
-const api =
-  "^/(?!ui/|@|node_modules|src/|app/|api/(?!graphql)|components|design|pages|$|index.html)|^/ui/(session|sample.json)";
+/** Paths of the service: all but `/`, which Vite redirects to `/ui/`, and the sources below that. */
+const api = "^/(?!ui(/|$)|[?]|$)|^/ui/(session|sample\\.json)";
+
+/** The one page outside of `/ui/`. */
+const graphiql = /^\/api\/graphiql([?]|$)/;
 
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
@@ -24,7 +26,13 @@ export default defineConfig(({ mode }) => ({
   server: {
     port: 5173,
     // The service compares the Origin of a request with its Host, so both stay as the browser sent them.
-    proxy: { [api]: { target: loadAddress(mode), changeOrigin: false } },
+    proxy: {
+      [api]: {
+        target: loadAddress(mode),
+        changeOrigin: false,
+        bypass: ({ url = "" }) => (graphiql.test(url) ? "/ui/" : undefined),
+      },
+    },
   },
 }));
 

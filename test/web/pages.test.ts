@@ -111,6 +111,15 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
     expect(bytes).toBeLessThan(200_000);
   });
 
+  test("the address /ui leads to the home page", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui`);
+    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
+    shown.expectNoErrors();
+  });
+
   test("the chosen theme outlasts the page", async () => {
     await using shown = await browser.page();
     const { page } = shown;

@@ -54,6 +54,13 @@ const routes = [
     lazyRouteComponent(() => import("../pages/graphiql/graphiql-page.tsx")),
   ),
   page("/", HomePage),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/ui",
+    beforeLoad: () => {
+      throw redirect({ to: "/" });
+    },
+  }),
   page(
     "/ui/search",
     lazyRouteComponent(() => import("../pages/search/search-page.tsx")),
