@@ -1,5 +1,5 @@
 /** A modal dialog on the element of the browser, which keeps the focus inside. */
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Icon } from "./icon.tsx";
 
 interface DialogProps {
@@ -12,7 +12,8 @@ interface DialogProps {
 export function Dialog({ title, wide = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Closed while it is still in the document: only then does the browser return the focus.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog !== null && !dialog.open) dialog.showModal();
     // The browser focuses the close button, which is first.
