@@ -1,6 +1,6 @@
 /** The cache of all responses that the pages read. */
 import { QueryClient } from "@tanstack/react-query";
-import { ApiError } from "../api/http.ts";
+import { ApiError, adminTokenStore, sessionStore } from "../api/http.ts";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -11,4 +11,15 @@ export const queries = new QueryClient({
       retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5_000),
     },
   },
+});
+
+let reader = sessionStore.get().actor;
+
+// Another user of this tab sees nothing that was read for the one before.
+sessionStore.subscribe(() => {
+  const { actor } = sessionStore.get();
+  if (actor === reader) return;
+  reader = actor;
+  adminTokenStore.set("");
+  queries.clear();
 });
