@@ -1,5 +1,5 @@
 /** The change feed: pages of past changes, and live changes as they are written. */
-import { read } from "./http.ts";
+import { loadSession, read } from "./http.ts";
 import type { JsonObject } from "./json.ts";
 
 export interface Change {
@@ -94,21 +94,41 @@ export async function countChanges(
 
 export type FeedState = "connecting" | "open" | "lost";
 
-/** Follows the feed until the returned function is called. The browser reconnects by itself. */
+/** Wait before the next connection where the browser makes none: after an error response. */
+const reconnectMs = 2_000;
+
+/** Follows the feed until the returned function is called, and connects again after an error. */
 export function followChanges(
   filter: ChangesFilter,
   after: number | undefined,
   onChange: (change: Change) => void,
   onState: (state: FeedState) => void,
 ): () => void {
-  const more: Record<string, string> = { previous: "true" };
-  if (after !== undefined) more.after = String(after);
-  onState("connecting");
-  const source = new EventSource(`/changes?${parametersOf(filter, more)}`);
-  source.addEventListener("open", () => onState("open"));
-  source.addEventListener("error", () => onState("lost"));
-  source.addEventListener("change", (event) => {
-    onChange(JSON.parse(String((event as MessageEvent).data)) as Change);
-  });
-  return () => source.close();
+  let position = after;
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const connect = () => {
+    const more: Record<string, string> = { previous: "true" };
+    if (position !== undefined) more.after = String(position);
+    onState("connecting");
+    const opened = new EventSource(`/changes?${parametersOf(filter, more)}`);
+    source = opened;
+    opened.addEventListener("open", () => onState("open"));
+    opened.addEventListener("error", () => {
+      onState("lost");
+      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(connect, reconnectMs);
+      // Shows a lost connection, and the sign-in page after the end of the session.
+      void loadSession().catch(() => undefined);
+    });
+    opened.addEventListener("change", (event) => {
+      const change = JSON.parse(String((event as MessageEvent).data)) as Change;
+      position = change.position;
+      onChange(change);
+    });
+  };
+  connect();
+  return () => {
+    clearTimeout(timer);
+    source?.close();
+  };
 }

@@ -69,7 +69,13 @@ export default function LogPage() {
       <header className="page-head">
         <h1>Log</h1>
         <span className={state === "lost" ? "connection offline" : "connection"} role="status">
-          {paused ? "Paused" : state === "open" ? "Live" : "Connecting"}
+          {paused
+            ? "Paused"
+            : state === "open"
+              ? "Live"
+              : state === "lost"
+                ? "Reconnecting"
+                : "Connecting"}
         </span>
         <button type="button" className="button" onClick={() => setPaused(!paused)}>
           <Icon name={paused ? "play" : "pause"} /> {paused ? "Follow" : "Pause"}
