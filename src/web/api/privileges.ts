@@ -169,10 +169,28 @@ const creators = new Map<string, readonly string[]>([
 
 export const privilegesToCreate = (type: string): readonly string[] => creators.get(type) ?? [];
 
-/** Privileges that each allow creating tokens of a duration, or of shorter ones. */
-export const tokenPrivileges: readonly string[] = [
-  "GENERATE_PERSONAL_ACCESS_TOKENS",
-  ...["ONE_HOUR", "ONE_DAY", "ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"].map(
-    (duration) => `GENERATE_PERSONAL_ACCESS_TOKENS_${duration}`,
-  ),
-];
+/** Durations of tokens, the shortest first. A privilege for one of them covers the shorter ones. */
+const tokenDurations = [
+  "ONE_HOUR",
+  "ONE_DAY",
+  "ONE_WEEK",
+  "ONE_MONTH",
+  "THREE_MONTHS",
+  "SIX_MONTHS",
+  "ONE_YEAR",
+] as const;
+
+export type TokenDuration = (typeof tokenDurations)[number] | "NO_EXPIRY";
+
+/** The privileges of which one allows creating tokens of a duration; without one, of any duration. */
+export function privilegesForTokens(duration?: TokenDuration): readonly string[] {
+  const bounded =
+    duration === "NO_EXPIRY"
+      ? []
+      : tokenDurations.slice(duration === undefined ? 0 : tokenDurations.indexOf(duration));
+  return [
+    "GENERATE_PERSONAL_ACCESS_TOKENS",
+    "MANAGE_ACCESS_TOKENS",
+    ...bounded.map((bound) => `GENERATE_PERSONAL_ACCESS_TOKENS_${bound}`),
+  ];
+}

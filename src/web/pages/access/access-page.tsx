@@ -19,7 +19,7 @@ const sections: readonly Section[] = [
   { id: "all", label: "All tokens", privileges: ["MANAGE_ACCESS_TOKENS"] },
   { id: "policies", label: "Policies", privileges: ["MANAGE_POLICIES"] },
   { id: "roles", label: "Roles" },
-  { id: "audit", label: "Audit trail", privileges: ["GET_ANALYTICS_PRIVILEGE"] },
+  { id: "audit", label: "Audit trail", privileges: ["MANAGE_SYSTEM_OPERATIONS"] },
 ];
 
 export default function AccessPage() {

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
-import { tokenPrivileges, useMay } from "../../api/privileges.ts";
+import { privilegesForTokens, type TokenDuration, useMay } from "../../api/privileges.ts";
 import { useStore } from "../../api/store.ts";
 import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
@@ -40,7 +40,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
   const actor = useActor();
   const noActor = actor === "";
   const queries = useQueryClient();
-  const mayCreate = useMay()(...tokenPrivileges);
+  const mayCreate = useMay()(...privilegesForTokens());
   const [creating, setCreating] = useState(false);
   const { data, error, refetch } = useQuery({
     queryKey: ["tokens", mine ? actor : ""],
@@ -150,7 +150,7 @@ const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
   </Table>
 );
 
-const durations: readonly (readonly [string, string])[] = [
+const durations: readonly (readonly [TokenDuration, string])[] = [
   ["ONE_HOUR", "One hour"],
   ["ONE_DAY", "One day"],
   ["ONE_WEEK", "One week"],
@@ -172,7 +172,10 @@ interface CreateProps {
 function CreateToken({ actor, onClose }: CreateProps) {
   const queries = useQueryClient();
   const [name, setName] = useState("");
-  const [duration, setDuration] = useState("ONE_MONTH");
+  const may = useMay();
+  const offered = durations.filter(([value]) => may(...privilegesForTokens(value)));
+  const [chosen, setDuration] = useState<string>("ONE_MONTH");
+  const duration = offered.some(([value]) => value === chosen) ? chosen : offered.at(-1)?.[0];
   const [token, setToken] = useState<string>();
   const create = async (event: FormEvent) => {
     event.preventDefault();
@@ -219,7 +222,7 @@ function CreateToken({ actor, onClose }: CreateProps) {
             value={duration}
             onChange={(event) => setDuration(event.target.value)}
           >
-            {durations.map(([value, label]) => (
+            {offered.map(([value, label]) => (
               <option key={value} value={value}>
                 {label}
               </option>

@@ -3,17 +3,19 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../api/http.ts";
 import { ingestRecords } from "../../api/ingest.ts";
+import { useMay } from "../../api/privileges.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { Failure } from "../../components/states.tsx";
 import { announce } from "../../components/toasts.tsx";
 
 export function EmptyCatalog() {
+  const mayFill = useMay()("CREATE_ENTITY", "EDIT_ENTITY");
   return (
     <div className="page empty-catalog">
       <h1>The catalog is empty</h1>
-      <p className="muted">Fill it in one of three ways.</p>
+      <p className="muted">Fill it in one of {mayFill ? "three" : "two"} ways.</p>
       <div className="ways">
-        <SampleWay />
+        {mayFill && <SampleWay />}
         <section className="panel panel-body stack">
           <h2>Load a file</h2>
           <p className="muted">The command line ingests records of DataHub and its own exports.</p>

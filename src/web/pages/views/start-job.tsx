@@ -1,8 +1,11 @@
 /** Starts jobs: each kind has its own fields, and a preview where the API has one. */
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { adminTokenStore } from "../../api/http.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { listTimeseries, operate } from "../../api/operations.ts";
+import { useMay } from "../../api/privileges.ts";
+import { useStore } from "../../api/store.ts";
 import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { messageOf } from "../../components/states.tsx";
 import { useOperation } from "./jobs.tsx";
@@ -11,6 +14,8 @@ interface Kind {
   readonly id: string;
   readonly label: string;
   readonly about: string;
+  /** The user needs one of these. */
+  readonly privileges: readonly string[];
 }
 
 const kinds: readonly Kind[] = [
@@ -18,35 +23,44 @@ const kinds: readonly Kind[] = [
     id: "verify",
     label: "Verify",
     about: "Compares the rows of views with the log. Reads and writes continue.",
+    privileges: ["MANAGE_SYSTEM_OPERATIONS"],
   },
   {
     id: "rebuild",
     label: "Rebuild",
     about: "Builds views again from the log, next to the live ones, and swaps them in.",
+    privileges: ["MANAGE_SYSTEM_OPERATIONS"],
   },
   {
     id: "restore",
     label: "Restore",
     about: "Writes the rows of entities to the views again.",
+    privileges: ["MANAGE_SYSTEM_OPERATIONS", "RESTORE_INDICES_PRIVILEGE"],
   },
   {
     id: "truncate",
     label: "Truncate",
     about: "Deletes old events of a timeseries aspect. The log keeps them until a scavenge.",
+    privileges: ["TRUNCATE_TIMESERIES_INDEX_PRIVILEGE"],
   },
   {
     id: "scavenge",
     label: "Scavenge",
     about: "Removes truncated events from the log for good.",
+    privileges: ["MANAGE_SYSTEM_OPERATIONS"],
   },
 ];
 
 export function StartJobs() {
   const [kind, setKind] = useState<string>();
+  const may = useMay();
+  // The privileges of a token for operations are checked by the service alone.
+  const hasToken = useStore(adminTokenStore) !== "";
+  const offered = kinds.filter(({ privileges }) => hasToken || may(...privileges));
   const close = () => setKind(undefined);
   return (
     <div className="row start-jobs">
-      {kinds.map(({ id, label, about }) => (
+      {offered.map(({ id, label, about }) => (
         <button key={id} type="button" className="button" title={about} onClick={() => setKind(id)}>
           {label}
         </button>
