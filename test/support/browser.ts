@@ -43,6 +43,8 @@ export interface OpenBrowser extends AsyncDisposable {
 interface PageOptions {
   /** Width of the window. */
   readonly width?: number;
+  /** The zone of the reader, of a page that is alone. */
+  readonly timezone?: string;
   /** The page shares no cookies, storage and cache with others. */
   readonly alone?: boolean;
   /** Reports the request of a page that fails on purpose. */
@@ -63,8 +65,9 @@ export async function openBrowser(): Promise<OpenBrowser> {
   const browser = await startChromium();
   const shared = await browser.newContext();
   return {
-    async page({ alone = false, ...options } = {}) {
-      const context = alone ? await browser.newContext() : shared;
+    async page({ alone = false, timezone, ...options } = {}) {
+      const zone = timezone === undefined ? {} : { timezoneId: timezone };
+      const context = alone ? await browser.newContext(zone) : shared;
       const watched = await watchedPage(context, options);
       return {
         ...watched,

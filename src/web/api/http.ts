@@ -44,7 +44,8 @@ export const adminTokenStore = createStore<string>("");
 
 actorStore.subscribe(() => keep("annals.actor", actorStore.get()));
 
-function stored(name: string): string {
+/** A choice that the browser stores; empty without one. */
+export function stored(name: string): string {
   try {
     return localStorage.getItem(name) ?? "";
   } catch {
@@ -52,7 +53,8 @@ function stored(name: string): string {
   }
 }
 
-function keep(name: string, value: string): void {
+/** Stores a choice for later pages. */
+export function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {

@@ -1,6 +1,8 @@
 /** Lists the keyboard shortcuts, and the query language of the search. */
+import { useStore } from "../api/store.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { queryFields } from "./search/query-fields.ts";
+import { shortcutsStore } from "./shortcuts.ts";
 
 const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["/"], "Search (also Ctrl K)"],
@@ -42,6 +44,7 @@ export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
         </div>
       ))}
     </dl>
+    <ShortcutSwitch />
     <h3>Queries</h3>
     <dl className="shortcuts">
       {queries.map(([query, text]) => (
@@ -70,3 +73,13 @@ export const HelpDialog = ({ onClose }: { readonly onClose: () => void }) => (
     </p>
   </Dialog>
 );
+
+function ShortcutSwitch() {
+  const on = useStore(shortcutsStore);
+  return (
+    <label className="row tight">
+      <input type="checkbox" checked={on} onChange={() => shortcutsStore.set(!on)} />
+      Shortcuts that begin with <kbd>/</kbd>, <kbd>?</kbd> or <kbd>g</kbd>
+    </label>
+  );
+}

@@ -1,7 +1,7 @@
 /** The frame of all pages: navigation, search field, acting user, theme and connection. */
 import { useQueryClient } from "@tanstack/react-query";
-import { Outlet, useNavigate, useRouter, useRouterState } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { connectionStore, sessionStore } from "../api/http.ts";
 import { useStore } from "../api/store.ts";
 import { Icon } from "../components/icon.tsx";
@@ -9,6 +9,7 @@ import { Toasts } from "../components/toasts.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { PageTitle } from "./page-title.tsx";
 import { SearchBox } from "./search/search-box.tsx";
+import { useShortcuts } from "./shortcuts.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { beginsSession } from "./sign-in-paths.ts";
 
@@ -61,6 +62,7 @@ export function Shell() {
             </button>
           </div>
         </header>
+        <ConnectionNotice />
         <main id="content" tabIndex={-1}>
           {mustSignIn ? null : <Outlet />}
         </main>
@@ -71,42 +73,14 @@ export function Shell() {
   );
 }
 
-/** `/` focuses the search field, `?` opens the help, `g` and a letter open a page. */
-function useShortcuts(openHelp: () => void): void {
-  const navigate = useNavigate();
-  const pending = useRef(0);
-  useEffect(() => {
-    const pages = new Map([
-      ["h", "/"],
-      ["s", "/ui/search"],
-      ["b", "/ui/browse"],
-      ["r", "/ui/runs"],
-      ["l", "/ui/log"],
-      ["v", "/ui/views"],
-      ["a", "/ui/access"],
-    ]);
-    const onKey = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      const typing = target.closest("input, textarea, select, [contenteditable='true'], dialog");
-      if (
-        (event.key === "k" && (event.metaKey || event.ctrlKey)) ||
-        (!typing && event.key === "/")
-      ) {
-        event.preventDefault();
-        document.getElementById("search-field")?.focus();
-        return;
-      }
-      if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
-      const page = pages.get(event.key);
-      if (event.key === "?") openHelp();
-      else if (page !== undefined && Date.now() - pending.current < 1_000) {
-        pending.current = 0;
-        void navigate({ to: page });
-      } else if (event.key === "g") pending.current = Date.now();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, [navigate, openHelp]);
+/** A lost connection, at every width: the side bar is closed in a narrow window. */
+function ConnectionNotice() {
+  const lost = useStore(connectionStore) === "offline";
+  return (
+    <p className={lost ? "connection offline connection-notice" : "hidden-text"} role="status">
+      {lost && "Connection lost, trying again"}
+    </p>
+  );
 }
 
 /** After a lost connection, asks for the service until it answers, and reads all data again. */

@@ -57,13 +57,10 @@ export function Sidebar() {
       <div className="sidebar-foot">
         <ActingUser />
         <ThemeSwitch />
-        <span
-          className={connection === "online" ? "connection" : "connection offline"}
-          role="status"
-        >
+        <span className={connection === "online" ? "connection" : "connection offline"}>
           {connection === "online"
             ? `Connected${version === null ? "" : `, version ${version}`}`
-            : "Connection lost, trying again"}
+            : "Not connected"}
         </span>
       </div>
     </aside>
