@@ -144,8 +144,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("the keyboard alone"), () =
   });
 });
 
-const hasFocus = (control: Locator): Promise<boolean> =>
-  control.evaluate<boolean>("(element) => element === document.activeElement");
+const hasFocus = async (control: Locator): Promise<boolean> =>
+  (await control.and(control.page().locator(":focus")).count()) === 1;
 
 /** A stop of the Tab key. */
 interface Stop {
