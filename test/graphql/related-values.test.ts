@@ -119,6 +119,30 @@ test("a version of a dataset has the containers, applications, health and edges 
   });
 });
 
+test("the flags of a lineage search bound its time, as its own arguments do", async () => {
+  const [source, target] = ["raw", "clean"].map(
+    (name) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`,
+  );
+  await put(source ?? "", "datasetProperties", { name: "raw" });
+  await put(target ?? "", "upstreamLineage", {
+    upstreams: [{ dataset: source, type: "COPY", auditStamp: stamp, created: stamp }],
+  });
+  const totalOf = async (window: string): Promise<number> => {
+    const found = await data(`{ searchAcrossLineage(input:
+      {urn: "${target}", direction: UPSTREAM, query: "*", ${window}}) { total } }`);
+    return found.searchAcrossLineage.total;
+  };
+  const around = `startTimeMillis: ${stamp.time - 1}, endTimeMillis: ${stamp.time + 1}`;
+  const before = `startTimeMillis: 1, endTimeMillis: ${stamp.time - 1}`;
+  for (const [window, total] of [
+    [around, 1],
+    [before, 0],
+  ] as const) {
+    expect(await totalOf(window)).toBe(total);
+    expect(await totalOf(`lineageFlags: {${window}}`)).toBe(total);
+  }
+});
+
 test("an entity type without a type of its own has the properties of its aspect", async () => {
   const service = "urn:li:service:billing";
   await put(service, "serviceProperties", { displayName: "Billing", description: "bills" });

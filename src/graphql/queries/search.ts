@@ -228,11 +228,16 @@ export async function scrolled(
   };
 }
 
-interface AskedOfLineage extends Asked {
-  readonly urn?: Maybe<string>;
-  readonly direction: string;
+interface TimeWindow {
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
+}
+
+interface AskedOfLineage extends Asked, TimeWindow {
+  readonly urn?: Maybe<string>;
+  readonly direction: string;
+  /** Their window replaces the arguments, which are older. */
+  readonly lineageFlags?: Maybe<TimeWindow>;
 }
 
 /** Throws `malformed` without a urn: the schema allows null, as DataHub's does. */
@@ -249,8 +254,8 @@ const lineageRequestOf = async (
   usualEntities: walkedTypes(viewer.entityTypes),
   urn: givenUrn(asked.urn),
   direction: asked.direction,
-  startTimeMillis: asked.startTimeMillis ?? undefined,
-  endTimeMillis: asked.endTimeMillis ?? undefined,
+  startTimeMillis: asked.lineageFlags?.startTimeMillis ?? asked.startTimeMillis ?? undefined,
+  endTimeMillis: asked.lineageFlags?.endTimeMillis ?? asked.endTimeMillis ?? undefined,
 });
 
 const reachedOf = (hit: LineageHit) => ({
