@@ -23,7 +23,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
 
   // Ports, and code that serves all adapters of a port.
   "src/log/": ["src/core/", "src/lib/", "node:", "avsc"],
-  "src/storage/": ["src/core/", "src/lib/", "src/projector/", "node:"],
+  "src/storage/": ["src/core/", "src/lib/", "src/projector/", "node:", "dataloader"],
   "src/projector/": [
     ...["src/core/", "src/lib/", "src/log/", "src/storage/view-origin.ts", "src/telemetry/"],
     ...["node:", "lru-cache"],

@@ -25,7 +25,7 @@ export async function openNeo4jGraphReader(
     },
     async follow(urns, steps, { edgesMax }) {
       server.usable();
-      return follow(urns, steps, edgesMax);
+      return follow({ urns, steps, edgesMax });
     },
     async stamps(pairs) {
       server.usable();

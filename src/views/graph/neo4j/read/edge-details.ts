@@ -1,4 +1,5 @@
 /** Reads properties of edges: of single pairs, and of all edges for verification. */
+import { batching } from "../../../../storage/batching.ts";
 import type { GraphRow, Pair, Stamps } from "../../graph.ts";
 import { type Columns, whole } from "../connection.ts";
 import { graphRow, statedQueries, storedEdge } from "../edges.ts";
@@ -41,7 +42,7 @@ export function createStampsQuery(
     WITH collect([pair[0], r.createdOn, r.createdActor, r.updatedOn, r.updatedActor,
       r.properties]) AS answer`;
 
-  return async (pairs) => {
+  async function read(pairs: readonly Pair[]): Promise<readonly (Stamps | undefined)[]> {
     const found: (Stamps | undefined)[] = pairs.map(() => undefined);
     for (const [type, ats] of Map.groupBy(pairs.keys(), (at) => pairs[at]?.type ?? "")) {
       if (type === "") continue;
@@ -59,7 +60,16 @@ export function createStampsQuery(
       }
     }
     return found;
-  };
+  }
+
+  return batching(async (lists) => {
+    const found = await read(lists.flat());
+    let from = 0;
+    return lists.map(({ length }) => {
+      from += length;
+      return found.slice(from - length, from);
+    });
+  });
 }
 
 export async function* dumpEdges(generation: LiveGeneration): AsyncGenerator<GraphRow> {

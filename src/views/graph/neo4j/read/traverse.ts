@@ -1,23 +1,26 @@
-/** Follows edges from many nodes: one query per entity type and direction. */
+/**
+ * Follows edges from many nodes: one query per entity type and direction, for all walks that take the
+ * same steps in one turn of the event loop.
+ */
 import { entityTypeOf } from "../../../../core/urn.ts";
-import type { Followed, Step, Steps } from "../../graph.ts";
+import { batching } from "../../../../storage/batching.ts";
+import { type Followed, type Step, type Steps, urnsPerFollowMax } from "../../graph.ts";
 import { whole } from "../connection.ts";
 import type { LiveGeneration } from "../live-generation.ts";
 import { anyOf, relationshipOf } from "../schema.ts";
 
-/** Urns per query: with `edgesMax` reached, later urns are not read. */
-const URNS_PER_SLICE_MAX = 100;
-
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
 
-type Follow = (
-  urns: readonly string[],
-  steps: Steps,
-  edgesMax: number,
-) => Promise<{ readonly edges: readonly Followed[]; readonly complete: boolean }>;
+interface FollowQuery {
+  readonly urns: readonly string[];
+  readonly steps: Steps;
+  readonly edgesMax: number;
+}
+
+type Found = { readonly edges: readonly Followed[]; readonly complete: boolean };
 
 /** An edge with its sort key: index of its urn in the slice, of its step, and its own order. */
-interface Found {
+interface Placed {
   readonly edge: Followed;
   readonly at: readonly [urn: number, step: number, position: number, ordinal: number];
 }
@@ -27,14 +30,16 @@ type Row = readonly [
   ...[via: string | null, position: number, ordinal: number],
 ];
 
-export function createFollowing(generation: LiveGeneration): Follow {
+export function createFollowing(
+  generation: LiveGeneration,
+): (query: FollowQuery) => Promise<Found> {
   async function find(
     urns: readonly string[],
     ats: readonly number[],
     own: readonly Step[],
     direction: Step["direction"],
     limit: number,
-  ): Promise<readonly Found[]> {
+  ): Promise<readonly Placed[]> {
     const steps = own.flatMap((step, rank) =>
       step.direction === direction && step.to.size > 0 ? [{ step, rank }] : [],
     );
@@ -53,7 +58,7 @@ export function createFollowing(generation: LiveGeneration): Follow {
     }));
     return ((answer ?? []) as readonly Row[]).flatMap(
       ([at, relationship, other, entityType, via, position, ordinal]) =>
-        (byRelationship.get(relationship) ?? []).flatMap(({ step, rank }): Found[] => {
+        (byRelationship.get(relationship) ?? []).flatMap(({ step, rank }): Placed[] => {
           if (!step.to.has(entityType)) return [];
           const { type } = step;
           const from = urns[at] ?? "";
@@ -86,21 +91,35 @@ export function createFollowing(generation: LiveGeneration): Follow {
       .map(({ edge }) => edge);
   }
 
-  return async (urns, steps, edgesMax) => {
-    const edges: Followed[] = [];
-    for (let from = 0; from < urns.length; from += URNS_PER_SLICE_MAX) {
-      const some = urns.slice(from, from + URNS_PER_SLICE_MAX);
-      // One more than needed, to find out whether there are more.
-      for (const edge of await slice(some, steps, edgesMax - edges.length + 1)) {
-        if (edges.length === edgesMax) return { edges, complete: false };
-        edges.push(edge);
-      }
+  async function follow({ urns, steps, edgesMax }: FollowQuery): Promise<Found> {
+    // One more than needed, to find out whether there are more.
+    const edges = await slice(urns, steps, edgesMax + 1);
+    return { edges: edges.slice(0, edgesMax), complete: edges.length <= edgesMax };
+  }
+
+  /** Follows queries with the same steps together, unless they have too many edges. */
+  async function followAll(queries: readonly FollowQuery[]): Promise<readonly Found[]> {
+    const [{ steps }] = queries as readonly [FollowQuery];
+    const urns = [...new Set(queries.flatMap((query) => query.urns))];
+    const edgesMax = Math.min(...queries.map((query) => query.edgesMax));
+    if (queries.length > 1 && urns.length <= urnsPerFollowMax) {
+      const { edges, complete } = await follow({ urns, steps, edgesMax });
+      const byUrn = Map.groupBy(edges, ({ from }) => from);
+      const of = (query: FollowQuery) => query.urns.flatMap((urn) => byUrn.get(urn) ?? []);
+      if (complete) return queries.map((query) => ({ edges: of(query), complete }));
     }
-    return { edges, complete: true };
-  };
+    if (queries.length === 1) return Promise.all(queries.map(follow));
+    const half = queries.length >> 1;
+    return [
+      ...(await followAll(queries.slice(0, half))),
+      ...(await followAll(queries.slice(half))),
+    ];
+  }
+
+  return batching(followAll, ({ steps }) => steps);
 }
 
-const byPlace = (a: Found["at"], b: Found["at"]): number =>
+const byPlace = (a: Placed["at"], b: Placed["at"]): number =>
   a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 
 function stepsQuery(

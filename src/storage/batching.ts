@@ -1,0 +1,44 @@
+/**
+ * Joins concurrent reads of a store: the reads of one turn of the event loop become one request, so
+ * that a reply about many entities costs one round trip for each kind of read.
+ */
+import DataLoader from "dataloader";
+
+/** Maximum number of reads of a request. */
+const readsMax = 1_000;
+
+/**
+ * Queries with the same `groupOf` are read together. `readAll` returns one result per query, in their
+ * order, or an Error for a query that fails alone. If it rejects, all queries of the group fail.
+ */
+export function batching<Query, Result>(
+  readAll: (queries: readonly Query[]) => Promise<readonly (Result | Error)[]>,
+  groupOf: (query: Query) => unknown = () => undefined,
+): (query: Query) => Promise<Result> {
+  const readGroup = async (queries: readonly Query[]) => {
+    try {
+      return await readAll(queries);
+    } catch (error) {
+      return queries.map(() => error as Error);
+    }
+  };
+  const loader = new DataLoader<Query, Result>(
+    async (queries) => {
+      const results: (Result | Error)[] = [];
+      const groups = Map.groupBy(queries.keys(), (n) => groupOf(queries[n] as Query));
+      await Promise.all(
+        Array.from(groups.values(), async (own) => {
+          const found = await readGroup(own.map((n) => queries[n] as Query));
+          for (const [i, n] of own.entries()) results[n] = found[i] as Result | Error;
+        }),
+      );
+      return results;
+    },
+    {
+      cache: false,
+      maxBatchSize: readsMax,
+      batchScheduleFn: (flush) => setImmediate(flush),
+    },
+  );
+  return (query) => loader.load(query);
+}
