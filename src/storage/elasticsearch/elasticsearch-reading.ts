@@ -5,6 +5,7 @@
 import type { Client } from "@elastic/elasticsearch";
 import type { ServerAddress } from "../view-origin.ts";
 import { connect, type SearchServer, statusOf, typeOfError, type ViewSetting } from "./client.ts";
+import { createMultiSearch, type Search } from "./multi-search.ts";
 import { namesOf, type ViewNames } from "./names.ts";
 import {
   checkVersion,
@@ -18,6 +19,8 @@ export interface ElasticsearchReading<Kept> {
   readonly names: ViewNames;
   /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
   ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
+  /** As `ask`: a search, together with other searches of the same turn of the event loop. */
+  readonly search: Search;
   /** The current state of the view; undefined when there is none. */
   state(): Promise<StoredViewState<Kept> | undefined>;
   /** May be called twice. */
@@ -54,20 +57,23 @@ export function openElasticsearchReading<Kept>(
     return found.state;
   }
 
+  async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
+    if (!checked) await state();
+    for (let tries = 1; ; tries++) {
+      try {
+        return await server.send("read", request);
+      } catch (error) {
+        if (!wasDropped(error) || tries === TRIES_MAX) throw error;
+      }
+    }
+  }
+
   return {
     server,
     names: namesOf(place.name, shape.view),
     state,
-    async ask(request) {
-      if (!checked) await state();
-      for (let tries = 1; ; tries++) {
-        try {
-          return await server.send("read", request);
-        } catch (error) {
-          if (!wasDropped(error) || tries === TRIES_MAX) throw error;
-        }
-      }
-    },
+    ask,
+    search: createMultiSearch(ask),
     close: () => server.close(),
   };
 }

@@ -39,7 +39,7 @@ const NAMES_MAX = 3_000;
 const KEEP_ALIVE = "1m";
 
 export function createIndices(
-  { server, names, ask }: ElasticsearchReading<SearchKept>,
+  { server, names, ask, search: searchIndices }: ElasticsearchReading<SearchKept>,
   { generation, places: all }: StoredViewState<SearchKept>,
   wanted: ReadonlySet<string>,
 ): SuggestingIndices {
@@ -57,17 +57,15 @@ export function createIndices(
         ])
       : query;
 
-  async function search(request: Request, pit?: string): Promise<Response> {
-    const { query, ...rest } = request;
-    return await ask((client) =>
-      client.search<Partial<StoredSource>, Record<string, estypes.AggregationsAggregate>>({
-        ...rest,
-        query: narrowed(query),
-        ...(pit === undefined
-          ? { index: asked, allow_partial_search_results: false }
-          : { pit: { id: pit, keep_alive: KEEP_ALIVE } }),
-      }),
-    );
+  async function search({ query, ...rest }: Request): Promise<Response> {
+    const request = { ...rest, query: narrowed(query) };
+    const options = { index: asked, allow_partial_search_results: false };
+    return (await searchIndices({ ...request, ...options })) as Response;
+  }
+
+  async function searchFrozen({ query, ...rest }: Request, id: string): Promise<Response> {
+    const request = { ...rest, query: narrowed(query), pit: { id, keep_alive: KEEP_ALIVE } };
+    return (await ask((client) => client.search(request))) as Response;
   }
 
   async function freeze(): Promise<string> {
@@ -101,7 +99,7 @@ export function createIndices(
 
   return {
     empty: places.length === 0,
-    search: (request) => search(request),
+    search,
     searchOne: (one, request) =>
       ask((client) =>
         client.search({ ...request, index: one, allow_partial_search_results: false }),
@@ -126,7 +124,7 @@ export function createIndices(
     async frozen(work) {
       const id = await freeze();
       try {
-        return await work((request) => search(request, id));
+        return await work((request) => searchFrozen(request, id));
       } finally {
         await thaw(id);
       }

@@ -8,6 +8,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { batching } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { statusOf } from "../../../storage/elasticsearch/client.ts";
 import {
@@ -52,8 +53,7 @@ export async function openElasticsearchTimeseriesReader(
   place: ServerAddress,
 ): Promise<ElasticsearchTimeseriesReader> {
   const reading = openElasticsearchReading(timeseriesShape, place, timeseriesAsker);
-  const { names } = reading;
-  const { ask } = reading;
+  const { names, ask, search } = reading;
 
   /** Without a place: of all that the type of the urn has. */
   const aliasOf = ({ urn, aspect }: Range): string =>
@@ -62,10 +62,12 @@ export async function openElasticsearchTimeseriesReader(
     );
 
   /** The filter of an alias as text, to detect changes. */
-  async function filterOf(name: string): Promise<string> {
+  const filterOf = batching<string, string>(async (aliases) => {
+    const [name] = aliases;
     const options = { ignore: [404] };
-    return JSON.stringify(await ask((client) => client.indices.getAlias({ name }, options)));
-  }
+    const filter = await ask((client) => client.indices.getAlias({ name }, options));
+    return aliases.map(() => JSON.stringify(filter));
+  }, String);
 
   async function latestOf(
     entityType: string,
@@ -75,19 +77,19 @@ export async function openElasticsearchTimeseriesReader(
     const latest: StoredEvent[] = [];
     for (let from = 0; from < urns.length; from += LATEST_MAX) {
       const some = urns.slice(from, from + LATEST_MAX);
-      const { hits } = await ask((client) =>
-        client.search<StoredEvent>({
-          index: names.live(placeOfIndex({ entityType, aspect })),
-          ignore_unavailable: true,
-          allow_partial_search_results: false,
-          query: { terms: { urn: some } },
-          collapse: { field: "urn" },
-          size: some.length,
-          track_total_hits: false,
-          sort: [{ time: "desc" }, { key: "desc" }],
-        }),
-      );
-      for (const { _source: event } of hits.hits) if (event !== undefined) latest.push(event);
+      const { hits } = await search({
+        index: names.live(placeOfIndex({ entityType, aspect })),
+        ignore_unavailable: true,
+        allow_partial_search_results: false,
+        query: { terms: { urn: some } },
+        collapse: { field: "urn" },
+        size: some.length,
+        track_total_hits: false,
+        sort: [{ time: "desc" }, { key: "desc" }],
+      });
+      for (const { _source } of hits.hits) {
+        if (_source !== undefined) latest.push(_source as StoredEvent);
+      }
     }
     return latest;
   }
@@ -99,7 +101,7 @@ export async function openElasticsearchTimeseriesReader(
       let pages = 0;
       const read = (): Promise<readonly TimeseriesEvent[]> => {
         pages = 0;
-        const found = pagesOf(ask, {
+        const found = pagesOf(search, {
           index,
           query: within(range),
           sort: ["time", "key"],
@@ -166,7 +168,7 @@ export async function openElasticsearchTimeseriesReader(
     },
     findTask: (id) => findTask(reading.server, id),
     async *dump() {
-      const pages = pagesOf(ask, {
+      const pages = pagesOf(search, {
         index: names.live("*"),
         query: { match_all: {} },
         sort: ["urn", "aspect", "time", "key"],
@@ -195,23 +197,21 @@ function within({ urn, from, to }: Range): Query {
 
 /** How many documents a query finds, and how many of them are older. */
 async function counted(
-  { ask }: ElasticsearchReading<Kept>,
+  { search }: ElasticsearchReading<Kept>,
   index: string,
   query: Query,
   before?: number,
 ): Promise<{ readonly total: number; readonly older: number }> {
   const older = before !== undefined && Number.isFinite(before);
-  const found = await ask((client) =>
-    client.search({
-      index,
-      query,
-      size: 0,
-      track_total_hits: true,
-      ignore_unavailable: true,
-      allow_partial_search_results: false,
-      ...(older && { aggs: { older: { filter: { range: { time: { lt: before } } } } } }),
-    }),
-  );
+  const found = await search({
+    index,
+    query,
+    size: 0,
+    track_total_hits: true,
+    ignore_unavailable: true,
+    allow_partial_search_results: false,
+    ...(older && { aggs: { older: { filter: { range: { time: { lt: before } } } } } }),
+  });
   const { total = 0 } = found.hits;
   const all = typeof total === "number" ? total : total.value;
   const bucket = found.aggregations?.older as { readonly doc_count: number } | undefined;

@@ -13,6 +13,7 @@ import {
   type ElasticsearchView,
   openElasticsearchView,
 } from "../../../storage/elasticsearch/elasticsearch-view.ts";
+import { singleSearch } from "../../../storage/elasticsearch/multi-search.ts";
 import type { PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
@@ -117,13 +118,15 @@ function createLooking(view: ElasticsearchView<Kept>) {
   /** In the generation that is written, whether readers see it or not. */
   async function* stored(query: estypes.QueryDslQueryContainer): AsyncGenerator<readonly Hit[]> {
     const { generation } = await view.state();
-    yield* pagesOf((request) => view.server.send("read", request), {
-      index: view.names.indices(generation),
-      query,
-      sort: ["urn", "aspect", "time", "key"],
-      order: "asc",
-      named: true,
-    });
+    yield* pagesOf(
+      singleSearch((request) => view.server.send("read", request)),
+      {
+        index: view.names.indices(generation),
+        query,
+        sort: ["urn", "aspect", "time", "key"],
+        order: "asc",
+      },
+    );
   }
 
   return {

@@ -2,8 +2,9 @@
  * Reads the results of a search in pages, in a total order, so that each document is returned once
  * even with concurrent writes. Pages are bounded in number and approximately in bytes.
  */
-import type { Client, estypes } from "@elastic/elasticsearch";
+import type { estypes } from "@elastic/elasticsearch";
 import { isTooLarge } from "../../../storage/elasticsearch/client.ts";
+import type { Search } from "../../../storage/elasticsearch/multi-search.ts";
 import type { StoredEvent } from "./documents.ts";
 
 export interface Hit {
@@ -14,7 +15,7 @@ export interface Hit {
 
 type SortField = "urn" | "aspect" | "time" | "key";
 
-interface Search {
+interface Query {
   /** Aliases or indices; what is not there has no documents. */
   readonly index: string | readonly string[];
   readonly query: estypes.QueryDslQueryContainer;
@@ -22,26 +23,22 @@ interface Search {
   readonly order: "asc" | "desc";
   /** Documents of the first page, at most. */
   readonly first?: number | undefined;
-  /** Ids and indices of documents, too. */
-  readonly named?: boolean | undefined;
 }
-
-type Ask = <T>(request: (client: Client) => Promise<T>) => Promise<T>;
 
 /** Of the first page, whose documents may be large. */
 const FIRST_MAX = 100;
 const PAGE_MAX = 2_000;
 const PAGE_CHARACTERS = 2_000_000;
-/** An answer that is larger is not read: fewer documents are asked for. */
-const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+/** A page with a larger response is requested again with fewer documents. */
+const PAGE_BYTES_MAX = 128 * 1024 * 1024;
 
-export async function* pagesOf(ask: Ask, search: Search): AsyncGenerator<readonly Hit[]> {
-  let size = Math.min(search.first ?? FIRST_MAX, FIRST_MAX);
+export async function* pagesOf(search: Search, query: Query): AsyncGenerator<readonly Hit[]> {
+  let size = Math.min(query.first ?? FIRST_MAX, FIRST_MAX);
   let after: StoredEvent | undefined;
   for (;;) {
     let page: readonly Hit[];
     try {
-      page = await pageOf(ask, search, size, after);
+      page = await pageOf(search, query, size, after);
     } catch (error) {
       if (!isTooLarge(error) || size === 1) throw error;
       size = Math.ceil(size / 8);
@@ -58,32 +55,26 @@ export async function* pagesOf(ask: Ask, search: Search): AsyncGenerator<readonl
 }
 
 async function pageOf(
-  ask: Ask,
-  { index, query, sort, order, named }: Search,
+  search: Search,
+  { index, query, sort, order }: Query,
   size: number,
   after: StoredEvent | undefined,
 ): Promise<readonly Hit[]> {
-  const found = await ask((client) =>
-    client.search<StoredEvent>(
-      {
-        index: typeof index === "string" ? index : [...index],
-        ignore_unavailable: true,
-        allow_partial_search_results: false,
-        filter_path: named
-          ? ["hits.hits._source", "hits.hits._id", "hits.hits._index"]
-          : ["hits.hits._source"],
-        size,
-        query,
-        track_total_hits: false,
-        sort: sort.map((field) => ({ [field]: order })),
-        ...(after && { search_after: sort.map((field) => after[field]) }),
-      },
-      { maxResponseSize: ANSWER_BYTES_MAX },
-    ),
-  );
+  const found = await search({
+    index: typeof index === "string" ? index : [...index],
+    ignore_unavailable: true,
+    allow_partial_search_results: false,
+    bytesMax: PAGE_BYTES_MAX,
+    size,
+    query,
+    track_total_hits: false,
+    sort: sort.map((field) => ({ [field]: order })),
+    ...(after && { search_after: sort.map((field) => after[field]) }),
+  });
   const hits: Hit[] = [];
-  for (const { _id, _index, _source } of found.hits?.hits ?? []) {
-    if (_source !== undefined) hits.push({ id: _id ?? "", index: _index, event: _source });
+  for (const { _id, _index, _source } of found.hits.hits) {
+    const event = _source as StoredEvent | undefined;
+    if (event !== undefined) hits.push({ id: _id ?? "", index: _index, event });
   }
   return hits;
 }

@@ -11,6 +11,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { position } from "../../../core/position.ts";
 import { statusOf } from "../../../storage/elasticsearch/client.ts";
 import type { ElasticsearchView } from "../../../storage/elasticsearch/elasticsearch-view.ts";
+import { singleSearch } from "../../../storage/elasticsearch/multi-search.ts";
 import type { Truncate } from "./batch.ts";
 import { type Kept, type NotedTruncation, placeOfIndex, takenBy } from "./documents.ts";
 import { type Hit, pagesOf } from "./pages.ts";
@@ -118,14 +119,16 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const place = placeOfIndex(truncation);
     const most = Math.min(truncation.batchSize, PART_MAX);
     await view.refresh();
-    const pages = pagesOf((request) => view.server.send("read", request), {
-      index: await indexOf(truncation),
-      query: takenBy(truncation),
-      sort: ["urn", "time", "key"],
-      order: "asc",
-      first: most,
-      named: true,
-    });
+    const pages = pagesOf(
+      singleSearch((request) => view.server.send("read", request)),
+      {
+        index: await indexOf(truncation),
+        query: takenBy(truncation),
+        sort: ["urn", "time", "key"],
+        order: "asc",
+        first: most,
+      },
+    );
     const page: readonly Hit[] = (await pages.next()).value ?? [];
     const version = position(truncation.position);
     const passed = await view.write(page.map(({ id }) => ({ place, id, version })));
