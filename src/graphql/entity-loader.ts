@@ -22,10 +22,11 @@ export interface LoadedEntity {
 export interface EntityLoader {
   load(urn: string): Promise<LoadedEntity>;
   /**
-   * Runs `ask` for a list, a few at a time. Throws `malformed` when the lists of the request have too
-   * many members; later calls run nothing.
+   * Runs `ask` for a list of at most `most` members, together with other lists, so that views can read
+   * them in one request. Throws `malformed` when the lists of the request have too many members; later
+   * calls run nothing.
    */
-  list<T>(ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
+  list<T>(most: number, ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
   /** A version of an aspect. Counts as one entity towards the limits, with its bytes. */
   version(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
   /** Drops all loaded entities, after a write. */
@@ -37,7 +38,9 @@ const loadedMax = 50_000;
 /** Bytes of their values, which stay in memory until the response is sent. */
 const loadedBytesMax = 128 * 1024 * 1024;
 const togetherMax = 1_000;
-const listsAtOnceMax = 8;
+/** Members that lists may have which are read at the same time. */
+const membersAtOnceMax = 500_000;
+const versionsAtOnceMax = 8;
 
 export function createEntityLoader(
   catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
@@ -50,7 +53,8 @@ export function createEntityLoader(
   }[] = [];
   let loaded = 0;
   let bytes = 0;
-  const inTurn = createConcurrencyLimit(listsAtOnceMax);
+  const listsInTurn = createConcurrencyLimit(membersAtOnceMax);
+  const versionsInTurn = createConcurrencyLimit(versionsAtOnceMax);
 
   function refuseTooMany(): void {
     if (loaded <= loadedMax) return;
@@ -125,16 +129,16 @@ export function createEntityLoader(
       }
       return loading;
     },
-    list: (ask, sizeOf) =>
-      inTurn(async () => {
+    list: (most, ask, sizeOf) =>
+      listsInTurn(async () => {
         refuseTooMany();
         const found = await ask();
         loaded += sizeOf(found);
         refuseTooMany();
         return found;
-      }),
+      }, most),
     version: (urn, aspect, version) =>
-      inTurn(async () => {
+      versionsInTurn(async () => {
         loaded++;
         refuseTooMany();
         refuseTooLarge();

@@ -218,7 +218,7 @@ const costMax = 50_000;
 const search = 25;
 const walk = 8;
 const lookup = 2;
-/** Further reads wait, so that those of other requests come in between. */
+/** Reads that views cannot join; further ones wait, so that other requests come in between. */
 const readsAtOnceMax = 8;
 
 /**
@@ -230,29 +230,37 @@ function withReadBudget(catalog: Catalog): Catalog {
   const inTurn = createConcurrencyLimit(readsAtOnceMax);
   let cost = 0;
 
+  type Read<Args extends readonly unknown[], Found> = (...args: Args) => Promise<Found>;
+
   const limited =
     <Args extends readonly unknown[], Found>(
       own: number,
       read: (...args: Args) => Promise<Found> | Found,
-    ): ((...args: Args) => Promise<Found>) =>
-    (...args) =>
-      inTurn(async () => {
-        cost += own;
-        if (cost <= costMax) return read(...args);
-        throw new CatalogError("malformed", "the query asks for too many searches and lists", {
-          hint: "Ask for fewer fields, or for fewer entities at once",
-        });
+    ): Read<Args, Found> =>
+    async (...args) => {
+      cost += own;
+      if (cost <= costMax) return read(...args);
+      throw new CatalogError("malformed", "the query asks for too many searches and lists", {
+        hint: "Ask for fewer fields, or for fewer entities at once",
       });
+    };
+
+  const fewAtOnce = <Args extends readonly unknown[], Found>(
+    read: Read<Args, Found>,
+  ): Read<Args, Found> => {
+    const counted = limited(search, read);
+    return (...args) => inTurn(() => counted(...args));
+  };
 
   return {
     ...catalog,
     search: limited(search, catalog.search),
     scroll: limited(search, catalog.scroll),
-    searchLineage: limited(search, catalog.searchLineage),
-    scrollLineage: limited(search, catalog.scrollLineage),
-    browse: limited(search, catalog.browse),
-    getTimeline: limited(search, catalog.getTimeline),
-    readChanges: limited(search, catalog.readChanges),
+    searchLineage: fewAtOnce(catalog.searchLineage),
+    scrollLineage: fewAtOnce(catalog.scrollLineage),
+    browse: fewAtOnce(catalog.browse),
+    getTimeline: fewAtOnce(catalog.getTimeline),
+    readChanges: fewAtOnce(catalog.readChanges),
     getLineage: limited(walk, catalog.getLineage),
     queryUsage: limited(lookup, catalog.queryUsage),
     getTimeseriesValues: limited(lookup, catalog.getTimeseriesValues),

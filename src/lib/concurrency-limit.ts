@@ -1,22 +1,33 @@
 /**
  * A concurrency limit for work that holds much memory: the rest waits, first come, first served.
- * Failed work frees its slot, too.
+ * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
+ * heavier work than the limit allows runs alone.
  */
-export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
 export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly weight: number; readonly begin: () => void }[] = [];
   let underWay = 0;
-  return async (work) => {
-    // Finished work passes its slot to the next one waiting, so that newcomers cannot overtake.
-    if (underWay >= atOnceMax) await new Promise<void>((begin) => waiting.push(begin));
-    else underWay++;
+
+  function admit(): void {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      if (underWay > 0 && underWay + next.weight > atOnceMax) return;
+      waiting.shift();
+      underWay += next.weight;
+      next.begin();
+    }
+  }
+
+  return async (work, weight = 1) => {
+    await new Promise<void>((begin) => {
+      waiting.push({ weight, begin });
+      admit();
+    });
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) underWay--;
-      else next();
+      underWay -= weight;
+      admit();
     }
   };
 }

@@ -2,6 +2,7 @@
  * Joins concurrent reads of a store: the reads of one turn of the event loop become one request, so
  * that a reply about many entities costs one round trip for each kind of read.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import DataLoader from "dataloader";
 
 /** Maximum number of reads of a request. */
@@ -42,3 +43,25 @@ export function batching<Query, Result>(
   );
   return (query) => loader.load(query);
 }
+
+/** After this time of a batch, other requests get their turn. */
+const sliceMs = 5;
+
+/**
+ * Reads of an embedded store, which block the thread: those of one turn of the event loop follow each
+ * other in slices of some milliseconds.
+ */
+export const sliced = <Query, Result>(
+  read: (query: Query) => Promise<Result>,
+): ((query: Query) => Promise<Result>) =>
+  batching(async (queries) => {
+    const results: Result[] = [];
+    let sliceEnd = performance.now() + sliceMs;
+    for (const query of queries) {
+      results.push(await read(query));
+      if (performance.now() < sliceEnd) continue;
+      await turn();
+      sliceEnd = performance.now() + sliceMs;
+    }
+    return results;
+  });

@@ -47,6 +47,8 @@ export const perhapsMax = 100_000;
 const perhapsPage = 1_000;
 /** Maximum number of neighbours of an entity that are read; further ones are omitted. */
 const neighboursMax = 10_000;
+/** Neighbours of the first read, which is the only one for nearly all entities. */
+const neighboursFirst = 1_000;
 
 /** Without `lifetimes` no history is hidden. */
 export function filteredReaders(
@@ -167,7 +169,16 @@ function seenGraph(
       const filter = await resolveFilter();
       if (filter.everything) return reader.neighbours(query);
       if (!(await seen(filter, [query.urn])).has(query.urn)) return { neighbours: [], total: 0 };
-      const { neighbours } = await reader.neighbours({ ...query, start: 0, count: neighboursMax });
+      const first = await reader.neighbours({ ...query, start: 0, count: neighboursFirst });
+      const further =
+        first.total <= neighboursFirst
+          ? []
+          : (
+              await reader.neighbours({
+                ...{ ...query, start: neighboursFirst, count: neighboursMax - neighboursFirst },
+              })
+            ).neighbours;
+      const neighbours = [...first.neighbours, ...further];
       const urns = neighbours.map(({ urn }) => urn);
       const visible = await seen(filter, [...urns, ...vias(neighbours)]);
       const own = neighbours.filter(({ urn }) => visible.has(urn));

@@ -35,7 +35,10 @@ const countMax = 10_000;
 const countDefault = 100;
 /** Maximum number of urns in the paths of a reply: some twenty megabytes. */
 const pathUrnsMax = 200_000;
-/** Concurrent walks: a large one needs some tens of megabytes until its reply is sent. */
+/**
+ * Concurrent walks of several steps: a large one needs some tens of megabytes until its reply is sent.
+ * Walks of one step read only neighbours, and are not limited, so that stores can read them together.
+ */
 const walksMax = 4;
 
 /** Limits for urns that edges lead to. Aspects may name longer urns than entities may have. */
@@ -167,7 +170,8 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const hops = atLeast("maxHops", query.maxHops ?? 1, 1);
       const times = timesOf(query);
       await caughtUp();
-      return inTurn(() => lineageOf({ urn, direction, hops, times }, { start, count }));
+      const read = () => lineageOf({ urn, direction, hops, times }, { start, count });
+      return hops === 1 ? read() : inTurn(read);
     },
 
     async forgetRelationships(text, caller) {

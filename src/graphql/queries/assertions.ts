@@ -206,6 +206,7 @@ export async function eventsOf(
     ...(and.length > 0 && { filter: { or: [{ and }] } }),
   };
   const values = await loader.list(
+    asked.limit,
     async () => {
       const { json } = await catalog.getTimeseriesValues(asked);
       return JSON.parse(json).value.values as readonly StoredEvent[];

@@ -28,6 +28,7 @@ async function relationships(
   const roles = await rolesOfGroups(urn, { types, direction }, loader);
   const asked = { urn, types, direction, ...page, includeSoftDeleted };
   const found = await loader.list(
+    page.count,
     async () => catalog.listRelationships(asked),
     (one) => one.relationships.length,
   );

@@ -1,4 +1,4 @@
-/** Lists of entities of one type that have a relationship to an entity. */
+/** Lists of entities that have a relationship to an entity. */
 
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
@@ -8,31 +8,63 @@ export interface RelatedQuery {
   readonly urn: string;
   /** The relationship that the listed entities have to the entity. */
   readonly relationship: string;
-  /** GraphQL type of the listed entities; others are omitted. */
-  readonly typename: string;
-  readonly includeSoftDeleted?: Maybe<boolean>;
+  readonly includeSoftDeleted: boolean;
 }
 
 /** Maximum number of edges that are read: the newest ones. */
 const edgesMax = 10_000;
+/** Edges of the first read, which is the only one for nearly all entities. */
+const firstMax = 200;
 
-/** The related entities, oldest edge first; soft-deleted ones only on request. */
-export async function relatedEntities(
-  { urn, relationship, typename, includeSoftDeleted }: RelatedQuery,
+/** The urns of the related entities, oldest edge first. */
+export async function relatedUrns(
+  { urn, relationship, includeSoftDeleted }: RelatedQuery,
   { catalog, loader }: Viewer,
+): Promise<readonly string[]> {
+  const page = (start: number, count: number) =>
+    loader.list(
+      count,
+      async () =>
+        catalog.listRelationships({
+          ...{ urn, direction: "INCOMING", types: [relationship] },
+          ...{ includeSoftDeleted, start, count },
+        }),
+      ({ relationships }) => relationships.length,
+    );
+  const first = await page(0, firstMax);
+  // The total and the page both lack the soft-deleted entities of the page.
+  const further = first.total - first.count;
+  const { relationships } =
+    further === 0 ? first : await page(Math.max(0, firstMax + further - edgesMax), edgesMax);
+  return relationships.map((one) => one.urn);
+}
+
+/** The related entities of a GraphQL type; soft-deleted ones only on request. */
+export async function relatedEntities(
+  {
+    typename,
+    includeSoftDeleted,
+    ...query
+  }: Omit<RelatedQuery, "includeSoftDeleted"> & {
+    readonly typename: string;
+    readonly includeSoftDeleted?: Maybe<boolean>;
+  },
+  viewer: Viewer,
 ): Promise<readonly EntitySource[]> {
-  const query = {
-    ...{ urn, direction: "INCOMING", types: [relationship] },
-    includeSoftDeleted: includeSoftDeleted ?? false,
-  };
-  return loader.list(
-    async () => {
-      const { total } = await catalog.listRelationships({ ...query, start: 0, count: 0 });
-      const page = { start: Math.max(0, total - edgesMax), count: edgesMax };
-      const { relationships } = await catalog.listRelationships({ ...query, ...page });
-      const related = relationships.map((one) => entityOf(one.urn));
-      return related.filter(({ __typename }) => __typename === typename);
-    },
-    (entities) => entities.length,
-  );
+  const asked = { ...query, includeSoftDeleted: includeSoftDeleted ?? false };
+  const related = (await relatedUrns(asked, viewer)).map(entityOf);
+  return related.filter((one) => one.__typename === typename);
+}
+
+/** The related entities that exist and are not soft-deleted. */
+export async function existingRelated(
+  urn: string,
+  relationship: string,
+  viewer: Viewer,
+): Promise<readonly string[]> {
+  const urns = await relatedUrns({ urn, relationship, includeSoftDeleted: true }, viewer);
+  const loaded = await Promise.all(urns.map((one) => viewer.loader.load(one)));
+  return loaded
+    .filter(({ exists, aspect }) => exists && aspect("status")?.removed !== true)
+    .map((one) => one.urn);
 }

@@ -69,6 +69,7 @@ async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }
   const pages = await Promise.all(
     family.map((one) =>
       loader.list(
+        merged ? start + count : count,
         () =>
           catalog.getLineage({
             urn: one,

@@ -6,7 +6,7 @@ import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { eventsOf } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";
-import { existingIncoming } from "./incoming.ts";
+import { existingRelated } from "../related.ts";
 
 /** Priorities by the number that the aspect stores. */
 const priorities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
@@ -22,7 +22,7 @@ interface IncidentsInput {
 
 /** Incidents of the asset, newest first. */
 async function incidentsOf(urn: string, viewer: Viewer): Promise<readonly LoadedEntity[]> {
-  const urns = await existingIncoming(urn, "IncidentOn", viewer);
+  const urns = await existingRelated(urn, "IncidentOn", viewer);
   const loaded = await Promise.all(urns.map((one) => viewer.loader.load(one)));
   const createdOf = ({ aspect }: LoadedEntity) =>
     Number(memberAt(aspect("incidentInfo"), ["created", "time"]) ?? 0);
@@ -114,7 +114,7 @@ function statusOfType(type: unknown, runs: readonly AssertionRun[]): object {
 
 /** The health by assertions; undefined if no assertion has a complete run. */
 async function assertionHealth(urn: string, viewer: Viewer): Promise<object | undefined> {
-  const assertions = (await existingIncoming(urn, "Asserts", viewer)).slice(0, assertionsMax);
+  const assertions = (await existingRelated(urn, "Asserts", viewer)).slice(0, assertionsMax);
   const runs = await runsOf(assertions, viewer);
   if (runs.length === 0) return undefined;
   const failing = runs.filter(({ passed }) => !passed);
@@ -141,7 +141,7 @@ async function health({ urn }: EntitySource, _: never, viewer: Viewer) {
 }
 
 async function contract({ urn }: EntitySource, _: never, viewer: Viewer) {
-  const [first] = await existingIncoming(urn, "ContractFor", viewer);
+  const [first] = await existingRelated(urn, "ContractFor", viewer);
   return first ?? null;
 }
 

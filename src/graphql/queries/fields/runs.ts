@@ -6,8 +6,7 @@ import type { Maybe } from "../../maybe.ts";
 import { eventsOf, type Range } from "../assertions.ts";
 import { type EntitySource, namedAs } from "../entity-source.ts";
 import { jobRuns } from "../job-runs.ts";
-import { relatedEntities } from "../related.ts";
-import { existingIncoming } from "./incoming.ts";
+import { existingRelated, relatedEntities } from "../related.ts";
 
 interface RunsInput {
   readonly start?: Maybe<number>;
@@ -23,7 +22,7 @@ async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: View
   const start = Math.max(0, asked.start ?? 0);
   const count = Math.max(0, asked.count ?? 20);
   const types = asked.direction === "OUTGOING" ? writing : reading;
-  const found = await Promise.all(types.map((type) => existingIncoming(urn, type, viewer)));
+  const found = await Promise.all(types.map((type) => existingRelated(urn, type, viewer)));
   const urns = new Set(found.flat().filter((one) => namedAs("DataProcessInstance", one) !== null));
   const runs = await Promise.all([...urns].map((one) => viewer.loader.load(one)));
   const created = new Map(

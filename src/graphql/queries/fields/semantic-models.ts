@@ -4,11 +4,11 @@ import type { Viewer } from "../../context.ts";
 import { type FromValue, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import { entityOf } from "../entity-source.ts";
 import { nameOf } from "../entity-values.ts";
-import { existingIncoming } from "./incoming.ts";
+import { existingRelated } from "../related.ts";
 
 /** Datasets name their model; the model lists those of older clients. */
 export const modelDatasets: FromValue = async ({ datasets }, owner, viewer) => {
-  const parts = await existingIncoming(owner, "IsPartOf", viewer);
+  const parts = await existingRelated(owner, "IsPartOf", viewer);
   const members = parts.filter((urn) => entityOf(urn).__typename === "Dataset");
   const urns = new Set([...stringsIn(datasets), ...members]);
   return Promise.all([...urns].map((urn) => modelDataset(urn, viewer)));

@@ -4,9 +4,10 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
+import { sliced } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
-import type { Followed, GraphReader, GraphRow, Stamps, Steps } from "../graph.ts";
+import type { Followed, GraphReader, GraphRow, NeighboursQuery, Stamps, Steps } from "../graph.ts";
 import { createDumping, createStampsQuery } from "./edge-details.ts";
 import { createGraphNumbers } from "./id-dictionary.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
@@ -68,7 +69,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
   }
 
   return {
-    neighbours: (query) => read(() => neighbours(query)),
+    neighbours: sliced((query: NeighboursQuery) => read(() => neighbours(query))),
 
     async follow(urns, steps, { edgesMax }) {
       const edges: Followed[] = [];

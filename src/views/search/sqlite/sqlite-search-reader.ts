@@ -1,17 +1,34 @@
 /** The reading side of the search view in SQLite. Queries run in threads (reader-pool.ts). */
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import { openSqliteViewReader } from "../../../storage/sqlite/sqlite-view.ts";
 import type { SearchReader } from "../search.ts";
 import { decodeDocument, decodeLater } from "../stored-document.ts";
 import { searchSchema } from "./schema.ts";
 import { createReaderPool, type ReaderOptions } from "./threads/reader-pool.ts";
 
+/** Searches of one turn of the event loop that may be in the pool at the same time. */
+const searchesAtOnceMax = 8;
+
 /** The view must have been opened for writing once before. */
 export function openSqliteSearchReader(path: string, options?: ReaderOptions): SearchReader {
   openSqliteViewReader(searchSchema, path).close();
   const pool = createReaderPool(path, options);
+
+  /** One request may start very many searches in a turn: those of other requests come in between. */
+  let limitOfTurn: ConcurrencyLimit | undefined;
+  function inTurn(): ConcurrencyLimit {
+    if (limitOfTurn === undefined) {
+      limitOfTurn = createConcurrencyLimit(searchesAtOnceMax);
+      setImmediate(() => {
+        limitOfTurn = undefined;
+      });
+    }
+    return limitOfTurn;
+  }
+
   return {
     async search(query) {
-      const { hits, ...answer } = await pool.ask({ kind: "search", query });
+      const { hits, ...answer } = await inTurn()(() => pool.ask({ kind: "search", query }));
       return {
         ...answer,
         hits: hits.map(({ urn, json, score, cursor }) => ({

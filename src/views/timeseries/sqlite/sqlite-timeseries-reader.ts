@@ -9,6 +9,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { sliced } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
@@ -54,10 +55,12 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     }
   }
 
+  const readPage = sliced((query: Parameters<typeof pageOf>) => read(() => pageOf(...query)));
+
   async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
     let last: Row | undefined;
     for (;;) {
-      const page = await read(() => pageOf(range, ascending, last, size));
+      const page = await readPage([range, ascending, last, size]);
       yield page.rows;
       if (page.end) return;
       last = page.last;

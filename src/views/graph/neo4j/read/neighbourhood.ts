@@ -14,7 +14,7 @@ type Page = { readonly neighbours: readonly Neighbour[]; readonly total: number 
 const NONE: Page = { neighbours: [], total: 0 };
 
 /** Maximum number of neighbours that a query asks for, unless one page is larger. */
-const NEIGHBOURS_MAX = 100_000;
+const NEIGHBOURS_MAX = 200_000;
 
 export function createNeighbourhood(
   generation: LiveGeneration,
