@@ -119,7 +119,7 @@ function readerOf(schema: GraphQLSchema, model: Model) {
     const catalog = {
       findEntities,
       search: async () => ({ total: 1, hits: [], facets: [] }),
-      scrollRelationships: async () => ({ relationships: [] }),
+      listRelationships: async () => ({ start: 0, count: 0, total: 0, relationships: [] }),
     };
     const contextValue = {
       catalog,
