@@ -4,7 +4,7 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 
-export interface RelatedQuery {
+interface RelatedQuery {
   readonly urn: string;
   /** The relationship that the listed entities have to the entity. */
   readonly relationship: string;
@@ -17,7 +17,7 @@ const edgesMax = 10_000;
 const firstMax = 200;
 
 /** The urns of the related entities, oldest edge first. */
-export async function relatedUrns(
+async function relatedUrns(
   { urn, relationship, includeSoftDeleted }: RelatedQuery,
   { catalog, loader }: Viewer,
 ): Promise<readonly string[]> {
