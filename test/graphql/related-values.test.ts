@@ -143,6 +143,26 @@ test("the flags of a lineage search bound its time, as its own arguments do", as
   }
 });
 
+test("relationships are limited to entities of some types", async () => {
+  const owned = ["urn:li:tag:owned", "urn:li:container:owned"];
+  for (const urn of owned) {
+    const owners = [{ owner: ada, type: "DATAOWNER" }];
+    await put(urn, "ownership", { owners, lastModified: stamp });
+  }
+  const ownedOf = async (types: string) => {
+    const { corpUser } = await data(`{ corpUser(urn: "${ada}") { relationships(input: {
+      types: ["OwnedBy"], direction: INCOMING, relatedEntityTypes: ${types}}) {
+      count total relationships { entity { urn } } } } }`);
+    const { relationships, ...numbers } = corpUser.relationships;
+    const urns = relationships.map(({ entity }: { entity: { urn: string } }) => entity.urn);
+    return { ...numbers, urns };
+  };
+  for (const type of ["tag", "TAG"]) {
+    expect(await ownedOf(`["${type}"]`)).toEqual({ count: 1, total: 1, urns: [owned[0]] });
+  }
+  expect((await ownedOf("null")).urns).toEqual(expect.arrayContaining(owned));
+});
+
 test("an entity type without a type of its own has the properties of its aspect", async () => {
   const service = "urn:li:service:billing";
   await put(service, "serviceProperties", { displayName: "Billing", description: "bills" });

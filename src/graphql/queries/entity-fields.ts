@@ -15,13 +15,16 @@ interface RelationshipsInput {
   readonly start?: number | null;
   readonly count?: number | null;
   readonly includeSoftDelete?: boolean | null;
+  /** The page omits entities of other types, and the total does not count those it omits. */
+  readonly relatedEntityTypes?: Maybe<readonly string[]>;
 }
 
 async function relationships(
   { urn }: EntitySource,
   { input }: { input: RelationshipsInput },
-  { catalog, loader }: Viewer,
+  { catalog, loader, entityTypes }: Viewer,
 ) {
+  const related = input.relatedEntityTypes?.map((type) => entityTypes.find(type) ?? type);
   const { types, direction, start, count, includeSoftDelete } = input;
   const includeSoftDeleted = includeSoftDelete ?? true;
   const page = { start: start ?? 0, count: count ?? 100 };
@@ -40,11 +43,13 @@ async function relationships(
   const added = roles
     .slice(Math.max(0, page.start - total), Math.max(0, page.start + page.count - total))
     .map((role) => ({ type: ROLE, urn: role }));
+  const all = [...found.relationships, ...added];
+  const shown = all.filter((one) => related?.includes(entityTypeOf(one.urn)) ?? true);
   return {
     start: found.start,
-    count: found.count + added.length,
-    total: total + roles.length,
-    relationships: [...found.relationships, ...added].map((one) => ({
+    count: found.count + added.length - (all.length - shown.length),
+    total: total + roles.length - (all.length - shown.length),
+    relationships: shown.map((one) => ({
       type: one.type,
       direction,
       entity: namedBy(one.urn),
