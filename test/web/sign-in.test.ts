@@ -113,19 +113,94 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     admin.expectNoErrors();
   });
 
-  test("a user without privileges is offered no edits, and a refusal names the privilege", async () => {
+  const signUp = async (page: Page, name: string): Promise<void> => {
     const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
     const { body } = await ask(service.client, invite, {}, service.operator);
     const { inviteToken } = body.data.createInviteToken;
-    await using shown = await browser.page({ alone: true });
-    const { page } = shown;
     await page.goto(`${service.address}/ui/signup#${inviteToken}`);
-    await page.getByLabel("User name").fill("reader");
-    await page.getByLabel("Full name").fill("Reader");
-    await page.getByLabel("E-mail address").fill("reader@example.org");
+    await page.getByLabel("User name").fill(name);
+    await page.getByLabel("Full name").fill(name);
+    await page.getByLabel("E-mail address").fill(`${name}@example.org`);
     await page.getByLabel("New password").fill("correct horse");
     await page.getByRole("button", { name: "Create the account" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+  };
+
+  test("a user without privileges is offered no action of any page", async () => {
+    await using shown = await browser.page({ alone: true, mayFail: /status of 403/ });
+    const { page } = shown;
+    await signUp(page, "visitor");
+    const { body } = await service.client.call("POST", "/runs?action=list", {}, service.operator);
+    const run = encodeURIComponent(body.value[0].runId);
+    const forecast = `/ui/entity/${encoded(FORECAST)}`;
+    const pages: readonly (readonly [path: string, shows: string])[] = [
+      [`${forecast}/columns`, "Tags and terms"],
+      [`${forecast}/history`, "Owners"],
+      [`${forecast}/quality`, "Assertions"],
+      [`${forecast}/aspects`, "ownership"],
+      ["/ui/browse?section=glossary", "Seed physiology"],
+      ["/ui/browse?section=tags", "PersonalData"],
+      ["/ui/browse?section=users", "Imke Sørland"],
+      [`/ui/runs?run=${run}`, "All runs"],
+      ["/ui/views", "Accepts writes"],
+      ["/ui/access", "Parts of access"],
+    ];
+    const actions =
+      /^(Add|Remove|Edit|Create|Invite|Restore|Raise|Resolve|Delete|Roll back|Verify|Rebuild|Truncate|Scavenge|Retry|Drop|Cancel|Revoke)/;
+    for (const [path, shows] of pages) {
+      await page.goto(`${service.address}${path}`);
+      await page.getByText(shows).or(page.getByLabel(shows)).first().waitFor();
+      await page.waitForLoadState("networkidle");
+      const offered = await page
+        .getByRole("main")
+        .getByRole("button", { name: actions })
+        .allInnerTexts();
+      expect({ path, offered }).toEqual({ path, offered: [] });
+    }
+    expect(await page.getByLabel("Parts of access").innerText()).toBe("My tokens\nRoles");
+    await page.goto(`${service.address}/ui/views`);
+    await page.getByRole("alert").getByText("Manage System Operations").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("another user of the same tab sees nothing that was read for the one before", async () => {
+    const { token } = await makeToken(service.client, {}, service.operator);
+    await using other = await browser.page({ alone: true });
+    await signUp(other.page, "successor");
+    await using shown = await browser.page({ alone: true, mayFail: /status of (401|403)/ });
+    const { page } = shown;
+    await signInWithToken(page, token);
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await page.getByRole("link", { name: "All tokens" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    await page.getByLabel("User name").fill("successor");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Access" }).waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByRole("link", { name: "All tokens" }).count()).toBe(0);
+    shown.expectNoErrors();
+  });
+
+  test("an open page returns to the sign-in when its token is revoked", async () => {
+    const { token, id } = await makeToken(service.client, {}, service.operator);
+    await using shown = await browser.page({ alone: true, mayFail });
+    const { page } = shown;
+    await signInWithToken(page, token);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const revoke = `mutation { revokeAccessToken(tokenId: "${id}") }`;
+    await ask(service.client, revoke, {}, service.operator);
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("a user without privileges is offered no edits, and a refusal names the privilege", async () => {
+    await using shown = await browser.page({ alone: true });
+    const { page } = shown;
+    await signUp(page, "reader");
     await page.goto(`${service.address}/ui/entity/${encoded(FORECAST)}`);
     await page.getByRole("heading", { level: 1, name: "forecast" }).waitFor();
     await page.getByText("Description", { exact: true }).waitFor();
