@@ -8,6 +8,8 @@ import {
 } from "../../src/catalog/access/filtered-readers.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { START } from "../../src/core/position.ts";
+import { batching } from "../../src/storage/batching.ts";
+import type { NeighboursQuery } from "../../src/views/graph/graph.ts";
 import type { SearchQuery } from "../../src/views/search/search.ts";
 import { documentOf } from "../projections/search-state.ts";
 import { readerOf } from "./search/search-corpus.ts";
@@ -115,4 +117,45 @@ test("a search that would check too many entities is rejected, not truncated", a
   const listing = aspects.listUrns("tag", { start: 0, count: 10 });
   await expect(listing).rejects.toThrow("the visibility of more than 100000 entities");
   expect(asked).toBe(perhapsMax);
+});
+
+test("neighbours of many entities show what single reads show, also of hubs", async () => {
+  const COUNT = 200;
+  const HUB = 2_500;
+  const dataset = (n: number) => `urn:li:dataset:${n}`;
+  const tag = (n: number) => `urn:li:tag:${n}`;
+  const queries: number[] = [];
+  /** Dataset 0 is a hub, the others have three tags each. */
+  const read = async ({ urn, start, count }: NeighboursQuery) => {
+    const total = urn === dataset(0) ? HUB : 3;
+    const all = Array.from({ length: total }, (_, n) => ({ type: "TaggedWith", urn: tag(n) }));
+    return { neighbours: all.slice(start, start + count), total };
+  };
+  const neighbours = batching(async (asked: readonly NeighboursQuery[]) => {
+    queries.push(asked.length);
+    return Promise.all(asked.map(read));
+  });
+  /** Every second dataset and every third tag are hidden. */
+  const isVisible = ({ urn }: { readonly urn: string }) => {
+    const n = Number(urn.split(":").at(-1));
+    return urn.includes("dataset") ? n % 2 === 0 : n % 3 !== 0;
+  };
+  const graphOf = (graph: ReadPorts["graph"]) =>
+    filteredReaders({ ...ports, graph }, async () => ({ ...filter, isVisible })).graph;
+  const asked = Array.from(
+    { length: COUNT },
+    (_, n): NeighboursQuery => ({
+      ...{ urn: dataset(n), direction: "OUTGOING", types: ["TaggedWith"], start: 1, count: 2_000 },
+    }),
+  );
+  const together = graphOf({ ...ports.graph, neighbours });
+  const found = await Promise.all(asked.map((query) => together.neighbours(query)));
+  // One request for all, and one for the rest of the hub.
+  expect(queries).toEqual([COUNT / 2, 1]);
+  const alone = graphOf({ ...ports.graph, neighbours: read });
+  const expected = [];
+  for (const query of asked) expected.push(await alone.neighbours(query));
+  expect(found).toEqual(expected);
+  expect(found.map(({ total }) => total).slice(0, 3)).toEqual([1_666, 0, 2]);
+  expect(found[0]?.neighbours).toHaveLength(1_665);
 });
