@@ -2,7 +2,6 @@
  * Reads entities with parsed aspects for access checks: users, policies, tokens. Always the newest
  * state, including writes that the views do not show yet.
  */
-
 import type { Catalog } from "../catalog/catalog.ts";
 import { boundedCache } from "../lib/bounded-cache.ts";
 

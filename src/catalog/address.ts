@@ -2,7 +2,6 @@
  * Resolves urns at the catalog's edge: parses them, applies the configured namespace, looks up
  * their entity type in the model and checks their key parts. Every module may trust an Address.
  */
-
 import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import { boundedCache } from "../lib/bounded-cache.ts";

@@ -55,10 +55,10 @@ export const sliced = <Query, Result>(
   read: (query: Query) => Promise<Result>,
 ): ((query: Query) => Promise<Result>) =>
   batching(async (queries) => {
-    const results: Result[] = [];
+    const results: (Result | Error)[] = [];
     let sliceEnd = performance.now() + sliceMs;
     for (const query of queries) {
-      results.push(await read(query));
+      results.push(await read(query).catch((error: Error) => error));
       if (performance.now() < sliceEnd) continue;
       await turn();
       sliceEnd = performance.now() + sliceMs;

@@ -36,6 +36,17 @@ test("a read that fails alone rejects alone, a failed request rejects its group"
   ]);
 });
 
+test("a read of an embedded store that fails rejects alone", async () => {
+  const read = sliced(async (word: string) => {
+    if (word === "fails") throw new Error("one fails");
+    return word.length;
+  });
+  const found = await Promise.allSettled(["a", "fails", "ccc"].map(read));
+  expect(found.map((one) => (one.status === "rejected" ? one.reason.message : one.value))).toEqual([
+    ...[1, "one fails", 3],
+  ]);
+});
+
 test("other work gets its turn between long reads of an embedded store", async () => {
   const order: string[] = [];
   const read = sliced(async (name: string) => {

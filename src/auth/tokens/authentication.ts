@@ -7,7 +7,6 @@
  * The last two checks read the newest states at each request, unless nothing was written since the
  * previous check. A revoked token is rejected at once.
  */
-
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";

@@ -2,7 +2,6 @@
  * Limits the requests per second of each user, or of each address without a user. A token bucket that
  * holds two seconds of requests admits bursts.
  */
-
 import { CatalogError } from "../../core/errors.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
 import type { RequestLimit } from "./authentication.ts";

@@ -6,7 +6,6 @@
  * Rejected requests cannot fill the log: equal rejections of a minute are one record with a count,
  * and beyond a rate only their number is recorded.
  */
-
 import type { AuditEntry, AuditTrail } from "../../auth/audit.ts";
 import type { Position } from "../../core/position.ts";
 import { auditStream, tokenUseStream } from "../../core/stream.ts";

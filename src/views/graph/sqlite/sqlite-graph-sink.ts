@@ -5,7 +5,6 @@
  * Records come in order, so a new edge is the last of all: it leads if its pair of ends is new. When a
  * leading edge is removed, the next one of its pair leads.
  */
-
 import type { Position } from "../../../core/position.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";

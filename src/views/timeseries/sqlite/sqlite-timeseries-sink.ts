@@ -5,7 +5,6 @@
  * continues from the state of the rows, in order. An older write of a removed event can only be
  * repeated at or below the checkpoint, where it is skipped.
  */
-
 import { type Position, START } from "../../../core/position.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { createSqliteSink } from "../../../storage/sqlite/sqlite-sink.ts";

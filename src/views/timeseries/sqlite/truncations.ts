@@ -7,7 +7,6 @@
  * time. So the time of the deletion and later writes of an event do not matter. Events are deleted in
  * the order of insertion, then their places series by series, so that each deletes adjacent rows.
  */
-
 import { entityTypeOf } from "../../../core/urn.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
