@@ -192,6 +192,9 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
         ...{ asserteeUrn: FORECAST, assertionUrn: assertion },
       });
     }
+    await write(FORECAST, "operation", {
+      ...{ timestampMillis: 3, operationType: "INSERT", lastUpdatedTimestamp: 1_700_000_000_000 },
+    });
     await write("urn:li:incident:late", "incidentInfo", {
       ...{ type: "FRESHNESS", title: "Not updated", entities: [FORECAST], created: stamp },
       status: { state: "ACTIVE", lastUpdated: stamp },
@@ -202,6 +205,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("link", { name: "Not updated" }).waitFor();
     await page.getByRole("img", { name: "Last 2 runs: 1 passed, 1 failed" }).waitFor();
     await page.getByText("Failing").waitFor();
+    await page.locator('time[datetime^="2023-11-14"]').first().waitFor();
     await page.getByRole("button", { name: "More than 1,000 rows" }).click();
     await page.getByRole("cell", { name: "run-0" }).waitFor();
     await shown.check();

@@ -84,6 +84,20 @@ const propertyAspects: readonly string[] = [
   "dataTypeInfo",
   "entityTypeInfo",
   "versionSetProperties",
+  "roleProperties",
+  "dataHubAccessTokenInfo",
+  "testInfo",
+  "dataHubViewInfo",
+  "erModelRelationshipProperties",
+  "semanticModelInfo",
+  "metricInfo",
+  "lifecycleStageTypeInfo",
+  "dataHubPageModuleProperties",
+  "serviceProperties",
+  "aiAgentInfo",
+  "apiProperties",
+  "repositoryProperties",
+  "agentSkillInfo",
 ];
 
 export const summaryAspects: readonly string[] = [

@@ -88,12 +88,13 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
   );
 }
 
+/** Whether a member holds a time, in milliseconds. */
+const isTime = (name: string): boolean => /(millis|time|timestamp)/i.test(name);
+
 /** Members with numbers, except times. */
 const numbersOf = (events: readonly JsonObject[]): readonly string[] =>
   [...new Set(events.flatMap((event) => Object.keys(event)))].filter(
-    (name) =>
-      !/(millis|time|timestamp)/i.test(name) &&
-      events.some((event) => numberAt(event, name) !== undefined),
+    (name) => !isTime(name) && events.some((event) => numberAt(event, name) !== undefined),
   );
 
 /** Members that the table shows otherwise, or that say nothing to people. */
@@ -120,7 +121,7 @@ function EventTable({ label, events }: EventTableProps) {
           </td>
           {names.map((name) => (
             <td key={name} className="num">
-              <span className="cell-text">{cellText(event, name)}</span>
+              <Cell event={event} name={name} />
             </td>
           ))}
         </tr>
@@ -129,8 +130,13 @@ function EventTable({ label, events }: EventTableProps) {
   );
 }
 
-function cellText(event: JsonObject, name: string): string {
+function Cell({ event, name }: { readonly event: JsonObject; readonly name: string }) {
   const value = at(event, name);
+  if (typeof value === "number" && isTime(name)) return <Time at={value} />;
+  return <span className="cell-text">{cellText(value)}</span>;
+}
+
+function cellText(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "number") return value.toLocaleString("en");
   return typeof value === "string" ? value : JSON.stringify(value);
