@@ -16,33 +16,34 @@ export function aspectSchemaOf(
   const records = new Map<string, Schema>();
   const add = (schema: Schema): void => void records.set(String(schema.$id), schema);
   const root = createRecordSchemas({ types, entities, add })(record);
+  const pointerTo = (id: string): string => (id === root ? "#" : `#/$defs/${id}`);
+  const { [root]: own, ...others } = mapped(Object.fromEntries(records), (schema) =>
+    publicSchema(schema, pointerTo),
+  );
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: name,
-    $ref: pointerTo(root),
-    $defs: mapped(Object.fromEntries(records), publicSchema),
+    ...own,
+    ...(Object.keys(others).length > 0 && { $defs: others }),
   };
 }
 
-const pointerTo = (id: string): string => `#/$defs/${id}`;
-
-function publicSchema(schema: Schema): Schema {
+function publicSchema(schema: Schema, pointerTo: (id: string) => string): Schema {
   const { $ref, properties, items, additionalProperties, oneMember, urn } = schema;
   const optional = new Set((schema.absentWhenNull ?? []) as readonly string[]);
+  const inner = (one: Schema): Schema => publicSchema(one, pointerTo);
   return {
     ...Object.fromEntries(Object.entries(schema).filter(([keyword]) => STANDARD.has(keyword))),
     ...describedBy(schema),
     ...(typeof $ref === "string" && { $ref: pointerTo($ref) }),
     ...(properties !== undefined && {
       properties: mapped(properties as Schemas, (property, name) =>
-        optional.has(name)
-          ? { anyOf: [publicSchema(property), { type: "null" }] }
-          : publicSchema(property),
+        optional.has(name) ? { anyOf: [inner(property), { type: "null" }] } : inner(property),
       ),
     }),
-    ...(items !== undefined && { items: publicSchema(items as Schema) }),
+    ...(items !== undefined && { items: inner(items as Schema) }),
     ...(typeof additionalProperties === "object" && {
-      additionalProperties: publicSchema(additionalProperties as Schema),
+      additionalProperties: inner(additionalProperties as Schema),
     }),
     ...(oneMember !== undefined && {
       minProperties: 1,

@@ -26,7 +26,7 @@ const packagesIn = (modules: readonly string[]): readonly string[] =>
 
 test("an embedded service loads no package that only servers, metrics, GraphQL or the first value need", () => {
   const packages = packagesIn(loadedWith(["src/app/service.ts", "src/app/catalog-and-http.ts"]));
-  const needed = ["avsc", "fastest-levenshtein", "fastify", "lru-cache"];
+  const needed = ["avsc", "dataloader", "fastest-levenshtein", "fastify", "lru-cache"];
   expect(packages).toEqual(needed);
 });
 
@@ -37,13 +37,13 @@ test("the service's start does not load the comparison of views with the log", (
 
 test("the projector's thread gets its configuration before the modules of HTTP and the catalog load", () => {
   const modules = loadedWith(["src/app/service.ts"]);
-  expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
+  expect(packagesIn(modules)).toEqual(["avsc", "dataloader", "lru-cache"]);
   expect(modules.filter((module) => module.startsWith("src/catalog/"))).toEqual([]);
 });
 
 test("the projector's thread loads no package that only servers need", () => {
   const modules = loadedWith(["src/projector/thread/projector-thread.ts", "src/app/stores.ts"]);
-  expect(packagesIn(modules)).toEqual(["avsc", "lru-cache"]);
+  expect(packagesIn(modules)).toEqual(["avsc", "dataloader", "lru-cache"]);
 });
 
 test("the command line loads no store and no other command before it runs serve", () => {

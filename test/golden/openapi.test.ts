@@ -827,13 +827,9 @@ test("the model registry has the JSON Schema of each aspect", async () => {
     aspectAnnotation: { name: "status", schemaVersion: 1 },
     timeseries: false,
     schema: {
-      $ref: "#/$defs/com.linkedin.common.Status",
-      $defs: {
-        "com.linkedin.common.Status": {
-          additionalProperties: false,
-          properties: { removed: { type: "boolean", default: false } },
-        },
-      },
+      title: "status",
+      additionalProperties: false,
+      properties: { removed: { type: "boolean", default: false } },
     },
   });
   expect(await call("GET", `${path}/statuss`)).toMatchObject({

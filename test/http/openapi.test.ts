@@ -78,7 +78,7 @@ describe("the OpenAPI document", () => {
         key: ["platform", "name", "origin"],
         aspects: ["datasetKey", "ownership", "datasetProfile"],
       },
-      tag: { key: ["name"], aspects: ["tagKey"] },
+      tag: { key: ["name"], aspects: ["tagKey", "tagProperties"] },
     });
   });
 

@@ -36,7 +36,14 @@ export const testConfig: HttpServerConfig = {
         { name: "datasetProfile", timeseries: true },
       ],
     },
-    { name: "tag", key: ["name"], aspects: [{ name: "tagKey", timeseries: false }] },
+    {
+      name: "tag",
+      key: ["name"],
+      aspects: [
+        { name: "tagKey", timeseries: false },
+        { name: "tagProperties", timeseries: false, schema: () => ({ type: "object" }) },
+      ],
+    },
   ],
 };
 

@@ -39,10 +39,11 @@ function resolve(document: JsonSchema, schema: unknown): JsonSchema | undefined 
   if (!isObject(schema)) return undefined;
   const [alternative, none] = listAt(schema, "anyOf");
   if (none !== undefined) return { ...resolve(document, alternative), nullable: true };
-  const name = textAt(schema, "$ref")?.slice("#/$defs/".length);
-  if (name === undefined) return schema;
+  const pointer = textAt(schema, "$ref");
+  if (pointer === undefined) return schema;
   const { $ref, ...own } = schema;
-  const target = at(document, "$defs", name);
+  const target =
+    pointer === "#" ? document : at(document, "$defs", pointer.slice("#/$defs/".length));
   return isObject(target) ? { ...target, ...own } : own;
 }
 

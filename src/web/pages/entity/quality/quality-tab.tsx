@@ -88,7 +88,7 @@ function Series({ urn, aspect, asOf }: SeriesProps) {
   );
 }
 
-/** Whether a member holds a time, in milliseconds. */
+/** True for a member that holds a time, in milliseconds. */
 const isTime = (name: string): boolean => /(millis|time|timestamp)/i.test(name);
 
 /** Members with numbers, except times. */
