@@ -105,7 +105,7 @@ describe("the documentation page", () => {
 
   test("lists entity types with their urns and aspects", async () => {
     const text = shown((await page()).payload);
-    expect(text).toContain("2 entity types with 4 aspects");
+    expect(text).toContain("2 entity types with 5 aspects");
     expect(text).toContain("urn:li:dataset:(<platform>,<name>,<origin>)");
     expect(text).toContain("datasetKey ownershipTimeseries: datasetProfile");
     expect(text).toContain("urn:li:tag:<name>");

@@ -232,6 +232,10 @@ export const queries: Readonly<Record<string, string>> = {
 export const tokenQueries = `query($token: String!) {
   listAccessTokens(input: {}) { total tokens { name actorUrn } }
   getAccessTokenMetadata(token: $token) { name actorUrn }
+}`;
+
+/** Roots that create tokens: apart from those that read them, because roots run concurrently. */
+export const createdTokens = `{
   getAccessToken(input: {type: PERSONAL, actorUrn: "${ROOT}", duration: ONE_HOUR}) { __typename }
   getInviteToken(input: {}) { __typename }
 }`;
