@@ -169,15 +169,12 @@ function seenGraph(
       const filter = await resolveFilter();
       if (filter.everything) return reader.neighbours(query);
       if (!(await seen(filter, [query.urn])).has(query.urn)) return { neighbours: [], total: 0 };
-      const first = await reader.neighbours({ ...query, start: 0, count: neighboursFirst });
+      const read = (start: number, count: number) => reader.neighbours({ ...query, start, count });
+      const first = await read(0, neighboursFirst);
       const further =
-        first.total <= neighboursFirst
-          ? []
-          : (
-              await reader.neighbours({
-                ...{ ...query, start: neighboursFirst, count: neighboursMax - neighboursFirst },
-              })
-            ).neighbours;
+        first.total > neighboursFirst
+          ? (await read(neighboursFirst, neighboursMax - neighboursFirst)).neighbours
+          : [];
       const neighbours = [...first.neighbours, ...further];
       const urns = neighbours.map(({ urn }) => urn);
       const visible = await seen(filter, [...urns, ...vias(neighbours)]);
