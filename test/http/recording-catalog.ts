@@ -20,7 +20,13 @@ const hit = {
 };
 const near = {
   ...hit,
-  ...{ degree: 1, paths: [["urn:li:tag:a", hit.urn]], explored: true, truncatedChildren: false },
+  ...{
+    degree: 1,
+    paths: [["urn:li:tag:a", hit.urn]],
+    ignoredAsHop: false,
+    explored: true,
+    truncatedChildren: false,
+  },
 };
 const found = {
   pageSize: 10,

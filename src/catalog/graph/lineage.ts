@@ -9,6 +9,8 @@
  * With a time range, only edges count that were created or changed within it, edges without times,
  * and edges drawn by people.
  *
+ * An entity that is ignored as a hop has the degree of the entities that follow it.
+ *
  * Order is by degree, then by discovery. It depends only on the edges, so pages of one lineage are
  * consistent while nothing is written.
  */
@@ -55,6 +57,7 @@ export interface Reached {
   readonly before: Reached | undefined;
   /** True for an entity that the edge runs through, false for its end. */
   readonly between: boolean;
+  readonly ignoredAsHop: boolean;
   /** `explored`: its own edges were read. `truncatedChildren`: some could not be followed. */
   explored: boolean;
   truncatedChildren: boolean;
@@ -75,6 +78,10 @@ export interface WalkQuery {
   readonly hops: number;
   /** Undefined: edges of all times. */
   readonly times?: TimeWindow | undefined;
+  /** Maximum number of new entities that each entity leads to; absent: no limit. */
+  readonly neighboursMax?: number | undefined;
+  /** True for entities that do not count as hops; absent: all count. */
+  readonly ignoredAsHop?: ((urn: string) => boolean) | undefined;
 }
 
 /** Epoch milliseconds, both inclusive. */
@@ -123,10 +130,10 @@ export function createLineage(parts: LineageParts): WalkLineage {
     return edges.filter((_, n) => isWithin(times, stamps[n]));
   }
 
-  return async ({ urn, direction, hops, times }) => {
+  return async ({ urn, direction, hops, times, ...options }) => {
     const deadline = now() + bounds.millisMax;
     const hopsMax = Math.min(hops, bounds.hopsMax);
-    const territory = createTerritory(urn, bounds.entitiesMax);
+    const territory = createTerritory(urn, bounds.entitiesMax, options);
     let edgesLeft = bounds.edgesMax;
     let layer: readonly Stop[] = [{ urn, item: undefined }];
 
@@ -140,21 +147,33 @@ export function createLineage(parts: LineageParts): WalkLineage {
       return { counting: await within(times, edges), complete };
     }
 
-    for (let degree = 1; degree <= hopsMax && layer.length > 0; degree++) {
+    /** The new entities one step after `from`; undefined if a bound ended the walk. */
+    async function step(from: readonly Stop[], degree: number) {
       const next: Stop[] = [];
-      for (const stops of inChunks(layer)) {
+      for (const stops of inChunks(from)) {
         const { counting, complete } = await edgesFrom(stops);
         const room = territory.enter(stops, counting, { degree, complete, next });
-        if (!complete || !room) return { reached: territory.reached(), partial: true };
+        if (!complete || !room) return undefined;
+      }
+      return next;
+    }
+
+    for (let degree = 1; degree <= hopsMax && layer.length > 0; degree++) {
+      let next: readonly Stop[] = [];
+      while (layer.length > 0) {
+        const found = await step(layer, degree);
+        if (found === undefined) return { reached: territory.reached(), partial: true };
+        next = next.concat(found.filter(counts));
+        layer = found.filter((stop) => !counts(stop));
       }
       layer = next;
     }
     // With fewer hops than requested, the walk is partial if another hop leads to a new entity.
-    let partial = false;
+    let partial = territory.omitted();
     for (const stops of hops > hopsMax ? inChunks(layer) : []) {
+      if (partial) break;
       const { counting, complete } = await edgesFrom(stops);
       partial = !complete || counting.some((edge) => !territory.hasReached(edge));
-      if (partial) break;
     }
     return { reached: territory.reached(), partial };
   };
@@ -202,20 +221,32 @@ interface Stop {
 
 const urnsOf = (stops: readonly Stop[]): readonly string[] => stops.map(({ urn }) => urn);
 
-function createTerritory(start: string, entitiesMax: number) {
+/** False for an entity that is ignored as a hop. */
+const counts = ({ item }: Stop): boolean => item?.ignoredAsHop !== true;
+
+function createTerritory(
+  start: string,
+  entitiesMax: number,
+  { neighboursMax = Number.POSITIVE_INFINITY, ignoredAsHop = () => false }: Partial<WalkQuery>,
+) {
   const found = new Map<string, Reached>();
   /** Entities that the walk continues from, now or later. */
   const walked = new Set([start]);
+  let omitted = false;
 
   function reach(how: Pick<Reached, "urn" | "degree" | "edge" | "before" | "between">): Stop {
-    const { urn, degree, edge, before, between } = how;
-    const item = { urn, degree, edge, before, between, explored: false, truncatedChildren: false };
+    const { urn } = how;
+    const ignored = ignoredAsHop(urn);
+    const item = { ...how, ignoredAsHop: ignored, explored: false, truncatedChildren: false };
     if (!found.has(urn)) found.set(urn, item);
     return { urn, item };
   }
 
   return {
     reached: (): readonly Reached[] => [...found.values()],
+
+    /** True if an entity leads to more than `neighboursMax` new entities. */
+    omitted: (): boolean => omitted,
 
     /** True if the edge's end and the entity that it runs through were reached. */
     hasReached: ({ to, via }: Followed): boolean =>
@@ -228,10 +259,19 @@ function createTerritory(start: string, entitiesMax: number) {
       { degree, complete, next }: { degree: number; complete: boolean; next: Stop[] },
     ): boolean {
       let at = 0;
+      let neighbours = 0;
       for (const edge of edges) {
-        while (at < stops.length - 1 && stops[at]?.urn !== edge.from) explored(stops[at++]);
+        while (at < stops.length - 1 && stops[at]?.urn !== edge.from) {
+          explored(stops[at++]);
+          neighbours = 0;
+        }
         const before = stops[at]?.item;
         const { to, via } = edge;
+        if (neighbours === neighboursMax && !walked.has(to)) {
+          cut(stops[at]);
+          omitted = true;
+          continue;
+        }
         const between = via !== undefined && via !== start && !found.has(via);
         if (found.size + (between ? 1 : 0) + (walked.has(to) ? 0 : 1) > entitiesMax) {
           cut(stops[at]);
@@ -240,6 +280,7 @@ function createTerritory(start: string, entitiesMax: number) {
         if (between) reach({ urn: via, degree, edge, before, between });
         if (walked.has(to)) continue;
         walked.add(to);
+        neighbours++;
         next.push(reach({ urn: to, degree, edge, before, between: false }));
       }
       if (!complete && edges.length > 0) cut(stops[at]);

@@ -291,9 +291,10 @@ export function pathsOf(start: string, page: readonly Reached[]): readonly (read
   const paths: (readonly string[])[] = [];
   let urns = 0;
   for (const reached of page) {
-    urns += reached.degree + 1;
+    const path = pathTo(start, reached);
+    urns += path.length;
     if (urns > pathUrnsMax) break;
-    paths.push(pathTo(start, reached));
+    paths.push(path);
   }
   return paths;
 }

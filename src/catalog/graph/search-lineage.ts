@@ -44,6 +44,7 @@ import {
 } from "../search/search.ts";
 import type { AskAgain } from "../search/selected-facet-values.ts";
 import { undeclaredColumns } from "../search/undeclared-columns.ts";
+import { ignoredHops } from "./ignored-hops.ts";
 import { type Reached, timesOf, type WalkLineage } from "./lineage.ts";
 import { type Grouped, type GroupingForm, groupingOf } from "./lineage-grouping.ts";
 import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
@@ -81,7 +82,9 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const hops = Math.min(hopsMax, degreeMax(request.filter));
     const types = new Set(entityTypesOf(request, tools.fields));
     await dependencies.caughtUp();
-    const walked = await walk({ urn, direction, hops, times });
+    const neighboursMax = request.neighboursMax || undefined;
+    const ignoredAsHop = ignoredHops(request.ignoreAsHops, dependencies.namespace);
+    const walked = await walk({ urn, direction, hops, times, neighboursMax, ignoredAsHop });
     const { partial } = walked;
     const reached = grouped(urn, walked.reached);
     const among = reached.filter((one) => types.has(entityTypeOf(one.urn)));
@@ -315,6 +318,7 @@ function withPaths({ urn, among, partial }: Exploration, hits: readonly SearchHi
       ...hit,
       degree: way?.degree ?? 0,
       paths: paths.slice(first, next),
+      ignoredAsHop: way?.ignoredAsHop ?? false,
       explored: way?.explored ?? false,
       truncatedChildren: way?.truncatedChildren ?? false,
     };

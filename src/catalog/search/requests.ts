@@ -151,19 +151,30 @@ export interface LineageSearchRequest extends SearchRequest {
   /** Only along edges of this time range (lineage.ts); 0 means absent. */
   readonly startTimeMillis?: number | undefined;
   readonly endTimeMillis?: number | undefined;
+  /** Maximum number of entities that each entity leads to; absent or 0: no limit. */
+  readonly neighboursMax?: number | undefined;
+  /** Entities that do not count as hops. */
+  readonly ignoreAsHops?: readonly IgnoredHops[] | undefined;
+}
+
+/** Entities of a type, and if platforms are named, only those whose urn names one of them. */
+export interface IgnoredHops {
+  readonly entityType: string;
+  readonly platforms?: readonly string[] | undefined;
 }
 
 /** A hit, with the paths to it. */
 export interface LineageHit extends SearchHit {
   readonly degree: number;
   readonly paths: readonly (readonly string[])[];
+  readonly ignoredAsHop: boolean;
   readonly explored: boolean;
   readonly truncatedChildren: boolean;
 }
 
 export interface LineagePage extends SearchPage {
   readonly hits: readonly LineageHit[];
-  /** A bound of the service ended the walk: there may be more hits. */
+  /** A bound of the request or of the service limited the walk: there may be more hits. */
   readonly partial: boolean;
 }
 

@@ -233,11 +233,18 @@ interface TimeWindow {
   readonly endTimeMillis?: Maybe<number>;
 }
 
+interface LineageFlags extends TimeWindow {
+  readonly entitiesExploredPerHopLimit?: Maybe<number>;
+  readonly ignoreAsHops?: Maybe<
+    readonly { readonly entityType: string; readonly platforms?: Maybe<readonly string[]> }[]
+  >;
+}
+
 interface AskedOfLineage extends Asked, TimeWindow {
   readonly urn?: Maybe<string>;
   readonly direction: string;
   /** Their window replaces the arguments, which are older. */
-  readonly lineageFlags?: Maybe<TimeWindow>;
+  readonly lineageFlags?: Maybe<LineageFlags>;
 }
 
 /** Throws `malformed` without a urn: the schema allows null, as DataHub's does. */
@@ -246,17 +253,26 @@ function givenUrn(urn: Maybe<string>): string {
   throw new CatalogError("malformed", "urn is missing", { hint: "Send the urn of an entity" });
 }
 
-const lineageRequestOf = async (
+async function lineageRequestOf(
   asked: AskedOfLineage,
   viewer: Viewer,
-): Promise<LineageSearchRequest> => ({
-  ...(await requestOf(asked, viewer)),
-  usualEntities: walkedTypes(viewer.entityTypes),
-  urn: givenUrn(asked.urn),
-  direction: asked.direction,
-  startTimeMillis: asked.lineageFlags?.startTimeMillis ?? asked.startTimeMillis ?? undefined,
-  endTimeMillis: asked.lineageFlags?.endTimeMillis ?? asked.endTimeMillis ?? undefined,
-});
+): Promise<LineageSearchRequest> {
+  const { entityTypes } = viewer;
+  const flags = asked.lineageFlags ?? {};
+  return {
+    ...(await requestOf(asked, viewer)),
+    usualEntities: walkedTypes(entityTypes),
+    urn: givenUrn(asked.urn),
+    direction: asked.direction,
+    startTimeMillis: flags.startTimeMillis ?? asked.startTimeMillis ?? undefined,
+    endTimeMillis: flags.endTimeMillis ?? asked.endTimeMillis ?? undefined,
+    neighboursMax: Math.max(0, flags.entitiesExploredPerHopLimit ?? 0),
+    ignoreAsHops: flags.ignoreAsHops?.map(({ entityType, platforms }) => ({
+      entityType: entityTypes.find(entityType) ?? entityType,
+      platforms: platforms ?? undefined,
+    })),
+  };
+}
 
 const reachedOf = (hit: LineageHit) => ({
   ...hit,

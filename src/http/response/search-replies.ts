@@ -61,13 +61,13 @@ const entityOf = ({ urn, score, matchedFields, explanation }: SearchHit) => ({
   explanation,
 });
 
-const wayOf = ({ degree, paths, explored, truncatedChildren }: LineageHit) => ({
+const wayOf = ({ degree, paths, explored, truncatedChildren, ignoredAsHop }: LineageHit) => ({
   degree,
   degrees: [degree],
   paths,
   explored,
   truncatedChildren,
-  ignoredAsHop: false,
+  ignoredAsHop,
 });
 
 function metadataOf(

@@ -35,7 +35,13 @@ const walk: WalkLineage = async (query) => {
   const reached: Reached[] = [];
   const add = (urn: string, degree: number, before?: Reached) => {
     const edge = { from: before?.urn ?? START, to: urn, type: "DownstreamOf" } as Reached["edge"];
-    const rest = { before, between: false, explored: true, truncatedChildren: false };
+    const rest = {
+      before,
+      between: false,
+      ignoredAsHop: false,
+      explored: true,
+      truncatedChildren: false,
+    };
     if (degree <= query.hops) reached.push({ urn, degree, edge, ...rest });
   };
   for (const { urn, degree } of nodes) {
@@ -238,7 +244,13 @@ describe("a lineage search", () => {
           to: urn,
           type: "DownstreamOf",
         } as Reached["edge"];
-        const rest = { before, between: false, explored: true, truncatedChildren: false };
+        const rest = {
+          before,
+          between: false,
+          ignoredAsHop: false,
+          explored: true,
+          truncatedChildren: false,
+        };
         reached.push({ urn, degree: i + 1, edge, ...rest });
       }
       return { reached, partial: false };

@@ -12,7 +12,6 @@ const noInsights = "DataHub returns none, too.";
 const allTypes = "Recommendations link to searches of all types, by a filter.";
 const noEmbeddings = "The service computes no embeddings.";
 const noCache = "Lineage is read from the views, not from a cache.";
-const bounded = "True only where a bound of the service ends a walk of the lineage.";
 const noEdits = "Entity types without a type of their own have no aspect of edits.";
 const noMember = "The aspects of entity types without a type of their own have no such member.";
 const noFeature =
@@ -43,7 +42,6 @@ export const emptyFields: readonly Row[] = [
     "[]",
     "Searches across lineage highlight nothing, as in DataHub.",
   ],
-  ["SearchAcrossLineageResult.ignoredAsHop", "false", "Every entity on a path counts as a hop."],
   [
     "SearchAcrossLineageResults.lineageSearchPath",
     "null",
@@ -74,9 +72,6 @@ export const emptyFields: readonly Row[] = [
   ["ScrollAcrossLineageResults.freshness", "null", noCache],
   ["FreshnessStats", "not returned", noCache],
   ["SystemFreshness", "not returned", noCache],
-  ["SearchAcrossLineageResults.isPartial", "false", bounded],
-  ["ScrollAcrossLineageResults.isPartial", "false", bounded],
-  ["SearchAcrossLineageResult.truncatedChildren", "false", bounded],
   ["CatalogEntity.editableProperties", "null", noEdits],
   ["EditableProperties", "not returned", noEdits],
   ...["qualifiedName", "email", "colorHex", "logoUrl"].map(
@@ -97,6 +92,10 @@ export const seenElsewhere: ReadonlyMap<string, string> = new Map([
   ["ResetToken.resetToken", "test/auth/session.test.ts"],
   ["AccessTokenMetadata.lastUsedAt", "test/auth/audit.test.ts"],
   ["IngestionRun.executionRequestUrn", "test/graphql/settings-and-accounts.test.ts"],
+  ...[
+    ...["SearchAcrossLineageResults.isPartial", "ScrollAcrossLineageResults.isPartial"],
+    ...["ignoredAsHop", "truncatedChildren"].map((name) => `SearchAcrossLineageResult.${name}`),
+  ].map((field) => [field, "test/graphql/lineage-flags.test.ts"] as const),
   ...["urn", "name", "success", "error"].map(
     (name) => [`PatchEntityResult.${name}`, "test/graphql/asset-mutations.test.ts"] as const,
   ),
