@@ -27,7 +27,7 @@ const target = join(root, "dist/web");
 const HASH_FILE = ".sources";
 
 /** Other inputs of the build. */
-const otherInputs = ["package-lock.json", "src/build-web.mjs"];
+const otherInputs = ["package-lock.json", "src/build-web.mjs", "test/data/sample/catalog.json"];
 
 /** Files with other endings are compressed already. */
 const compressible = new Set([".css", ".js", ".json", ".svg", ".txt", ".webmanifest"]);

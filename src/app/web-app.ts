@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,7 +25,6 @@ const builder = join(root, "src/build-web.mjs");
 /** Only a clone has the builder; the package contains the built application. */
 const isClone = existsSync(builder);
 const folder = join(root, isClone ? "dist/web" : "web");
-const sample = join(root, isClone ? "test/data/sample/catalog.json" : "sample/catalog.json");
 
 /** Output of a failed build that is shown. */
 const outputCharactersMax = 4_000;
@@ -47,11 +45,7 @@ export function openWebApp(
   };
 
   return {
-    app: {
-      files: watchWebFiles(folder),
-      build: () => state,
-      sample: () => readFile(sample, "utf8"),
-    },
+    app: { files: watchWebFiles(folder), build: () => state },
     build() {
       if (!state.building) return;
       let output = "";

@@ -6,7 +6,7 @@ import { defineConfig } from "vite";
 const service = "http://127.0.0.1:8080";
 
 /** Paths of the service: all but `/`, which Vite redirects to `/ui/`, and the sources below that. */
-const api = "^/(?!ui(/|$)|[?]|$)|^/ui/(session|sample\\.json)";
+const api = "^/(?!ui(/|$)|[?]|$)|^/ui/session";
 
 /** The one page outside of `/ui/`. */
 const graphiql = /^\/api\/graphiql([?]|$)/;

@@ -18,11 +18,7 @@ const script = 'console.log("catalog");\n'.repeat(100);
 const page = "<!doctype html><title>Annals</title>";
 
 let build: WebBuild = { building: false };
-const web = {
-  files: watchWebFiles(folder),
-  build: () => build,
-  sample: async () => "[]",
-};
+const web = { files: watchWebFiles(folder), build: () => build };
 const { app } = openTestServer({}, undefined, undefined, web);
 afterAll(() => app.close());
 
@@ -173,11 +169,6 @@ describe("without a build", () => {
     expect(reply.statusCode).toBe(503);
     expect(reply.payload).toContain("npm run build:web");
   });
-});
-
-test("the sample is JSON", async () => {
-  const reply = await app.inject("/ui/sample.json");
-  expect(reply.json()).toEqual([]);
 });
 
 test("without the application, the first page redirects to the documentation", async () => {

@@ -169,6 +169,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "marked",
     "react",
     "react-dom",
+    "test/data/sample/",
     "uplot",
   ],
   "src/web/vite.config.ts": ["@vitejs/plugin-react", "vite"],

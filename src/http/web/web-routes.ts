@@ -1,6 +1,6 @@
 /**
- * The browser application: its page at `/` and below `/ui/`, its files below `/ui/assets/`, and the sample that it
- * can load. These endpoints are private to it, so the API documentation does not list them.
+ * The browser application: its page at `/` and below `/ui/`, and its files below `/ui/assets/`. The API documentation
+ * does not list them.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Answer, Ask, Endpoint } from "../schemas/endpoint.ts";
@@ -11,8 +11,6 @@ export interface WebApp {
   /** The files of the newest build. */
   readonly files: () => WebFiles;
   readonly build: () => WebBuild;
-  /** The sample catalog, as JSON text. */
-  readonly sample: () => Promise<string>;
 }
 
 /** The state of a build that this process has started. */
@@ -75,14 +73,6 @@ export function webRoutes(web: WebApp | undefined): readonly Endpoint[] {
       name: "getGraphiql",
       summary: "The browser application, at its page for GraphQL queries",
       handle: () => page(web),
-    },
-    {
-      ...common,
-      path: "/ui/sample.json",
-      name: "getSample",
-      summary: "The sample catalog",
-      replyType: "application/json",
-      handle: async () => ({ json: await web.sample() }),
     },
     {
       ...common,

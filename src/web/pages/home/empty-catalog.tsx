@@ -1,6 +1,7 @@
 /** The home page of an empty catalog: three ways to fill it. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import sample from "../../../../test/data/sample/catalog.json?url";
 import { read } from "../../api/http.ts";
 import { ingestRecords } from "../../api/ingest.ts";
 import { useMay } from "../../api/privileges.ts";
@@ -49,7 +50,7 @@ function SampleWay() {
     setRunning(true);
     setError(undefined);
     try {
-      const count = await ingestRecords(await read<readonly unknown[]>("/ui/sample.json"));
+      const count = await ingestRecords(await read<readonly unknown[]>(sample));
       announce(`Loaded ${count} records`);
       await queries.invalidateQueries();
     } catch (failure) {
