@@ -2548,6 +2548,7 @@ export interface components {
             message: string;
             exceptionClass: string;
             code: string;
+            failedCondition?: boolean;
         };
         SearchFlags: {
             skipHighlighting?: boolean;

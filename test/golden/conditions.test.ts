@@ -53,8 +53,10 @@ describe("conditions in the headers of the request", () => {
     const urn = await tagWithTwoValues();
     for (const more of [{ asHttp: headers }, { asProposal: headers }]) {
       const reply = await write(urn, more.asHttp ?? {}, { headers: more.asProposal ?? {} });
-      if (message !== undefined) expect(reply).toMatchObject(refused(message));
-      else expect(reply.status).toBe(200);
+      if (message !== undefined) {
+        expect(reply).toMatchObject(refused(message));
+        expect(reply.body.failedCondition).toBe(true);
+      } else expect(reply.status).toBe(200);
       if (headers["If-Version-Match"] === "2") break;
     }
   });

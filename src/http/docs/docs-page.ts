@@ -165,7 +165,7 @@ function renderCodes(): string {
     code: "malformed",
   };
   return `<section id="errors"><h2>Errors</h2>
-<p>Nothing of a refused request is done. The message names the value that is wrong, and the way out.</p>
+<p>A rejected request changes nothing. The message names the invalid value, and how to correct it.</p>
 <pre>${escaped(JSON.stringify(body, null, 2))}</pre>
 <table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table></section>`;
 }

@@ -55,6 +55,8 @@ export interface ErrorBody {
   /** Shown by DataHub's clients; never the name of a class of this service. */
   readonly exceptionClass: string;
   readonly code: ErrorCode;
+  /** A condition of the request does not hold. */
+  readonly failedCondition?: true;
 }
 
 interface Failure {
@@ -83,7 +85,14 @@ export function failureOf(
       : `${options.recordPrefix}.restli.server.RestLiServiceException`;
   return {
     status,
-    body: { status, ...openApi, message: error.text, exceptionClass, code: error.code },
+    body: {
+      status,
+      ...openApi,
+      message: error.text,
+      exceptionClass,
+      code: error.code,
+      ...(error.failedCondition && { failedCondition: true }),
+    },
     retryAfter: status === 429 || status === 503 ? (error.retryAfterSeconds ?? 1) : undefined,
   };
 }

@@ -372,6 +372,7 @@ export const errorReply: Schema = {
     message: string("The error with the invalid value, and how to correct it"),
     exceptionClass: string("DataHub's name of the error"),
     code: string("Stable code of the error"),
+    failedCondition: { type: "boolean", description: "A condition of the request does not hold" },
   },
 };
 

@@ -8,10 +8,13 @@ import { createStore } from "./store.ts";
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  constructor(message: string, status: number, code: string) {
+  /** A condition of the request does not hold: another write came first. */
+  readonly failedCondition: boolean;
+  constructor(message: string, status: number, code: string, failedCondition = false) {
     super(message);
     this.status = status;
     this.code = code;
+    this.failedCondition = failedCondition;
   }
 }
 
@@ -154,6 +157,7 @@ function errorOf(status: number, value: unknown, text: string): ApiError {
   const body = (typeof value === "object" && value !== null ? value : {}) as {
     readonly message?: string;
     readonly code?: string;
+    readonly failedCondition?: boolean;
   };
   if (status === 401 && sessionStore.get().signInRequired) {
     sessionStore.set({ ...sessionStore.get(), authenticated: false });
@@ -162,6 +166,7 @@ function errorOf(status: number, value: unknown, text: string): ApiError {
     body.message ?? (text.slice(0, 300) || `HTTP ${status}`),
     status,
     body.code ?? "",
+    body.failedCondition,
   );
 }
 

@@ -203,11 +203,12 @@ export async function writeAspect(
 
 /** Says what to do where another write came first. */
 const explained = (error: unknown): unknown =>
-  error instanceof ApiError && /Expected version/.test(error.message)
+  error instanceof ApiError && error.failedCondition
     ? new ApiError(
         `Somebody else wrote this aspect meanwhile. Reload the page, then edit again. ${error.message}`,
         error.status,
         error.code,
+        true,
       )
     : error;
 
