@@ -130,6 +130,20 @@ describe("a deleted structured property", () => {
     expect(await propertiesOf(asset)).toEqual([]);
   });
 
+  test("a rollback deletes the definitions of a run last, so that it finds no removed values", async () => {
+    const urn = property();
+    const assets = Array.from({ length: 40 }, table);
+    const systemMetadata = { runId: "defines-and-sets" };
+    await ingest({ ...define(urn), systemMetadata });
+    for (const asset of assets) await ingest({ ...assign(asset, [urn, gold]), systemMetadata });
+    await service.client.call("POST", "/runs?action=rollback", {
+      ...{ runId: "defines-and-sets", dryRun: false, safe: true },
+    });
+    const lastOf = async (of: string): Promise<number> =>
+      (await service.client.get(`/changes?urn=${encoded(of)}`)).body.changes.at(-1).position;
+    expect(await lastOf(urn)).toBeGreaterThan(await lastOf(assets.at(-1) ?? ""));
+  });
+
   test("a deleted property loses its values on soft-deleted assets, and its prompts in forms", async () => {
     const urn = property();
     const { other, asset } = await assigned(urn);

@@ -82,7 +82,6 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   ): Promise<Tally> {
     const tally = createTally(request);
     const histories = await openHistories(log, dependencies.decode);
-    const left = entities.entries();
 
     async function rollbackOf(urn: string, events: boolean): Promise<EntityRollback> {
       const address = addresses.readable(urn);
@@ -121,7 +120,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
 
     // After a failure the other workers finish their entity: nothing is written after the reply.
     let failed = false;
-    const work = async (): Promise<void> => {
+    const work = async (left: Iterable<[string, boolean]>): Promise<void> => {
       for (const [urn, events] of left) {
         if (failed) return;
         try {
@@ -132,9 +131,25 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         }
       }
     };
-    const workers = await Promise.allSettled(Array.from({ length: workersMax }, work));
-    for (const one of workers) if (one.status === "rejected") throw one.reason;
+    for (const left of definitionsLast(entities)) {
+      const workers = Array.from({ length: workersMax }, () => work(left));
+      for (const one of await Promise.allSettled(workers)) {
+        if (one.status === "rejected") throw one.reason;
+      }
+    }
     return tally;
+  }
+
+  /** Deleting a definition removes its values, which would be writes to the entities by another writer. */
+  function definitionsLast(entities: ReadonlyMap<string, boolean>) {
+    const isDefinition = ([urn]: [string, boolean]): boolean =>
+      addresses.readable(urn).entity.name === "structuredProperty";
+    const all = entities.entries().toArray();
+    const [others, definitions] = [
+      all.filter((one) => !isDefinition(one)),
+      all.filter(isDefinition),
+    ];
+    return [others.values(), definitions.values()];
   }
 
   async function noteRollback(rolledBack: string | Registry, caller: Caller): Promise<Position> {
