@@ -51,9 +51,9 @@ const schemas: Readonly<Record<Kind, Schema>> = {
 };
 
 const kindOf = (event: JsonObject): Kind | undefined => {
-  if (jsonObject(event.run)) return "RunEvent";
-  if (jsonObject(event.job)) return "JobEvent";
-  return jsonObject(event.dataset) ? "DatasetEvent" : undefined;
+  if (event.run !== undefined) return "RunEvent";
+  if (event.job !== undefined) return "JobEvent";
+  return event.dataset === undefined ? undefined : "DatasetEvent";
 };
 
 const require = createRequire(import.meta.url);
@@ -86,7 +86,7 @@ export function validateEvent(body: unknown): OpenLineageEvent {
   }
   const validate = validatorOf(kind);
   if (validate(event) !== true) throw errorOf(kind, validate.errors?.[0]);
-  const checked = (kind === "RunEvent" ? without(event, "dataset") : event) as unknown;
+  const checked = (kind === "DatasetEvent" ? event : without(event, "dataset")) as unknown;
   const { eventTime } = checked as OpenLineageEvent;
   if (Number.isNaN(parseTime(eventTime)) || !DATE_TIME.test(eventTime)) {
     throw new CatalogError("malformed", `eventTime "${shortened(eventTime)}" is not a date-time`, {

@@ -62,6 +62,11 @@ test("nulls, unknown members and old schemas are accepted", async () => {
   expect(await post(event)).toMatchObject({ status: 200, text: "" });
 });
 
+test("an event of a job ignores a dataset beside it", async () => {
+  const event = { ...runEvent(), run: undefined, dataset: "x" };
+  expect(await post(event)).toMatchObject({ status: 200, text: "" });
+});
+
 describe("an invalid event is rejected with 400", () => {
   test.each([
     ["no JSON", "{", "JSON"],
@@ -71,6 +76,13 @@ describe("an invalid event is rejected with 400", () => {
     ["no producer", { ...runEvent(), producer: undefined }, "RunEvent has no producer"],
     ["no time", { ...runEvent(), eventTime: undefined }, "RunEvent has no eventTime"],
     ["another time", { ...runEvent(), eventTime: "yesterday" }, "is not a date-time"],
+    ["a run of another shape", { ...runEvent(), run: "7" }, 'run must be object, not "7"'],
+    ["a list for the job", { ...runEvent(), run: null, job: [] }, "job must be object, not []"],
+    [
+      "a number for the dataset",
+      { ...runEvent(), run: null, job: null, dataset: 7 },
+      "dataset must be object, not 7",
+    ],
     ["no such day", { ...runEvent(), eventTime: "2026-02-30T00:00:00Z" }, "is not a date-time"],
     ["no UUID", { ...runEvent(), run: { runId: "run-7" } }, 'run.runId is "run-7". Send a UUID'],
     ["another type", { ...runEvent(), eventType: "DONE" }, 'eventType is "DONE". Use one of'],
