@@ -19,7 +19,7 @@ import {
 } from "./segments/segment-store.ts";
 import type { BuiltSegment } from "./segments/segment-writer.ts";
 import type { Merged } from "./threads/merge-thread.ts";
-import { createMerger, dueMerge, dueRewrite } from "./threads/merging.ts";
+import { createMerger, dueFull, dueMerge, dueRewrite } from "./threads/merging.ts";
 
 /** Documents of one segment, and the length of their JSON. */
 const DOCUMENTS_MAX = 8_192;
@@ -134,7 +134,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   /** Segments that a thread has to merge. */
   function dueLarge(): readonly SegmentRow[] | undefined {
     const rows = reader.rows();
-    const due = dueMerge(rows);
+    const due = dueMerge(rows) ?? dueFull(rows);
     if (due !== undefined) return due;
     const worn = dueRewrite(rows, ({ first, last }) => countBuried.get(first, last)?.[0] ?? 0);
     return worn && [worn];

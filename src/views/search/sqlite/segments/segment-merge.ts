@@ -138,23 +138,22 @@ class MergedPostings {
   private readonly ends: number[] = [];
 
   add(terms: Terms, term: number, newDocs: Int32Array, levelMap: readonly number[]): void {
-    const { docs, levels } = terms.postings(term);
     const bytes = terms.positions(term);
     const reader = new ByteReader(bytes);
-    for (let at = 0; at < docs.length; at++) {
+    terms.eachPosting(term, term + 1, (before, level) => {
       const length = bytes.length === 0 ? 0 : reader.varint();
       const start = reader.at;
       reader.at += length;
-      const doc = newDocs[docs[at] as number] as number;
-      if (doc < 0) continue;
+      const doc = newDocs[before] as number;
+      if (doc < 0) return;
       const { count } = this;
       this.docs[count] = doc;
-      this.levels[count] = levelMap[levels[at] as number] as number;
+      this.levels[count] = levelMap[level] as number;
       this.bytes[count] = bytes;
       this.starts[count] = start;
       this.ends[count] = reader.at;
       this.count++;
-    }
+    });
   }
 
   /** Writes the postings in the order of their documents, and forgets them. False without one. */

@@ -44,11 +44,13 @@ export function writeSegment(content: SegmentContent): BuiltSegment {
     words: terms(content.words),
     levels: levels.levels,
   };
-  const fields = Array.from(content.fields).flatMap(([name, field]) => {
+  const fields: SegmentDirectory["fields"][number][] = [];
+  // One field after the other: each takes memory while it is built.
+  for (const [name, field] of content.fields) {
     const writer = new ByteWriter();
     const entry = field.write(writer, name, ids.length);
-    return entry === undefined ? [] : [{ entry, part: segment.section(writer.view()) }];
-  });
+    if (entry !== undefined) fields.push({ entry, part: segment.section(writer.view()) });
+  }
   return {
     directory: { ...directory, fields, core: segment.section(core.view()) },
     bytes: segment.view(),

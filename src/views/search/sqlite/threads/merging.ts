@@ -2,7 +2,7 @@
  * The merge policy, and merges in another thread. Adjacent segments of about the same size
  * are merged, so that a view has few segments and each document is merged a few times.
  */
-
+import type { ResourceLimits } from "node:worker_threads";
 import type { SegmentRow } from "../segments/segment.ts";
 import type { Merged } from "./merge-thread.ts";
 import { Thread } from "./thread.ts";
@@ -10,8 +10,8 @@ import { Thread } from "./thread.ts";
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
 const FAN_IN = 10;
 const TIER_BYTES = 32 * 1024;
-/** Segments are not merged beyond. */
-const MERGED_BYTES_MAX = 512 * 1024 * 1024;
+/** Segments are not merged beyond: a merge needs about ten times the memory. */
+const MERGED_BYTES_MAX = 32 * 1024 * 1024;
 /** A segment is rewritten when so many of its documents are deleted. */
 const DELETED_PART_MAX = 0.5;
 const DELETED_MIN = 1_000;
@@ -49,6 +49,24 @@ export function dueMerge<S extends SegmentRow>(
   return undefined;
 }
 
+/**
+ * Adjacent segments of which no more fit into one. None has more than half of the bytes, so that a
+ * large segment is not written again for a few small ones.
+ */
+export function dueFull<S extends SegmentRow>(rows: readonly S[]): readonly S[] | undefined {
+  for (let from = 0; from < rows.length; from++) {
+    let [to, bytes, largest] = [from, 0, 0];
+    for (; to < rows.length; to++) {
+      const { bytes: own } = rows[to] as S;
+      if (bytes + own > MERGED_BYTES_MAX) break;
+      bytes += own;
+      largest = Math.max(largest, own);
+    }
+    if (to < rows.length && bytes > 0 && largest <= bytes / 2) return rows.slice(from, to);
+  }
+  return undefined;
+}
+
 /** A segment of which many documents are deleted. */
 export const dueRewrite = <S extends SegmentRow>(
   rows: readonly S[],
@@ -69,6 +87,9 @@ interface Merger {
 /** A thread without a merge ends after so long: it keeps the memory of its last merge. */
 const IDLE_MS = 10_000;
 
+/** A merge makes much garbage; a small young generation halves the memory of the thread. */
+const resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
+
 /** `path`: the file of the view. The thread starts with the first merge. */
 export function createMerger(path: string): Merger {
   let thread: Thread<readonly number[], Merged> | undefined;
@@ -83,7 +104,7 @@ export function createMerger(path: string): Merger {
   function start(): Thread<readonly number[], Merged> {
     const file = new URL("./merge-thread.ts", import.meta.url);
     const started = new Thread<readonly number[], Merged>(file, {
-      ...{ workerData: path, name: "search merge" },
+      ...{ workerData: path, name: "search merge", resourceLimits },
       onEnd: () => {
         if (thread === started) close();
       },

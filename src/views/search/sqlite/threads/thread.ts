@@ -1,12 +1,12 @@
 /** A thread that answers one question at a time: both ends. */
-import { parentPort, Worker } from "node:worker_threads";
+import { parentPort, type ResourceLimits, Worker } from "node:worker_threads";
 import { assert } from "../../../../core/errors.ts";
-import { type Connection, connect } from "../../../../core/thread-calls.ts";
+import { type Connection, connect, type Transfer } from "../../../../core/thread-calls.ts";
 
 type Answering<Q, A> = { readonly answer: (question: Q) => A };
 
 /** In the thread: answers each message. */
-export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
+export function answerQuestions<Q, A>(answer: (question: Q) => A | Transfer<A>): void {
   assert(parentPort !== null, "this module runs in a thread of its own");
   connect(parentPort, { answer });
 }
@@ -14,6 +14,7 @@ export function answerQuestions<Q, A>(answer: (question: Q) => A): void {
 interface ThreadOptions {
   readonly workerData: unknown;
   readonly name: string;
+  readonly resourceLimits?: ResourceLimits;
   /** Called when the thread has ended. `cause`: the error that ended it, if one did. */
   readonly onEnd: (cause: unknown) => void;
 }
