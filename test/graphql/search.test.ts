@@ -272,3 +272,48 @@ test("members that are null count as absent", async () => {
   const fault = faultOf(await ask(service.client, lineage, {}, {}));
   expect(fault?.extensions.code).toBe(400);
 });
+
+test("hits have the values of the requested search fields", async () => {
+  const extraOf = async (root: string, position = 0) => {
+    const fields = '["name", "platform", "customProperties", "tags", "nothing"]';
+    const flags = `searchFlags: {fetchExtraFields: ${fields}}`;
+    const query = `{ ${root}(input: {types: [DATASET], query: "t1", ${flags}}) {
+      searchResults { extraProperties { name value } } } }`;
+    const written = { "X-Annals-Min-Position": String(position) };
+    const { body } = await ask(service.client, query, {}, written);
+    expect(body.errors).toBeUndefined();
+    return body.data[root].searchResults[0].extraProperties;
+  };
+  const value = { name: "t1", customProperties: { a: "1", b: "2" } };
+  const { position } = await service.client.upsert(dataset(1), "datasetProperties", value);
+  for (const root of ["searchAcrossEntities", "scrollAcrossEntities"]) {
+    expect(await extraOf(root, position)).toEqual([
+      { name: "name", value: '"t1"' },
+      { name: "platform", value: '"urn:li:dataPlatform:hive"' },
+      { name: "customProperties", value: '["a=1","b=2"]' },
+    ]);
+  }
+});
+
+test("drafts are found on request", async () => {
+  const draft = "urn:li:lifecycleStageType:DRAFT";
+  const other = "urn:li:lifecycleStageType:PROPOSED";
+  for (const stage of [draft, other]) {
+    await service.client.upsert(stage, "lifecycleStageTypeInfo", {
+      ...{ name: stage, settings: { hideInSearch: true }, created: stamp, lastModified: stamp },
+    });
+  }
+  await service.client.upsert(dataset(2), "status", { removed: false, lifecycleStage: draft });
+  const hidden = { removed: false, lifecycleStage: other };
+  const { position } = await service.client.upsert(dataset(3), "status", hidden);
+  const found = async (flags: string) => {
+    const query = `{ scrollAcrossEntities(input: {types: [DATASET], query: "*", ${flags}}) {
+      searchResults { entity { urn } } } }`;
+    const written = { "X-Annals-Min-Position": String(position) };
+    const { body } = await ask(service.client, query, {}, written);
+    const { searchResults } = body.data.scrollAcrossEntities;
+    return searchResults.map(({ entity }: { entity: { urn: string } }) => entity.urn).sort();
+  };
+  expect(await found("")).toEqual([0, 1].map(dataset));
+  expect(await found("searchFlags: {includeDraft: true}")).toEqual([0, 1, 2].map(dataset));
+});

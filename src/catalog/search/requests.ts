@@ -3,6 +3,7 @@
 import type { Position } from "../../core/position.ts";
 import type { Filter } from "../../core/query/filter.ts";
 import type { SliceOptions } from "../../core/query/slice-options.ts";
+import type { FieldValue } from "../../views/search/search.ts";
 
 export interface SortCriterion {
   readonly field: string;
@@ -23,12 +24,16 @@ export interface SearchFlags {
   readonly customHighlightingFields?: readonly string[] | undefined;
   /** Includes entities in lifecycle stages that hide them. */
   readonly includeHiddenLifecycleStages?: boolean | undefined;
+  /** Includes entities in the lifecycle stage with the id DRAFT. */
+  readonly includeDraft?: boolean | undefined;
   /** False: includes members of a version set that are not its latest. */
   readonly filterNonLatestVersions?: boolean | undefined;
   /** A search without hits suggests queries with near words. */
   readonly getSuggestions?: boolean | undefined;
   /** Hits include an explanation of the score. */
   readonly explain?: boolean | undefined;
+  /** Fields whose values hits include. */
+  readonly fetchExtraFields?: readonly string[] | undefined;
   /** For lineage (lineage-grouping.ts). When absent, and always in scrolls: columns by dataset. */
   readonly groupingSpec?: GroupingSpec | undefined;
   /** The requested part of all hits. */
@@ -100,7 +105,14 @@ export interface SearchHit {
   readonly urn: string;
   readonly score: number;
   readonly matchedFields: readonly MatchedField[];
+  /** The requested fields that have values. */
+  readonly extraFields?: readonly ExtraField[] | undefined;
   readonly explanation?: Explanation | undefined;
+}
+
+export interface ExtraField {
+  readonly name: string;
+  readonly values: readonly FieldValue[];
 }
 
 export interface SearchFacet {

@@ -12,6 +12,7 @@ import {
   hitsMax,
   type Scope,
   type SearchAnswer,
+  type SearchDocument,
   type SearchReader,
   type SortBy,
 } from "../../views/search/search.ts";
@@ -98,6 +99,7 @@ export async function planSearch(
     condition: everyOf(conditions.filter((one) => one !== undefined)),
   };
   const matchesOf = createMatches(query, flags, tools.words);
+  const extraOf = createExtraFields(flags.fetchExtraFields, fields);
   return {
     scope,
     sort: sortOf(request.sort ?? [], fields),
@@ -113,7 +115,7 @@ export async function planSearch(
     everything: query.everything,
     hitsOf: ({ hits }) =>
       inSlices(hits, ({ document, score }) => ({
-        ...{ urn: document.urn, score, ...matchesOf(document) },
+        ...{ urn: document.urn, score, ...matchesOf(document), ...extraOf(document) },
       })),
   };
 }
@@ -283,10 +285,31 @@ export async function hiding(
     hidden.push({ kind: "equal", field: "isLatest", values: [false] });
   }
   if (flags.includeHiddenLifecycleStages !== true && !names("lifecycleStage")) {
-    const values = await hiddenStages(entityTypes);
+    const stages = await hiddenStages(entityTypes);
+    const values =
+      flags.includeDraft === true ? stages.filter((urn) => !/:draft$/i.test(urn)) : stages;
     if (values.length > 0) hidden.push({ kind: "equal", field: "lifecycleStage", values });
   }
   return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
+}
+
+/** Reads the values of fields that hits include on request. Names that are no field are ignored. */
+function createExtraFields(
+  names: readonly string[] | undefined,
+  fields: SearchFields,
+): (document: SearchDocument) => Pick<SearchHit, "extraFields"> {
+  const wanted = [...new Set(names)].filter((name) => fields.find(name).length > 0);
+  if (wanted.length === 0) return () => ({});
+  return ({ values, texts }) => {
+    const textsOf = Map.groupBy(texts, ({ field }) => field);
+    const extraFields = wanted.map((name) => {
+      const field = fields.nameOf(name);
+      // Safe lookup: `find` knows the field.
+      const found = values[field] ?? (textsOf.get(field) ?? []).map(({ value }) => value);
+      return { name, values: found };
+    });
+    return { extraFields: extraFields.filter((one) => one.values.length > 0) };
+  };
 }
 
 /** Ties are ordered by score anyway, so a criterion on it is redundant. */

@@ -114,13 +114,16 @@ function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): Se
   return { ...rest, groupingSpec: { groupingCriteria } };
 }
 
-const resultOf = ({ urn, score, matchedFields }: SearchHit) => ({
+const resultOf = ({ urn, score, matchedFields, extraFields = [] }: SearchHit) => ({
   entity: entityOf(urn),
   score,
   // A value that is a urn names an entity.
   matchedFields: matchedFields.map((field) => ({ ...field, entity: field.value })),
   insights: [],
-  extraProperties: [],
+  extraProperties: extraFields.map(({ name, values }) => ({
+    name,
+    value: JSON.stringify(values.length === 1 ? values[0] : values),
+  })),
 });
 
 /** The entity named by a facet value, if its type exists. */
